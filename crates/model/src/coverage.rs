@@ -1,0 +1,81 @@
+//! What was watched and what was not: a run that saw nothing must never look like a run that found nothing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A method that had to be left as it was.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeftAlone {
+    /// The class, with dots.
+    pub class: String,
+    /// The method's name, empty if the whole class was left alone.
+    pub method: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What one JVM, or several together, let Fissure see.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// JVMs that were watched.
+    pub jvms: u64,
+    /// Classes that were loaded while Fissure looked on.
+    pub classes_loaded: u64,
+    /// Classes that were rewritten, the JDK's included.
+    pub classes_rewritten: u64,
+    /// Classes whose fields are in view (the scope).
+    pub classes_in_scope: u64,
+    /// Hidden classes (lambdas and the like): the JVM never shows their code to an agent.
+    pub classes_hidden: u64,
+    /// Methods that were rewritten.
+    pub methods_rewritten: u64,
+    /// How many methods or classes had to be left alone.
+    pub methods_left_alone: u64,
+    /// The first of them by name.
+    pub left_alone: Vec<LeftAlone>,
+    /// Threads of the program that were watched.
+    pub threads: u64,
+    /// Threads that accessed at least one watched location.
+    pub threads_accessing: u64,
+    /// Field and array access sites in the rewritten code.
+    pub access_sites: u64,
+    /// Lock operations seen (acquires).
+    pub lock_operations: u64,
+    /// Memory locations seen (a field of an object, a static field, an array element).
+    pub locations: u64,
+    /// Accesses that the in-process filter handed to the analysis.
+    pub accesses_analysed: u64,
+    /// Anything else that limits what the result means, by reason, with a count.
+    pub limits: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    /// How many left-alone methods are kept by name.
+    pub const NAMED: usize = 100;
+
+    /// Adds another JVM's coverage to this one.
+    pub fn add(&mut self, other: &Coverage) {
+        self.jvms += other.jvms;
+        self.classes_loaded += other.classes_loaded;
+        self.classes_rewritten += other.classes_rewritten;
+        self.classes_in_scope += other.classes_in_scope;
+        self.classes_hidden += other.classes_hidden;
+        self.methods_rewritten += other.methods_rewritten;
+        self.methods_left_alone += other.methods_left_alone;
+        for left in &other.left_alone {
+            if self.left_alone.len() < Self::NAMED && !self.left_alone.contains(left) {
+                self.left_alone.push(left.clone());
+            }
+        }
+        self.threads += other.threads;
+        self.threads_accessing += other.threads_accessing;
+        self.access_sites += other.access_sites;
+        self.lock_operations += other.lock_operations;
+        self.locations += other.locations;
+        self.accesses_analysed += other.accesses_analysed;
+        for (reason, count) in &other.limits {
+            *self.limits.entry(reason.clone()).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What Fissure tells its user: findings, in the shape of the JSON report (schema 1).
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON report's schema.
+pub const SCHEMA: u32 = 1;
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Two threads access one location without a common lock, and one of them writes.
+    DataRace,
+    /// A block that should be atomic is not.
+    AtomicityViolation,
+    /// Fields that belong together were seen apart.
+    AtomicSetViolation,
+    /// Threads wait for each other in a circle.
+    Deadlock,
+    /// A method of a concurrent object does not take effect at once.
+    NonAtomicMethod,
+    /// Reported by a monitor that the user wrote.
+    Custom,
+}
+
+/// How sure Fissure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// An analysis infers that this could happen.
+    Warning,
+    /// The violating interleaving was executed.
+    Confirmed,
+    /// Confirmed, and something broke that otherwise does not.
+    Bug,
+}
+
+/// One frame of a stack, innermost first in every list of frames.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// The class, with dots: `com.acme.Account`.
+    pub class: String,
+    /// The method's name.
+    pub method: String,
+    /// The source file's name, if the class tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, if the class tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+/// A lock that was held, as a reader may recognise it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HeldLock {
+    /// What the lock is: `com.acme.Account@3`, `com.acme.Account.class`, or `this` for the accessed object itself.
+    pub name: String,
+    /// Whether it was held in a mode that others may share (a read lock).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+}
+
+/// One place that a finding speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// What happened here: `read`, `write`, …
+    pub role: String,
+    /// The thread's name.
+    pub thread: String,
+    /// The class, with dots.
+    pub class: String,
+    /// The method's name.
+    pub method: String,
+    /// The source file's name, if the class tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, if the class tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The stack, innermost frame first; its first frame is the site itself.
+    pub stack: Vec<Frame>,
+    /// The locks that protected the access.
+    #[serde(default)]
+    pub locks: Vec<HeldLock>,
+}
+
+/// What followed from a violation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consequence {
+    /// The class of the exception.
+    pub exception: String,
+    /// Its message.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// A fingerprint that stays the same from run to run.
+    pub id: String,
+    /// What is wrong.
+    pub kind: Kind,
+    /// How sure Fissure is.
+    pub status: Status,
+    /// The analysis or strategy that found it: `racer`, `eraser`, …
+    pub analysis: String,
+    /// The member in question: `pkg.Class.field` for a race.
+    pub subject: String,
+    /// The declared type of the field, as in source: `int`, `java.util.List`, `int[]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_type: Option<String>,
+    /// The object that owns the field (`com.acme.Account@7`), or `static`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// In how many locations (objects) this was seen.
+    pub hits: u64,
+    /// In how many runs this was seen.
+    pub runs: u64,
+    /// Whether thread start or join ordered the accesses in this run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordered: bool,
+    /// What broke, if anything did.
+    #[serde(default)]
+    pub consequence: Option<Consequence>,
+    /// The places, in the order in which they happened.
+    pub sites: Vec<Site>,
+}
+
+/// A short hash that is the same on every machine and in every run.
+///
+/// It is FNV-1a over the parts with a separator between them: boring, and easy for others to compute.
+pub fn fingerprint(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for byte in part.bytes().chain(std::iter::once(0)) {
+            hash ^= u64::from(byte);
+            hash = hash.wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_separate_their_parts() {
+        assert_eq!(fingerprint(&["a", "b"]), fingerprint(&["a", "b"]));
+        assert_ne!(fingerprint(&["ab"]), fingerprint(&["a", "b"]));
+        assert_eq!(fingerprint(&[]), "cbf29ce484222325");
+    }
+}

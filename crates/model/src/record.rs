@@ -1,0 +1,56 @@
+//! What a front end writes while the program runs, one JSON object a line.
+//!
+//! Each watched JVM appends to a file of its own (`jvm-PID.jsonl`) in the run's folder, and flushes every
+//! line, so that a program that is killed or crashes leaves behind whatever was seen up to there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{coverage::Coverage, finding::Finding};
+
+/// One line of a JVM's file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum Record {
+    /// The first line: which JVM this is and whether Fissure acts in it.
+    Hello(Hello),
+    /// Something was found. A later finding with the same id replaces an earlier one.
+    Finding(Box<Finding>),
+    /// What was watched so far. The last one counts.
+    Coverage(Box<Coverage>),
+    /// Something the user should know.
+    Notice {
+        /// One sentence.
+        text: String,
+    },
+    /// The JVM ended in an orderly way (normal end or `System.exit`). Without it, it was killed, crashed or halted.
+    End,
+}
+
+/// Which JVM this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Its process id.
+    pub pid: u32,
+    /// `java.vm.name`.
+    pub vm_name: String,
+    /// `java.vm.version`.
+    pub vm_version: String,
+    /// What it was started to run: main class or jar, with arguments.
+    pub command: String,
+    /// Why Fissure does not act in this JVM; `None` if it does.
+    #[serde(default)]
+    pub refused: Option<Refusal>,
+}
+
+/// Why a JVM is not watched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum Refusal {
+    /// A build tool's own JVM (Maven, Gradle, javac): the program under test runs in another.
+    BuildTool,
+    /// The JVM cannot be watched: too old, not HotSpot, an option that forbids it.
+    Unsupported {
+        /// One sentence with the next step.
+        text: String,
+    },
+}

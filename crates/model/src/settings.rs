@@ -1,0 +1,51 @@
+//! What the command line tells a front end, as one JSON file in the run's folder.
+
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::Pattern;
+
+/// The passive analyses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Analysis {
+    /// Lock sets refined from the first access on; initialisation is not forgiven.
+    Racer,
+    /// Lock sets refined once a second thread comes along.
+    Eraser,
+}
+
+impl Analysis {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Analysis::Racer => "racer",
+            Analysis::Eraser => "eraser",
+        }
+    }
+}
+
+/// How much of the program is turned into events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Watch {
+    /// Locks and threads only; for measuring.
+    Locks,
+    /// Locks, threads and fields.
+    Fields,
+    /// Locks, threads, fields and array elements.
+    All,
+}
+
+/// Everything a front end needs to know for one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The lock-set machine to run.
+    pub analysis: Analysis,
+    /// Classes whose fields are watched. Empty: the application's own classes.
+    #[serde(default)]
+    pub scope: Vec<Pattern>,
+    /// What is turned into events.
+    pub watch: Watch,
+    /// The folder for the records.
+    pub folder: String,
+}
