@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Passive detectors: what a program does goes in, what looks wrong comes out.
+//!
+//! Nothing here does I/O, knows a front end, or can fail. The state of one memory location is a single
+//! [`word::Word`], so that a front end may keep it wherever an access finds it fastest (the JVM agent keeps
+//! it in a field beside the watched one) and decide the common cases by comparing words. Everything that
+//! is shared between locations lives in one [`lockset::Machine`].
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`lockset`] | the state machines of Racer and Eraser |
+//! | [`locksets`] | interned sets of locks |
+//! | [`history`] | interned sets of accesses: who touched a shared location, where, under which locks |
+//! | [`order`] | which parts of threads come before which, by thread start and join |
+//! | [`trace`] | the machines driven by a list of events, for tests and recorded traces |
+
+pub mod clock;
+pub mod history;
+pub mod lockset;
+pub mod locksets;
+pub mod order;
+pub mod trace;
+pub mod word;

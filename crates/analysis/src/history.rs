@@ -1,0 +1,181 @@
+//! Who touched a location that several threads share.
+//!
+//! A history is a set of accesses, the latest of each thread that still matters, interned so that a million
+//! objects that were touched by the same code in the same threads share one. It answers two questions: was
+//! the access at hand ordered after all that it conflicts with, and which earlier access should a report show.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use fissure_model::event::AccessKind;
+
+use crate::{
+    locksets::LockSets,
+    order::{Order, Segment},
+    word::OWNER_BITS,
+};
+
+/// One access as far as it is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry {
+    /// Which part of which thread.
+    pub segment: Segment,
+    /// Whether it wrote.
+    pub wrote: bool,
+    /// Where in the code.
+    pub site: u32,
+    /// The locks that protected it.
+    pub set: u32,
+}
+
+type Entries = SmallVec<[Entry; 4]>;
+
+/// More accesses than this are not remembered for one location; the oldest go first.
+const MOST_ENTRIES: usize = 64;
+const LIMIT: usize = (1 << OWNER_BITS) - 1;
+
+/// The table of histories.
+#[derive(Debug)]
+pub struct Histories {
+    histories: Vec<Entries>,
+    numbers: FxHashMap<Entries, u32>,
+    truncated: bool,
+}
+
+impl Default for Histories {
+    fn default() -> Self {
+        let mut numbers = FxHashMap::default();
+        numbers.insert(Entries::new(), 0);
+        Histories { histories: vec![Entries::new()], numbers, truncated: false }
+    }
+}
+
+impl Histories {
+    /// The accesses of a history.
+    pub fn entries(&self, history: u32) -> &[Entry] {
+        self.histories.get(history as usize).map_or(&[], |entries| entries.as_slice())
+    }
+
+    /// The history of exactly these accesses; `None` if the table is full.
+    pub fn of(&mut self, entries: &[Entry]) -> Option<u32> {
+        self.intern(Entries::from_slice(entries))
+    }
+
+    /// The history after one more access; `None` if the table is full.
+    ///
+    /// Accesses of one segment are one entry, with the locks they have in common. An earlier access is forgotten once
+    /// every later one that would race with it races with the access at hand as well: it comes before that in its thread or
+    /// by start and join, it does no more than read if that reads, and it held all locks that that holds.
+    pub fn add(&mut self, history: u32, access: Entry, order: &Order, sets: &mut LockSets) -> Option<u32> {
+        let old = self.entries(history);
+        let mut access = access;
+        if let Some(same) = old.iter().find(|entry| entry.segment == access.segment) {
+            access.set = sets.intersect(same.set, access.set);
+            if access.set == same.set && (same.wrote || !access.wrote) {
+                return Some(history);
+            }
+            if same.wrote && !access.wrote {
+                access.wrote = true;
+                access.site = same.site;
+            }
+        }
+        let thread = order.thread_of(access.segment);
+        let mut entries: Entries = old
+            .iter()
+            .copied()
+            .filter(|entry| {
+                let covered = (access.wrote || !entry.wrote) && sets.intersect(entry.set, access.set) == access.set;
+                let earlier =
+                    order.thread_of(entry.segment) == thread || order.is_before(entry.segment, access.segment);
+                entry.segment != access.segment && !(covered && earlier)
+            })
+            .collect();
+        if entries.len() >= MOST_ENTRIES {
+            entries.remove(0);
+            self.truncated = true;
+        }
+        entries.push(access);
+        self.intern(entries)
+    }
+
+    /// Whether accesses had to be forgotten that might still have mattered.
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
+    fn intern(&mut self, entries: Entries) -> Option<u32> {
+        if let Some(&number) = self.numbers.get(&entries) {
+            return Some(number);
+        }
+        if self.histories.len() >= LIMIT {
+            self.truncated = true;
+            return None;
+        }
+        let number = self.histories.len() as u32;
+        self.histories.push(entries.clone());
+        self.numbers.insert(entries, number);
+        Some(number)
+    }
+}
+
+/// Whether two accesses of different threads conflict: at least one of them writes.
+pub fn conflicts(earlier: &Entry, kind: AccessKind) -> bool {
+    earlier.wrote || kind == AccessKind::Write
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(segment: Segment, wrote: bool) -> Entry {
+        guarded(segment, wrote, 0)
+    }
+
+    fn guarded(segment: Segment, wrote: bool, set: u32) -> Entry {
+        Entry { segment, wrote, site: 1, set }
+    }
+
+    #[test]
+    fn accesses_ordered_before_a_write_are_forgotten() {
+        let mut order = Order::default();
+        let main = order.root();
+        let first = order.segment(main);
+        let child = order.start(main);
+        let inner = order.segment(child);
+        let (mut histories, mut sets) = (Histories::default(), LockSets::default());
+        let history = histories.of(&[entry(first, true)]).unwrap();
+        let read = histories.add(history, entry(inner, false), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(read), [entry(first, true), entry(inner, false)]);
+        let write = histories.add(read, entry(inner, true), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(write), [entry(inner, true)]);
+        assert_eq!(histories.add(write, entry(inner, false), &order, &mut sets), Some(write));
+    }
+
+    #[test]
+    fn an_unlocked_write_is_not_covered_by_a_locked_one_that_comes_after_it() {
+        let mut order = Order::default();
+        let main = order.root();
+        let first = order.segment(main);
+        let child = order.start(main);
+        let inner = order.segment(child);
+        let (mut histories, mut sets) = (Histories::default(), LockSets::default());
+        let lock = sets.add(0, 7);
+        let history = histories.of(&[entry(first, true)]).unwrap();
+        let both = histories.add(history, guarded(inner, true, lock), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(both), [entry(first, true), guarded(inner, true, lock)]);
+        let unlocked = histories.add(both, entry(inner, false), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(unlocked), [entry(inner, true)]);
+    }
+
+    #[test]
+    fn unordered_accesses_stay() {
+        let mut order = Order::default();
+        let main = order.root();
+        let left = order.start(main);
+        let right = order.start(main);
+        let (mut histories, mut sets) = (Histories::default(), LockSets::default());
+        let history = histories.of(&[entry(order.segment(left), true)]).unwrap();
+        let both = histories.add(history, entry(order.segment(right), true), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(both).len(), 2);
+    }
+}

@@ -1,0 +1,153 @@
+//! What comes before what: the order that starting and joining threads gives.
+//!
+//! A thread's life is cut into segments. A new one begins when the thread starts another or has joined one, so
+//! that a whole segment either comes before a segment of another thread or it does not, and an access
+//! can be stamped with one small number.
+
+use fissure_model::ids::ThreadId;
+
+use crate::{clock::Clock, word::OWNER_BITS};
+
+/// A part of a thread's life between two operations that order it with others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Segment(pub u32);
+
+#[derive(Debug)]
+struct SegmentData {
+    thread: ThreadId,
+    /// The place of the segment among those of its thread, from 1.
+    index: u32,
+    clock: Clock,
+}
+
+/// All threads and their segments.
+#[derive(Debug, Default)]
+pub struct Order {
+    segments: Vec<SegmentData>,
+    /// The current segment of each thread.
+    current: Vec<Segment>,
+    saturated: bool,
+}
+
+/// Segments beyond this number are not told apart any more.
+const LIMIT: usize = (1 << OWNER_BITS) - 1;
+
+impl Order {
+    /// A thread that nobody known started.
+    pub fn root(&mut self) -> ThreadId {
+        self.thread(Clock::default())
+    }
+
+    /// `parent` starts a thread: what the parent did so far comes before everything in it.
+    pub fn start(&mut self, parent: ThreadId) -> ThreadId {
+        let Some(&segment) = self.current.get(parent.0 as usize) else { return self.root() };
+        let child = self.thread(self.segments[segment.0 as usize].clock.clone());
+        self.advance(parent, None);
+        child
+    }
+
+    /// `thread` has seen the end of `ended`: everything in that comes before what `thread` does from here on.
+    pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
+        if let Some(&last) = self.current.get(ended.0 as usize) {
+            self.advance(thread, Some(last));
+        }
+    }
+
+    /// The segment in which a thread is now.
+    pub fn segment(&self, thread: ThreadId) -> Segment {
+        self.current.get(thread.0 as usize).copied().unwrap_or(Segment(0))
+    }
+
+    /// The thread that a segment belongs to.
+    pub fn thread_of(&self, segment: Segment) -> ThreadId {
+        self.segments.get(segment.0 as usize).map_or(ThreadId(0), |data| data.thread)
+    }
+
+    /// Whether everything in `earlier` comes before everything in `later`, or they are parts of one thread in
+    /// this order.
+    pub fn is_before(&self, earlier: Segment, later: Segment) -> bool {
+        let (Some(earlier), Some(later)) =
+            (self.segments.get(earlier.0 as usize), self.segments.get(later.0 as usize))
+        else {
+            return false;
+        };
+        later.clock.get(earlier.thread.0) >= earlier.index
+    }
+
+    /// How many threads were seen.
+    pub fn threads(&self) -> usize {
+        self.current.len()
+    }
+
+    /// Whether there were more segments than can be told apart.
+    pub fn is_saturated(&self) -> bool {
+        self.saturated
+    }
+
+    fn thread(&mut self, inherited: Clock) -> ThreadId {
+        let thread = ThreadId(self.current.len() as u32);
+        let segment = self.segment_with(thread, 1, inherited);
+        self.current.push(segment);
+        thread
+    }
+
+    fn advance(&mut self, thread: ThreadId, joined: Option<Segment>) {
+        let Some(&now) = self.current.get(thread.0 as usize) else { return };
+        let data = &self.segments[now.0 as usize];
+        let clock = match joined {
+            Some(last) => data.clock.join(&self.segments[last.0 as usize].clock),
+            None => data.clock.clone(),
+        };
+        let index = data.index + 1;
+        let next = self.segment_with(thread, index, clock);
+        self.current[thread.0 as usize] = next;
+    }
+
+    fn segment_with(&mut self, thread: ThreadId, index: u32, inherited: Clock) -> Segment {
+        if self.segments.len() >= LIMIT {
+            self.saturated = true;
+            return Segment(LIMIT as u32 - 1);
+        }
+        let clock = inherited.with(thread.0, index);
+        self.segments.push(SegmentData { thread, index, clock });
+        Segment(self.segments.len() as u32 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_parent_did_before_the_start_is_ordered_and_what_it_does_after_is_not() {
+        let mut order = Order::default();
+        let main = order.root();
+        let before = order.segment(main);
+        let child = order.start(main);
+        let (after, inside) = (order.segment(main), order.segment(child));
+        assert!(order.is_before(before, inside));
+        assert!(order.is_before(before, after));
+        assert!(!order.is_before(after, inside) && !order.is_before(inside, after));
+        order.join(main, child);
+        assert!(order.is_before(inside, order.segment(main)));
+        assert_eq!(order.thread_of(inside), child);
+    }
+
+    #[test]
+    fn order_is_handed_down_through_threads() {
+        let mut order = Order::default();
+        let main = order.root();
+        let first = order.segment(main);
+        let child = order.start(main);
+        let grandchild = order.start(child);
+        let inner = order.segment(grandchild);
+        assert!(order.is_before(first, inner));
+        order.join(child, grandchild);
+        order.join(main, child);
+        assert!(order.is_before(inner, order.segment(main)));
+        let sibling = order.start(main);
+        assert!(order.is_before(inner, order.segment(sibling)));
+        let stranger = order.root();
+        assert!(!order.is_before(first, order.segment(stranger)));
+    }
+}
