@@ -1,1 +1,50 @@
-//! Placeholder.
+//! Reading class files, and rewriting them by inserting calls of hook methods.
+//!
+//! The rewriter works on raw bytes and changes as little as it can: constants are only appended, so that
+//! every index that is already in the class stays right; everything outside of method bodies is copied as it
+//! is; code is put before or right after an instruction and never branches, so that the class's own stack
+//! maps keep describing it. What cannot be rewritten is left exactly as it was and reported. Nothing here
+//! knows about a running JVM, and no input makes it panic.
+
+mod additions;
+mod annotations;
+mod array_source;
+mod bytes;
+mod class;
+#[cfg(test)]
+mod class_tests;
+mod code;
+mod code_writer;
+mod constant_pool;
+mod descriptor;
+mod edits;
+mod error;
+mod field_access;
+mod frame_reader;
+mod frames;
+pub mod hooks;
+mod instrument;
+mod layout;
+#[cfg(test)]
+mod layout_tests;
+mod method;
+mod opcodes;
+mod plan;
+mod probes;
+#[cfg(test)]
+mod robustness_tests;
+#[cfg(test)]
+mod stack_tests;
+mod structure;
+mod summary;
+mod tables;
+#[cfg(test)]
+mod testing;
+
+pub use class::rewrite;
+pub use error::ClassError;
+pub use plan::{
+    AddedField, ArraySource, Environment, Foreign, LeftAloneMethod, Outcome, Plan, Probe, ProbeArguments,
+    ProbePoint, ShadowField, Site, SiteKind, SiteTarget,
+};
+pub use summary::{ClassSummary, FieldSummary, read_summary};

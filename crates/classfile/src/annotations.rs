@@ -1,0 +1,96 @@
+//! Type annotations inside of code: they name instructions and ranges of local variables.
+
+use crate::bytes::{Reader, put_u16};
+use crate::error::MethodError;
+use crate::tables::Relocation;
+
+const MALFORMED: MethodError = MethodError::Malformed("type annotation");
+/// Annotations in annotations, arrays in arrays: nobody nests them deeper.
+const DEEPEST: u32 = 32;
+
+/// Writes the content of a type annotation attribute for the new code.
+pub(crate) fn relocate(
+    content: &[u8],
+    relocation: &Relocation<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), MethodError> {
+    let mut reader = Reader::new(content);
+    let count = reader.u16()?;
+    put_u16(out, count);
+    for _ in 0..count {
+        relocate_target(&mut reader, relocation, out)?;
+        let start = reader.position();
+        let path_length = usize::from(reader.u8()?);
+        reader.take(2 * path_length)?;
+        skip_annotation(&mut reader, 0)?;
+        out.extend_from_slice(reader.since(start));
+    }
+    if reader.is_at_end() { Ok(()) } else { Err(MALFORMED) }
+}
+
+fn relocate_target(
+    reader: &mut Reader<'_>,
+    relocation: &Relocation<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), MethodError> {
+    let kind = reader.u8()?;
+    out.push(kind);
+    match kind {
+        // Local variables and resources: a table of ranges and slots.
+        0x40 | 0x41 => {
+            let count = reader.u16()?;
+            put_u16(out, count);
+            for _ in 0..count {
+                let (start, length) = (reader.u16()?, reader.u16()?);
+                let (start, length) = relocation.local_range(start, length).ok_or(MALFORMED)?;
+                put_u16(out, start);
+                put_u16(out, length);
+                put_u16(out, reader.u16()?);
+            }
+        }
+        // A catch clause, by its place in the exception table, which stays.
+        0x42 => put_u16(out, reader.u16()?),
+        // An instruction; with a type argument's number for the second kind.
+        0x43..=0x4B => {
+            put_u16(out, relocation.own(reader.u16()?).ok_or(MALFORMED)?);
+            if kind >= 0x47 {
+                out.push(reader.u8()?);
+            }
+        }
+        _ => return Err(MALFORMED),
+    }
+    Ok(())
+}
+
+fn skip_annotation(reader: &mut Reader<'_>, depth: u32) -> Result<(), MethodError> {
+    reader.u16()?;
+    let pairs = reader.u16()?;
+    for _ in 0..pairs {
+        reader.u16()?;
+        skip_value(reader, depth + 1)?;
+    }
+    Ok(())
+}
+
+fn skip_value(reader: &mut Reader<'_>, depth: u32) -> Result<(), MethodError> {
+    if depth > DEEPEST {
+        return Err(MALFORMED);
+    }
+    match reader.u8()? {
+        b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => {
+            reader.u16()?;
+        }
+        b'e' => {
+            reader.u32()?;
+        }
+        b'@' => skip_annotation(reader, depth)?,
+        b'[' => {
+            let count = reader.u16()?;
+            for _ in 0..count {
+                skip_value(reader, depth + 1)?;
+            }
+        }
+        _ => return Err(MALFORMED),
+    }
+    Ok(())
+}

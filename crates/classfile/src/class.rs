@@ -1,0 +1,114 @@
+//! Rewriting a whole class.
+
+use crate::additions::Additions;
+use crate::bytes::put_u16;
+use crate::constant_pool::text;
+use crate::error::ClassError;
+use crate::field_access::FieldTable;
+use crate::method::{MethodRewriter, Scratch};
+use crate::plan::{Environment, LeftAloneMethod, Outcome, Plan};
+use crate::structure::{ClassFile, Member};
+
+/// Rewrites a class as planned. `Ok(None)`: there is nothing to change.
+///
+/// A method that cannot be rewritten stays as it was and is named in the outcome; if no method at all could
+/// be rewritten and there is something to tell, the outcome has the original bytes.
+pub fn rewrite(
+    class: &[u8],
+    plan: &Plan<'_>,
+    environment: &mut dyn Environment,
+) -> Result<Option<Outcome>, ClassError> {
+    if plan.is_empty() {
+        return Ok(None);
+    }
+    let file = ClassFile::parse(class)?;
+    let class_name = file.pool.class_name(file.this_index)?;
+    let class_name_text = text(class_name);
+    let mut additions = Additions::new(file.pool.count(), plan.hook);
+    let mut fields = FieldTable::new(&file, plan, environment)?;
+    let mut body = Vec::with_capacity(class.len() * 2);
+    body.extend_from_slice(file.declaration);
+    let has_new_fields = write_fields(&file, &fields, plan, &mut additions, &mut body)?;
+    put_count(&mut body, file.methods.len());
+    let mut methods_rewritten = 0;
+    let mut left_alone = Vec::new();
+    let mut rewriter = MethodRewriter {
+        plan,
+        class: &file,
+        class_name,
+        class_name_text: &class_name_text,
+        additions: &mut additions,
+        fields: &mut fields,
+        environment,
+        scratch: Scratch::default(),
+    };
+    for method in &file.methods {
+        let start = body.len();
+        let mark = rewriter.additions.mark();
+        let mut tell = |reason: String| left_alone.push(describe(&file, method, reason));
+        match rewriter.rewrite(method, &mut body) {
+            Ok(outcome) => {
+                if outcome.is_rewritten {
+                    methods_rewritten += 1;
+                } else {
+                    body.extend_from_slice(method.raw);
+                }
+                outcome.omissions.into_iter().for_each(|omission| tell(omission.to_owned()));
+            }
+            Err(error) => {
+                body.truncate(start);
+                body.extend_from_slice(method.raw);
+                rewriter.additions.roll_back(mark);
+                rewriter.fields.forget_decisions();
+                tell(error.to_string());
+            }
+        }
+    }
+    if methods_rewritten == 0 && !has_new_fields {
+        let unchanged = |left_alone| Outcome {
+            bytes: class.to_vec(),
+            methods_rewritten,
+            left_alone,
+            shadows: Vec::new(),
+        };
+        return Ok(if left_alone.is_empty() { None } else { Some(unchanged(left_alone)) });
+    }
+    let constants = file.constants.len() + additions.bytes().len();
+    let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
+    bytes.extend_from_slice(file.head);
+    put_u16(&mut bytes, additions.count());
+    bytes.extend_from_slice(file.constants);
+    bytes.extend_from_slice(additions.bytes());
+    bytes.extend_from_slice(&body);
+    bytes.extend_from_slice(file.tail);
+    Ok(Some(Outcome { bytes, methods_rewritten, left_alone, shadows: fields.shadows() }))
+}
+
+/// Writes the class's own fields and the new ones after them. Gives whether there are new ones.
+fn write_fields<'a>(
+    file: &ClassFile<'a>,
+    fields: &FieldTable<'a>,
+    plan: &Plan<'a>,
+    additions: &mut Additions<'a>,
+    body: &mut Vec<u8>,
+) -> Result<bool, ClassError> {
+    let mut added = Vec::new();
+    let new = fields.write_new_fields(plan, additions, &mut added)?;
+    let count = u16::try_from(file.fields.len() + new).map_err(|_| ClassError::TooManyFields)?;
+    put_u16(body, count);
+    for field in &file.fields {
+        body.extend_from_slice(field.raw);
+    }
+    body.extend_from_slice(&added);
+    Ok(new > 0)
+}
+
+/// The number of members that were read is one that two bytes hold.
+fn put_count(body: &mut Vec<u8>, count: usize) {
+    put_u16(body, u16::try_from(count).unwrap_or(u16::MAX));
+}
+
+fn describe(file: &ClassFile<'_>, method: &Member<'_>, reason: String) -> LeftAloneMethod {
+    let name = |index| file.pool.utf8(index).map(|name| text(name).into_owned()).unwrap_or_default();
+    LeftAloneMethod { name: name(method.name_index), descriptor: name(method.descriptor_index), reason }
+}

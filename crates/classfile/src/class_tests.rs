@@ -1,0 +1,386 @@
+//! What is inserted into small classes.
+
+use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
+use crate::testing::{Body, ClassBuilder, Recorder, everything, listing, rewrite, with_code};
+
+const STATIC: u16 = 0x0008;
+const SYNCHRONIZED: u16 = 0x0020;
+
+/// Two bytes of a constant's index after an opcode.
+fn op(opcode: u8, index: u16) -> [u8; 3] {
+    let [high, low] = index.to_be_bytes();
+    [opcode, high, low]
+}
+
+/// Compares instructions; leading white space does not count.
+fn check_listing(class: &[u8], method: &str, expected: &str) {
+    let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
+    assert_eq!(listing(class, method), expected.join("\n"), "{method}");
+}
+
+fn exceptions(class: &[u8], method: &str) -> Vec<[u16; 4]> {
+    with_code(class, method, |_, code| code.exception_entries().collect())
+}
+
+#[test]
+fn the_call_after_monitorenter_is_protected_but_not_jumped_to() {
+    let mut class = ClassBuilder::new("A");
+    // aload_0, monitorenter, [aload_0, monitorexit], goto 2, return
+    let mut body = Body::new(&[42, 194, 42, 195, 167, 255, 254, 177]);
+    body.exceptions = vec![[2, 4, 7, 0]];
+    class.method(0, "m", "()V", Some(&body));
+    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+    check_listing(
+        &outcome.bytes,
+        "m",
+        "0 aload_0
+         1 dup
+         2 monitorenter
+         3 invokestatic enter
+         6 aload_0
+         7 dup
+         8 invokestatic exit
+         11 monitorexit
+         12 goto 6
+         15 return",
+    );
+    assert_eq!(exceptions(&outcome.bytes, "m"), [[3, 12, 15, 0]]);
+    assert_eq!(outcome.methods_rewritten, 1);
+}
+
+#[test]
+fn synchronized_methods_report_their_lock() {
+    fn check(
+        access: u16,
+        major: u16,
+        code: &[u8],
+        expected: &str,
+        handlers: &[[u16; 4]],
+        frame: Option<&[u8]>,
+    ) {
+        let mut class = ClassBuilder::new("A");
+        class.major = major;
+        class.method(access | SYNCHRONIZED, "m", "()V", Some(&Body::new(code)));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        check_listing(&outcome.bytes, "m", expected);
+        assert_eq!(exceptions(&outcome.bytes, "m"), handlers);
+        let frames = with_code(&outcome.bytes, "m", |_, code| code.frames.map(<[u8]>::to_vec));
+        // The class of the exception is an added constant: everything but its number is known.
+        let known =
+            frames.as_deref().and_then(|frames| frames.split_last_chunk::<2>()).map(|(known, _)| known);
+        assert_eq!(known, frame);
+    }
+    let instance = "0 aload_0
+                    1 invokestatic enter
+                    4 nop
+                    5 aload_0
+                    6 invokestatic exit
+                    9 return
+                    10 nop
+                    11 aload_0
+                    12 invokestatic exit
+                    15 return
+                    16 aload_0
+                    17 invokestatic exit
+                    20 athrow";
+    let handlers = [[4, 5, 16, 0], [10, 11, 16, 0]];
+    let this_frame: &[u8] = &[0, 1, 255, 0, 16, 0, 1, 7, 0, 2, 0, 1, 7];
+    check(0, 52, &[0, 177, 0, 177], instance, &handlers, Some(this_frame));
+    check(0, 49, &[0, 177, 0, 177], instance, &handlers, None);
+    let of_class = "0 ldc_w A
+                    3 invokestatic enter
+                    6 nop
+                    7 ldc_w A
+                    10 invokestatic exit
+                    13 return
+                    14 ldc_w A
+                    17 invokestatic exit
+                    20 athrow";
+    let empty_frame: &[u8] = &[0, 1, 255, 0, 14, 0, 0, 0, 1, 7];
+    check(STATIC, 52, &[0, 177], of_class, &[[6, 7, 14, 0]], Some(empty_frame));
+    // aconst_null, astore_0: the lock is gone.
+    let forgotten = "0 aload_0
+                     1 invokestatic enter
+                     4 aconst_null
+                     5 astore_0
+                     6 invokestatic exitTop
+                     9 return
+                     10 invokestatic exitTop
+                     13 athrow";
+    let empty_frame: &[u8] = &[0, 1, 255, 0, 10, 0, 0, 0, 1, 7];
+    check(0, 52, &[1, 75, 177], forgotten, &[[4, 6, 10, 0]], Some(empty_frame));
+    let nothing_to_protect = "0 aload_0
+                              1 invokestatic enter
+                              4 aload_0
+                              5 invokestatic exit
+                              8 return";
+    check(0, 52, &[177], nothing_to_protect, &[], None);
+}
+
+#[test]
+fn an_old_class_cannot_name_itself() {
+    let mut class = ClassBuilder::new("A");
+    class.major = 48;
+    class.method(STATIC | SYNCHRONIZED, "m", "()V", Some(&Body::new(&[177])));
+    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+    assert_eq!(outcome.bytes, class.build());
+    assert_eq!(outcome.left_alone.len(), 1);
+}
+
+#[test]
+fn field_accesses_are_reported_by_what_is_known_of_the_field() {
+    fn check(foreign: Foreign, opcode: u8, owner: &str, descriptor: &str, expected: &str) {
+        let mut class = ClassBuilder::new("A");
+        let is_static = opcode < 180;
+        class.field(if is_static { STATIC } else { 0 }, "f", descriptor);
+        let field = class.field_reference(owner, "f", descriptor);
+        class.method(0, "m", "()V", Some(&Body::new(&[op(opcode, field).as_slice(), &[177]].concat())));
+        let mut environment = Recorder::new(foreign);
+        let outcome = rewrite(&class, &everything(), &mut environment);
+        check_listing(&outcome.bytes, "m", expected);
+        let kind = if opcode.is_multiple_of(2) { "Read" } else { "Write" };
+        let expected_sites =
+            if expected.contains("invoke") { vec![format!("m {kind} {owner}.f")] } else { vec![] };
+        assert_eq!(environment.sites, expected_sites);
+        assert_eq!(outcome.shadows.len(), usize::from(!is_static));
+    }
+    let read = "0 dup\n1 dup\n2 getfield f:J\n5 iconst_1\n6 invokestatic read\n9 getfield f:I\n12 return";
+    check(Foreign::Ignore, 180, "A", "I", read);
+    check(Foreign::Shadowed, 180, "B", "I", read);
+    let read_long =
+        "0 dup\n1 dup\n2 getfield f:D\n5 iconst_1\n6 invokestatic read\n9 getfield f:J\n12 return";
+    check(Foreign::Ignore, 180, "A", "J", read_long);
+    let write = "0 swap\n1 dup_x1\n2 swap\n3 putfield f:F\n6 dup\n7 getfield f:J\n10 iconst_1
+                 11 invokestatic write\n14 return";
+    check(Foreign::Ignore, 181, "A", "F", write);
+    let write_double = "0 dup2_x1\n1 pop2\n2 dup_x2\n3 dup_x2\n4 pop\n5 putfield f:D\n8 dup\n9 getfield f:J
+                        12 iconst_1\n13 invokestatic write\n16 return";
+    check(Foreign::Ignore, 181, "A", "D", write_double);
+    check(Foreign::Ignore, 180, "B", "I", "0 getfield f:I\n3 return");
+    let resolve = "0 dup\n1 iconst_1\n2 invokestatic readAt\n5 getfield f:I\n8 return";
+    check(Foreign::Resolve, 180, "B", "I", resolve);
+    let resolve_write =
+        "0 dup2_x1\n1 pop2\n2 dup_x2\n3 iconst_1\n4 invokestatic writeAt\n7 putfield f:J\n10 return";
+    check(Foreign::Resolve, 181, "B", "J", resolve_write);
+    let cell = "0 bipush 100\n2 iconst_1\n3 invokestatic readStatic\n6 getstatic f:I\n9 return";
+    check(Foreign::Ignore, 178, "A", "I", cell);
+    let resolve_static = "0 iconst_1\n1 invokestatic writeStaticAt\n4 putstatic f:I\n7 return";
+    check(Foreign::Resolve, 179, "B", "I", resolve_static);
+    check(Foreign::Shadowed, 179, "B", "I", resolve_static);
+}
+
+#[test]
+fn shadows_are_given_to_plain_fields_once_per_name() {
+    let mut class = ClassBuilder::new("A");
+    class.field(0x0010, "constant", "I");
+    class.field(0x0040, "signal", "I");
+    class.field(0x0002, "plain", "I");
+    class.field(0x0002, "plain", "F");
+    class.field(0, "taken", "I");
+    class.field(0x0010, "taken", "J");
+    class.field(0, "long", "J");
+    let added = [
+        AddedField { name: "extra", descriptor: "I", access: 0x1000 },
+        AddedField { name: "signal", descriptor: "I", access: 0x1000 },
+    ];
+    let plan = Plan { added_fields: &added, ..everything() };
+    let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Ignore));
+    let shadows: Vec<_> =
+        outcome.shadows.iter().map(|shadow| (&*shadow.name, shadow.shadow_descriptor)).collect();
+    assert_eq!(shadows, [("plain", "J"), ("long", "D")]);
+    let summary = crate::read_summary(&outcome.bytes).expect("a class");
+    let new: Vec<_> =
+        summary.fields.iter().skip(7).map(|field| (&*field.name, &*field.descriptor, field.access)).collect();
+    assert_eq!(new, [("plain", "J", 0x1081), ("long", "D", 0x1081), ("extra", "I", 0x1000)]);
+}
+
+#[test]
+fn constructors_are_left_in_peace_until_the_object_exists() {
+    let mut class = ClassBuilder::new("A");
+    class.field(0, "f", "I");
+    let field = class.field_reference("A", "f", "I");
+    let other = class.class("B");
+    let other_constructor = class.method_reference("B", "<init>", "()V");
+    let constructor = class.method_reference("java/lang/Object", "<init>", "()V");
+    let code = [
+        op(180, field).as_slice(),
+        &op(187, other),
+        &op(183, other_constructor),
+        &op(180, field),
+        &op(183, constructor),
+        &op(180, field),
+        &[177],
+    ]
+    .concat();
+    class.method(0, "<init>", "()V", Some(&Body::new(&code)));
+    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+    check_listing(
+        &outcome.bytes,
+        "<init>",
+        "0 getfield f:I
+         3 new
+         6 invokespecial <init>
+         9 getfield f:I
+         12 invokespecial <init>
+         15 dup
+         16 dup
+         17 getfield f:J
+         20 iconst_1
+         21 invokestatic read
+         24 getfield f:I
+         27 return",
+    );
+}
+
+#[test]
+fn constructors_are_left_in_peace_if_a_frame_says_so() {
+    fn check(frames: &[u8], expected_methods: u32) {
+        let mut class = ClassBuilder::new("A");
+        class.field(0, "f", "I");
+        let field = class.field_reference("A", "f", "I");
+        let constructor = class.method_reference("java/lang/Object", "<init>", "()V");
+        let mut body = Body::new(&[op(183, constructor).as_slice(), &op(180, field), &[177]].concat());
+        body.attributes = vec![("StackMapTable", frames.to_vec())];
+        class.method(0, "<init>", "()V", Some(&body));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        assert_eq!(outcome.methods_rewritten, expected_methods, "{frames:?}");
+    }
+    check(&[0, 0], 1);
+    // At the last instruction: the uninitialized object, as at the entry, the initialized one.
+    check(&[0, 1, 255, 0, 6, 0, 1, 6, 0, 0], 0);
+    check(&[0, 1, 6], 0);
+    check(&[0, 1, 255, 0, 6, 0, 1, 7, 0, 2, 0, 0], 1);
+    // The same before the call is as it should be.
+    check(&[0, 1, 0], 1);
+}
+
+#[test]
+fn class_initializers_report_their_extent_and_not_their_writes() {
+    let mut class = ClassBuilder::new("A");
+    class.field(STATIC, "f", "I");
+    class.field(STATIC, "g", "I");
+    let field = class.field_reference("A", "f", "I");
+    let code = [op(179, field).as_slice(), &[177]].concat();
+    class.method(STATIC, "<clinit>", "()V", Some(&Body::new(&code)));
+    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+    check_listing(
+        &outcome.bytes,
+        "<clinit>",
+        "0 invokestatic initializerBegin
+         3 putstatic f:I
+         6 invokestatic initializerEnd
+         9 return
+         10 invokestatic initializerEnd
+         13 athrow",
+    );
+}
+
+#[test]
+fn array_accesses_are_reported_with_their_source() {
+    fn check(code: &[u8], expected_site: &str, expected: &str) {
+        let mut class = ClassBuilder::new("A");
+        let field = class.field_reference("B", "table", "[[I");
+        let mut code = code.to_vec();
+        // The field's number is not known before: 180 stands for its access, with the number in the next two bytes.
+        if let Some(at) = code.iter().position(|byte| *byte == 180) {
+            code.splice(at..at + 3, op(180, field));
+        }
+        let mut body = Body::new(&code);
+        let (name, kind) = (class.utf8("values").to_be_bytes(), class.utf8("[I").to_be_bytes());
+        let local = [0, 1, 0, 0, 0, code.len() as u8, name[0], name[1], kind[0], kind[1], 0, 1];
+        body.attributes =
+            vec![("LocalVariableTable", local.to_vec()), ("LineNumberTable", vec![0, 1, 0, 0, 0, 7])];
+        class.method(0, "m", "()V", Some(&body));
+        let mut environment = Recorder::new(Foreign::Ignore);
+        let outcome = rewrite(&class, &everything(), &mut environment);
+        assert_eq!(environment.sites.last().map(String::as_str), Some(expected_site));
+        if !expected.is_empty() {
+            check_listing(&outcome.bytes, "m", expected);
+        }
+    }
+    let read =
+        "0 aload_1\n1 iconst_0\n2 dup2\n3 iconst_1\n4 invokestatic arrayRead\n7 iaload\n8 pop\n9 return";
+    check(&[43, 3, 46, 87, 177], "m:7 Read values@1[]", read);
+    let write = "0 aload_2\n1 iconst_0\n2 iconst_1\n3 dup_x2\n4 pop\n5 dup2_x1\n6 iconst_1
+                 7 invokestatic arrayWrite\n10 iastore\n11 return";
+    check(&[44, 3, 4, 79, 177], "m:7 Write ?@2[]", write);
+    let write_long = "0 aload_2\n1 iconst_0\n2 lconst_0\n3 dup2_x2\n4 pop2\n5 dup2_x2\n6 iconst_1
+                      7 invokestatic arrayWrite\n10 lastore\n11 return";
+    check(&[44, 3, 9, 80, 177], "m:7 Write ?@2[]", write_long);
+    // aload_0, getfield, iconst_0, aaload, astore_2, aload_2, iconst_0, iaload: still the field's.
+    check(&[42, 180, 0, 0, 3, 50, 77, 44, 3, 46, 87, 177], "m:7 Read B.table[]", "");
+    // A jump target in between: the stack is not known any more.
+    check(&[43, 3, 153, 0, 3, 3, 46, 87, 177], "m:7 Read []", "");
+    // aload_1, iconst_0, swap twice, dup2, pop2.
+    check(&[43, 3, 95, 95, 92, 88, 46, 87, 177], "m:7 Read values@1[]", "");
+}
+
+#[test]
+fn waits_are_reported_before_and_after() {
+    fn check(descriptor: &str, expected: &str) {
+        let mut class = ClassBuilder::new("A");
+        let wait = class.method_reference("java/lang/Object", "wait", descriptor);
+        class.method(0, "m", "()V", Some(&Body::new(&[op(182, wait).as_slice(), &[177]].concat())));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        check_listing(&outcome.bytes, "m", expected);
+    }
+    check(
+        "()V",
+        "0 dup\n1 dup\n2 invokestatic waitBegin\n5 invokevirtual wait\n8 invokestatic waitEnd\n11 return",
+    );
+    let timed = "0 dup2_x1\n1 pop2\n2 dup_x2\n3 dup_x2\n4 invokestatic waitBegin\n7 invokevirtual wait
+                 10 invokestatic waitEnd\n13 return";
+    check("(J)V", timed);
+    let exact = "0 aconst_null\n1 invokestatic waitBegin\n4 invokevirtual wait\n7 aconst_null
+                 8 invokestatic waitEnd\n11 return";
+    check("(JI)V", exact);
+}
+
+#[test]
+fn probes_are_put_where_they_fit() {
+    fn check(
+        descriptor: &str,
+        code: &[u8],
+        at: ProbePoint,
+        argument: ProbeArguments,
+        expected: Result<&str, &str>,
+    ) {
+        let mut class = ClassBuilder::new("A");
+        class.method(0, "m", descriptor, Some(&Body::new(code)));
+        let probes = [Probe { method: "m", descriptor: None, at, hook_method: "probe", argument }];
+        let plan = Plan { probes: &probes, ..Plan::empty("Hook") };
+        let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Ignore));
+        match expected {
+            Ok(expected) => check_listing(&outcome.bytes, "m", expected),
+            Err(reason) => assert!(outcome.left_alone.iter().any(|left| left.reason.contains(reason))),
+        }
+    }
+    use ProbeArguments::{MapResult, ResultAndThis, This, ThisAndLong};
+    use ProbePoint::{Entry, Return};
+    check("()V", &[177], Entry, This, Ok("0 aload_0\n1 invokestatic probe\n4 return"));
+    check("()V", &[0, 177], Return, This, Ok("0 nop\n1 aload_0\n2 invokestatic probe\n5 return"));
+    check("(J)V", &[177], Entry, ThisAndLong, Ok("0 aload_0\n1 lload_1\n2 invokestatic probe\n5 return"));
+    check(
+        "()Z",
+        &[3, 172],
+        Return,
+        ResultAndThis,
+        Ok("0 iconst_0\n1 dup\n2 aload_0\n3 invokestatic probe\n6 ireturn"),
+    );
+    let long = "0 lconst_0\n1 dup2\n2 aload_0\n3 invokestatic probe\n6 lreturn";
+    check("()J", &[9, 173], Return, ResultAndThis, Ok(long));
+    check("()LX;", &[1, 176], Return, MapResult, Ok("0 aconst_null\n1 invokestatic probe\n4 areturn"));
+    check("()V", &[177], Return, ResultAndThis, Err("result"));
+    check("()V", &[177], Return, MapResult, Err("reference"));
+    check("(I)V", &[177], Entry, ThisAndLong, Err("not a long"));
+    check("()V", &[1, 75, 177], Return, This, Err("forgets"));
+}
+
+#[test]
+fn an_empty_plan_changes_nothing() {
+    let mut class = ClassBuilder::new("A");
+    class.field(0, "f", "I");
+    class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[177])));
+    let outcome = crate::rewrite(&class.build(), &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));
+    assert_eq!(outcome, Ok(None));
+}

@@ -1,0 +1,124 @@
+//! A method's code, taken apart into instructions.
+
+use crate::bytes::{Reader, i32_at, u16_at};
+use crate::constant_pool::ConstantPool;
+use crate::error::MethodError;
+use crate::opcodes::{
+    GOTO_W, IALOAD, IASTORE, JSR_W, LOOKUPSWITCH, SALOAD, SASTORE, TABLESWITCH, is_short_jump, length,
+    switch_operands,
+};
+use crate::structure::Attributes;
+
+/// The content of a Code attribute.
+pub(crate) struct Code<'a> {
+    pub(crate) max_stack: u16,
+    pub(crate) max_locals: u16,
+    pub(crate) bytes: &'a [u8],
+    /// Entries of eight bytes.
+    pub(crate) exceptions: &'a [u8],
+    pub(crate) attributes: Attributes<'a>,
+    pub(crate) frames: Option<&'a [u8]>,
+}
+
+/// One instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instruction {
+    pub(crate) pc: usize,
+    pub(crate) opcode: u8,
+}
+
+/// The instructions of a method; kept from method to method for its memory.
+#[derive(Default)]
+pub(crate) struct Instructions {
+    pub(crate) list: Vec<Instruction>,
+    /// Whether any of them reads or writes an array element.
+    pub(crate) has_array_access: bool,
+    index_at: Vec<u32>,
+}
+
+impl<'a> Code<'a> {
+    pub(crate) fn parse(content: &'a [u8], pool: &ConstantPool<'a>) -> Result<Self, MethodError> {
+        let mut reader = Reader::new(content);
+        let max_stack = reader.u16()?;
+        let max_locals = reader.u16()?;
+        let bytes = reader.counted_bytes()?;
+        if bytes.len() > usize::from(u16::MAX) {
+            return Err(MethodError::CodeTooLong);
+        }
+        let count = usize::from(reader.u16()?);
+        let exceptions = reader.take(8 * count)?;
+        let attributes = Attributes::parse(&mut reader)?;
+        if !reader.is_at_end() {
+            return Err(MethodError::Malformed("Code attribute"));
+        }
+        let frames = attributes.find(pool, b"StackMapTable");
+        Ok(Self { max_stack, max_locals, bytes, exceptions, attributes, frames })
+    }
+
+    /// Start, end, handler and type of each entry of the exception table.
+    pub(crate) fn exception_entries(&self) -> impl Iterator<Item = [u16; 4]> + '_ {
+        self.exceptions
+            .chunks_exact(8)
+            .map(|entry| [u16_at(entry, 0), u16_at(entry, 2), u16_at(entry, 4), u16_at(entry, 6)])
+    }
+}
+
+impl Instructions {
+    pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), MethodError> {
+        self.list.clear();
+        self.index_at.clear();
+        self.has_array_access = false;
+        let mut pc = 0;
+        while let Some(&opcode) = code.get(pc) {
+            self.list.push(Instruction { pc, opcode });
+            self.has_array_access |= matches!(opcode, IALOAD..=SALOAD | IASTORE..=SASTORE);
+            pc += length(code, pc).ok_or(MethodError::Malformed("code"))?;
+        }
+        if self.list.is_empty() { Err(MethodError::Malformed("code")) } else { Ok(()) }
+    }
+
+    /// Prepares [`Instructions::index`], which most methods never need.
+    pub(crate) fn build_index(&mut self, code: &[u8]) {
+        self.index_at.clear();
+        self.index_at.resize(code.len() + 1, u32::MAX);
+        let ends = std::iter::once(code.len());
+        for (index, pc) in (0..).zip(self.list.iter().map(|instruction| instruction.pc).chain(ends)) {
+            if let Some(place) = self.index_at.get_mut(pc) {
+                *place = index;
+            }
+        }
+    }
+
+    /// The length of the code that was indexed.
+    pub(crate) fn code_length(&self) -> usize {
+        self.index_at.len().saturating_sub(1)
+    }
+
+    /// The number of the instruction at `pc`; the end of the code counts as one more.
+    pub(crate) fn index(&self, pc: usize) -> Option<usize> {
+        match self.index_at.get(pc) {
+            Some(&u32::MAX) | None => None,
+            Some(&index) => Some(index as usize),
+        }
+    }
+}
+
+/// Calls `visit` with every pc that the instruction may jump to.
+pub(crate) fn for_each_target(code: &[u8], instruction: Instruction, mut visit: impl FnMut(i64)) {
+    let pc = instruction.pc;
+    let mut target = |distance: i32| visit(pc as i64 + i64::from(distance));
+    match instruction.opcode {
+        opcode if is_short_jump(opcode) => target(i32::from(u16_at(code, pc + 1).cast_signed())),
+        GOTO_W | JSR_W => target(i32_at(code, pc + 1)),
+        opcode @ (TABLESWITCH | LOOKUPSWITCH) => {
+            let operands = switch_operands(pc);
+            target(i32_at(code, operands));
+            let step = if opcode == TABLESWITCH { 4 } else { 8 };
+            let end = pc + length(code, pc).unwrap_or_default();
+            for at in (operands + 12..end).step_by(step) {
+                target(i32_at(code, at));
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,151 @@
+//! Writing the Code attribute of a method that got insertions.
+
+use crate::additions::Additions;
+use crate::annotations;
+use crate::bytes::{fill_u16, fill_u32, put_u16, put_u32};
+use crate::code::Code;
+use crate::constant_pool::ConstantPool;
+use crate::edits::Edits;
+use crate::error::MethodError;
+use crate::frames::{self, FramedMethod, HandlerFrame};
+use crate::instrument::Lock;
+use crate::tables::Relocation;
+
+/// Writes the content of a Code attribute.
+pub(crate) struct CodeWriter<'m, 'a> {
+    pub(crate) code: &'m Code<'a>,
+    pub(crate) method: &'m FramedMethod<'m, 'a>,
+    pub(crate) edits: &'m Edits,
+    pub(crate) pool: &'m ConstantPool<'a>,
+    pub(crate) lock: Option<Lock>,
+    /// Whether the class is of a version whose verifier wants stack maps.
+    pub(crate) needs_frames: bool,
+}
+
+impl<'a> CodeWriter<'_, 'a> {
+    pub(crate) fn write(&self, additions: &mut Additions<'a>, out: &mut Vec<u8>) -> Result<(), MethodError> {
+        let relocation = Relocation { instructions: self.method.instructions, layout: self.method.layout };
+        let ranges = self.handler_ranges();
+        let needed_stack =
+            self.code.max_stack.checked_add(self.edits.extra_stack).ok_or(MethodError::StackTooDeep)?;
+        // A handler has the exception and the lock on its stack.
+        put_u16(out, if ranges.is_empty() { needed_stack } else { needed_stack.max(2) });
+        put_u16(out, self.code.max_locals);
+        with_length(out, |out| {
+            let start = out.len();
+            self.method.layout.write(self.code.bytes, self.method.instructions, self.edits, out)?;
+            if !ranges.is_empty() {
+                out.extend_from_slice(self.edits.epilogue());
+            }
+            if out.len() - start > usize::from(u16::MAX) { Err(MethodError::CodeTooLong) } else { Ok(()) }
+        })?;
+        let handlers = self.code.exceptions.len() / 8 + ranges.len();
+        put_u16(out, u16::try_from(handlers).map_err(|_| MethodError::TooManyHandlers)?);
+        relocation.exceptions(self.code, out)?;
+        let position = self.method.layout.end();
+        for (start, end) in &ranges {
+            for value in [*start, *end, position, 0] {
+                put_u16(out, u16::try_from(value).map_err(|_| MethodError::CodeTooLong)?);
+            }
+        }
+        let mut handler = None;
+        if !ranges.is_empty() && (self.code.frames.is_some() || self.needs_frames) {
+            let this = if self.lock == Some(Lock::This) { Some(self.method.this_index) } else { None };
+            let throwable = additions.class(b"java/lang/Throwable")?;
+            handler = Some(HandlerFrame { position, this, throwable });
+        }
+        self.attributes(&relocation, handler, additions, out)
+    }
+
+    /// The parts of the code that an added handler protects: all but the releases at returns.
+    fn handler_ranges(&self) -> Vec<(usize, usize)> {
+        let mut ranges = Vec::new();
+        if self.lock.is_none() {
+            return ranges;
+        }
+        let layout = self.method.layout;
+        let mut start = layout.body_start();
+        for edit in &self.edits.list {
+            if let Some(uncovered) = edit.uncovered() {
+                let end = layout.own(edit.instruction) - uncovered;
+                if end > start {
+                    ranges.push((start, end));
+                }
+                start = layout.start(edit.instruction + 1);
+            }
+        }
+        if layout.end() > start {
+            ranges.push((start, layout.end()));
+        }
+        ranges
+    }
+
+    /// Writes the attributes of the code. Those that are not known, or whose content is not as it should be,
+    /// are dropped if nothing but debuggers reads them: they may name places in the code.
+    fn attributes(
+        &self,
+        relocation: &Relocation<'_>,
+        handler: Option<HandlerFrame>,
+        additions: &mut Additions<'a>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), MethodError> {
+        let count_at = out.len();
+        let mut count = 0;
+        let mut has_frames = false;
+        put_u16(out, 0);
+        for attribute in self.code.attributes.iter() {
+            let before = out.len();
+            put_u16(out, attribute.name_index);
+            let content = attribute.content;
+            let written = match self.pool.utf8(attribute.name_index)? {
+                b"StackMapTable" if has_frames => {
+                    return Err(MethodError::Malformed("StackMapTable attribute"));
+                }
+                b"StackMapTable" => {
+                    has_frames = true;
+                    with_length(out, |out| frames::relocate(content, self.method, handler, additions, out))?;
+                    Ok(())
+                }
+                // The JVM refuses a class whose debug tables point outside of the code, and must go on to do so.
+                b"LineNumberTable" => {
+                    with_length(out, |out| relocation.lines(content, out))?;
+                    Ok(())
+                }
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                    with_length(out, |out| relocation.local_variables(content, out))?;
+                    Ok(())
+                }
+                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                    with_length(out, |out| annotations::relocate(content, relocation, out))
+                }
+                _ => Err(MethodError::Malformed("attribute")),
+            };
+            match written {
+                Ok(()) => count += 1,
+                Err(_) => out.truncate(before),
+            }
+        }
+        if let Some(handler) = handler
+            && !has_frames
+        {
+            put_u16(out, additions.utf8(b"StackMapTable")?);
+            with_length(out, |out| frames::write_handler_only(self.method, &handler, out))?;
+            count += 1;
+        }
+        fill_u16(out, count_at, count);
+        Ok(())
+    }
+}
+
+/// Writes four bytes of length before whatever `write` writes.
+pub(crate) fn with_length(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), MethodError>,
+) -> Result<(), MethodError> {
+    let at = out.len();
+    put_u32(out, 0);
+    write(out)?;
+    let length = u32::try_from(out.len() - at - 4).map_err(|_| MethodError::CodeTooLong)?;
+    fill_u32(out, at, length);
+    Ok(())
+}

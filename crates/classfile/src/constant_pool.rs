@@ -1,0 +1,136 @@
+//! The constants that a class brings along.
+
+use std::borrow::Cow;
+
+use crate::bytes::{Reader, u8_at, u16_at};
+use crate::error::ClassError;
+
+const UTF8: u8 = 1;
+const CLASS: u8 = 7;
+const FIELD: u8 = 9;
+const METHOD: u8 = 10;
+const INTERFACE_METHOD: u8 = 11;
+const NAME_AND_TYPE: u8 = 12;
+const DYNAMIC: u8 = 17;
+const INVOKE_DYNAMIC: u8 = 18;
+
+/// The original constants; indices into it are those of the class file.
+pub(crate) struct ConstantPool<'a> {
+    bytes: &'a [u8],
+    /// Where each constant's tag is; zero where there is none.
+    offsets: Vec<u32>,
+    end: usize,
+}
+
+/// A field or method that code refers to.
+pub(crate) struct Reference<'a> {
+    pub(crate) class_index: u16,
+    pub(crate) class: &'a [u8],
+    pub(crate) name_index: u16,
+    pub(crate) name: &'a [u8],
+    pub(crate) descriptor: &'a [u8],
+}
+
+impl<'a> ConstantPool<'a> {
+    /// Reads the constants of a whole class file.
+    pub(crate) fn parse(class: &'a [u8]) -> Result<Self, ClassError> {
+        let mut reader = Reader::at(class, 8);
+        let count = reader.u16()?;
+        let mut offsets = vec![0; usize::from(count)];
+        let mut index = 1;
+        while index < count {
+            let offset = u32::try_from(reader.position()).map_err(|_| ClassError::Truncated)?;
+            let tag = reader.u8()?;
+            let (length, slots) = match tag {
+                UTF8 => (usize::from(reader.u16()?), 1),
+                3 | 4 | FIELD | METHOD | INTERFACE_METHOD | NAME_AND_TYPE | DYNAMIC | INVOKE_DYNAMIC => {
+                    (4, 1)
+                }
+                5 | 6 => (8, 2),
+                CLASS | 8 | 16 | 19 | 20 => (2, 1),
+                15 => (3, 1),
+                _ => return Err(ClassError::UnknownConstant { index, tag }),
+            };
+            reader.take(length)?;
+            if let Some(place) = offsets.get_mut(usize::from(index)) {
+                *place = offset;
+            }
+            index = index.checked_add(slots).ok_or(ClassError::WrongConstant { index })?;
+        }
+        if count == 0 || index != count {
+            return Err(ClassError::WrongConstant { index });
+        }
+        Ok(Self { bytes: class, offsets, end: reader.position() })
+    }
+
+    /// The number that the class file gives: one more than the highest index.
+    pub(crate) fn count(&self) -> u16 {
+        u16::try_from(self.offsets.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Where the class file goes on after the constants.
+    pub(crate) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The bytes of a text constant, in the class file's own variant of UTF-8.
+    pub(crate) fn utf8(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let at = self.expect(index, &[UTF8])?;
+        let length = usize::from(u16_at(self.bytes, at));
+        self.bytes.get(at + 2..at + 2 + length).ok_or(ClassError::WrongConstant { index })
+    }
+
+    /// The name of a class constant.
+    pub(crate) fn class_name(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let at = self.expect(index, &[CLASS])?;
+        self.utf8(u16_at(self.bytes, at))
+    }
+
+    pub(crate) fn field(&self, index: u16) -> Result<Reference<'a>, ClassError> {
+        let at = self.expect(index, &[FIELD])?;
+        self.reference(at)
+    }
+
+    pub(crate) fn method(&self, index: u16) -> Result<Reference<'a>, ClassError> {
+        let at = self.expect(index, &[METHOD, INTERFACE_METHOD])?;
+        self.reference(at)
+    }
+
+    /// The descriptor of whatever an invoke instruction calls, `invokedynamic` included.
+    pub(crate) fn call_descriptor(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let at = self.expect(index, &[METHOD, INTERFACE_METHOD, INVOKE_DYNAMIC])?;
+        let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
+        self.utf8(u16_at(self.bytes, name_and_type + 2))
+    }
+
+    fn reference(&self, at: usize) -> Result<Reference<'a>, ClassError> {
+        let class_index = u16_at(self.bytes, at);
+        let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
+        let name_index = u16_at(self.bytes, name_and_type);
+        Ok(Reference {
+            class_index,
+            class: self.class_name(class_index)?,
+            name_index,
+            name: self.utf8(name_index)?,
+            descriptor: self.utf8(u16_at(self.bytes, name_and_type + 2))?,
+        })
+    }
+
+    /// Where the content of constant `index` begins, if its tag is one of `tags`.
+    fn expect(&self, index: u16, tags: &[u8]) -> Result<usize, ClassError> {
+        match self.offsets.get(usize::from(index)) {
+            Some(&offset) if offset != 0 && tags.contains(&u8_at(self.bytes, offset as usize)) => {
+                Ok(offset as usize + 1)
+            }
+            _ => Err(ClassError::WrongConstant { index }),
+        }
+    }
+}
+
+/// A name from a class file as text.
+///
+/// Characters that the class file's variant of UTF-8 encodes differently become replacement characters: names
+/// are only shown and compared, never written back.
+pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

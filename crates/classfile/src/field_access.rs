@@ -1,0 +1,193 @@
+//! Which fields of the class and of others are watched, and how.
+
+use rustc_hash::FxHashMap;
+
+use crate::additions::Additions;
+use crate::bytes::put_u16;
+use crate::constant_pool::{ConstantPool, text};
+use crate::error::ClassError;
+use crate::plan::{Environment, Foreign, Plan, ShadowField};
+use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
+
+/// Public, so that other classes' code reaches it; transient and synthetic, so that libraries pass over it.
+const SHADOW_ACCESS: u16 = 0x0001 | 0x0080 | 0x1000;
+
+/// How an access to a field is instrumented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Treatment {
+    Ignore,
+    /// The constant of the shadow, and whether it is a double rather than a long.
+    Shadow(u16, bool),
+    Cell(u32),
+    Resolve,
+}
+
+/// What is known about fields while one class is rewritten.
+pub(crate) struct FieldTable<'a> {
+    this: &'a [u8],
+    own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
+    shadows: Vec<Shadow<'a>>,
+    /// By the field's constant, with whether it was used as a static field.
+    decided: Vec<Option<(bool, Treatment)>>,
+}
+
+struct Shadow<'a> {
+    name_index: u16,
+    name: &'a [u8],
+    descriptor: &'a [u8],
+}
+
+#[derive(Clone, Copy)]
+enum Own {
+    Ignored,
+    Shadowed,
+    Cell(u32),
+}
+
+impl<'a> FieldTable<'a> {
+    /// Decides about the fields that the class declares.
+    pub(crate) fn new(
+        class: &ClassFile<'a>,
+        plan: &Plan<'a>,
+        environment: &mut dyn Environment,
+    ) -> Result<Self, ClassError> {
+        let this = class.pool.class_name(class.this_index)?;
+        let mut table = Self {
+            this,
+            own: FxHashMap::default(),
+            shadows: Vec::new(),
+            decided: Vec::new(),
+        };
+        if !plan.fields && plan.added_fields.is_empty() {
+            return Ok(table);
+        }
+        for field in &class.fields {
+            let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
+            table.own.insert(key, Own::Ignored);
+        }
+        if !plan.fields {
+            return Ok(table);
+        }
+        for field in &class.fields {
+            let (name, descriptor) =
+                (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
+            if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() {
+                continue;
+            }
+            if field.is_static() {
+                let cell = environment.cell(&text(name), &text(descriptor));
+                table.own.insert((name, descriptor), Own::Cell(cell));
+            } else if !table.own.contains_key(&(name, shadow_descriptor(descriptor).as_bytes())) {
+                // The shadow takes its name too: another field of the same name must not get the same shadow.
+                table.own.insert((name, shadow_descriptor(descriptor).as_bytes()), Own::Ignored);
+                table.own.insert((name, descriptor), Own::Shadowed);
+                table.shadows.push(Shadow { name_index: field.name_index, name, descriptor });
+            }
+        }
+        Ok(table)
+    }
+
+    pub(crate) fn shadows(&self) -> Vec<ShadowField> {
+        let shadow = |shadow: &Shadow<'_>| ShadowField {
+            name: text(shadow.name).into_owned(),
+            descriptor: text(shadow.descriptor).into_owned(),
+            shadow_descriptor: shadow_descriptor(shadow.descriptor),
+        };
+        self.shadows.iter().map(shadow).collect()
+    }
+
+    /// Writes the fields that the class gets, and says how many.
+    pub(crate) fn write_new_fields(
+        &self,
+        plan: &Plan<'a>,
+        additions: &mut Additions<'a>,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, ClassError> {
+        let mut put = |access: u16, name: u16, descriptor: u16| {
+            for value in [access, name, descriptor, 0] {
+                put_u16(out, value);
+            }
+        };
+        for shadow in &self.shadows {
+            let descriptor = additions.utf8(shadow_descriptor(shadow.descriptor).as_bytes())?;
+            put(SHADOW_ACCESS, shadow.name_index, descriptor);
+        }
+        let mut count = self.shadows.len();
+        for field in plan.added_fields {
+            if !self.own.contains_key(&(field.name.as_bytes(), field.descriptor.as_bytes())) {
+                let name = additions.utf8(field.name.as_bytes())?;
+                let descriptor = additions.utf8(field.descriptor.as_bytes())?;
+                put(field.access, name, descriptor);
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// How an access to the field of this constant is instrumented.
+    pub(crate) fn treatment(
+        &mut self,
+        index: u16,
+        is_static: bool,
+        pool: &ConstantPool<'a>,
+        additions: &mut Additions<'a>,
+        environment: &mut dyn Environment,
+    ) -> Result<Treatment, ClassError> {
+        if self.decided.is_empty() {
+            self.decided.resize(usize::from(pool.count()), None);
+        }
+        match self.decided.get(usize::from(index)) {
+            Some(&Some((used_as_static, treatment))) if used_as_static == is_static => return Ok(treatment),
+            Some(Some(_)) => return Ok(Treatment::Ignore),
+            _ => {}
+        }
+        let treatment = self.decide(index, is_static, pool, additions, environment)?;
+        if let Some(place) = self.decided.get_mut(usize::from(index)) {
+            *place = Some((is_static, treatment));
+        }
+        Ok(treatment)
+    }
+
+    /// Forgets decisions, which may name constants that were taken back.
+    pub(crate) fn forget_decisions(&mut self) {
+        self.decided.clear();
+    }
+
+    fn decide(
+        &self,
+        index: u16,
+        is_static: bool,
+        pool: &ConstantPool<'a>,
+        additions: &mut Additions<'a>,
+        environment: &mut dyn Environment,
+    ) -> Result<Treatment, ClassError> {
+        let field = pool.field(index)?;
+        let own = if field.class == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
+        let is_shadowed = match own {
+            Some(Own::Ignored) => return Ok(Treatment::Ignore),
+            Some(Own::Cell(cell)) if is_static => return Ok(Treatment::Cell(*cell)),
+            Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
+            Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
+            Some(Own::Shadowed) => true,
+            None => {
+                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                match environment.foreign(&class, &name, &descriptor, is_static) {
+                    Foreign::Ignore => return Ok(Treatment::Ignore),
+                    Foreign::Resolve => false,
+                    Foreign::Shadowed => !is_static,
+                }
+            }
+        };
+        if !is_shadowed {
+            return Ok(Treatment::Resolve);
+        }
+        let descriptor = shadow_descriptor(field.descriptor);
+        let reference = additions.field(field.class_index, field.name_index, descriptor.as_bytes())?;
+        Ok(Treatment::Shadow(reference, descriptor == "D"))
+    }
+}
+
+/// A shadow has its field's name; its type must be another one.
+fn shadow_descriptor(descriptor: &[u8]) -> &'static str {
+    if descriptor == b"J" { "D" } else { "J" }
+}

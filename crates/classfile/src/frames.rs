@@ -1,0 +1,248 @@
+//! Moving stack map frames to where their instructions go.
+
+use crate::additions::Additions;
+use crate::bytes::{fill_u16, put_u16};
+use crate::code::Instructions;
+use crate::descriptor::parameters;
+use crate::error::MethodError;
+use crate::frame_reader::{
+    FULL, Frame, Frames, MALFORMED, OBJECT, SAME_EXTENDED, SAME_STACK_EXTENDED, Shape, Type, Types,
+    UNINITIALIZED, UNINITIALIZED_THIS,
+};
+use crate::layout::Layout;
+
+/// The method that the frames belong to.
+pub(crate) struct FramedMethod<'m, 'a> {
+    pub(crate) this_index: u16,
+    pub(crate) is_static: bool,
+    pub(crate) is_constructor: bool,
+    pub(crate) descriptor: &'a [u8],
+    pub(crate) instructions: &'m Instructions,
+    pub(crate) layout: &'m Layout,
+}
+
+/// The frame of a handler that was added at the end of the code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HandlerFrame {
+    pub(crate) position: usize,
+    /// The class of `this` if the handler needs it.
+    pub(crate) this: Option<u16>,
+    /// The class constant of `java/lang/Throwable`.
+    pub(crate) throwable: u16,
+}
+
+/// Writes the content of a StackMapTable attribute for the new code.
+pub(crate) fn relocate<'a>(
+    frames: &'a [u8],
+    method: &FramedMethod<'_, 'a>,
+    handler: Option<HandlerFrame>,
+    additions: &mut Additions<'a>,
+    out: &mut Vec<u8>,
+) -> Result<(), MethodError> {
+    let mut writer = Writer::new(out, method);
+    if method.layout.stubs().is_empty() {
+        for frame in Frames::new(frames)? {
+            writer.frame(&frame?)?;
+        }
+    } else {
+        relocate_with_stubs(frames, method, additions, &mut writer)?;
+    }
+    if let Some(handler) = handler {
+        writer.handler(&handler)?;
+    }
+    writer.finish();
+    Ok(())
+}
+
+/// Writes the content of a StackMapTable attribute for a method that had none.
+pub(crate) fn write_handler_only(
+    method: &FramedMethod<'_, '_>,
+    handler: &HandlerFrame,
+    out: &mut Vec<u8>,
+) -> Result<(), MethodError> {
+    let mut writer = Writer::new(out, method);
+    writer.handler(handler)?;
+    writer.finish();
+    Ok(())
+}
+
+/// A stub has all that its target has, and the frame after a stub's cannot be a difference to it.
+fn relocate_with_stubs<'a>(
+    frames: &'a [u8],
+    method: &FramedMethod<'_, 'a>,
+    additions: &mut Additions<'a>,
+    writer: &mut Writer<'_, '_, 'a>,
+) -> Result<(), MethodError> {
+    let stubs = method.layout.stubs();
+    let initial = initial_locals(method, additions)?;
+    let mut locals = initial.clone();
+    let mut wanted = vec![None; stubs.len()];
+    for frame in Frames::new(frames)? {
+        let frame = frame?;
+        frame.apply(&mut locals)?;
+        let index = method.instructions.index(frame.pc);
+        for (stub, place) in stubs.iter().zip(&mut wanted) {
+            if Some(stub.target()) == index {
+                *place = Some((locals.clone(), frame.stack.iter().collect::<Vec<_>>()));
+            }
+        }
+    }
+    let mut stubs_left = stubs.iter().zip(wanted).peekable();
+    let mut locals = initial;
+    for frame in Frames::new(frames)? {
+        let frame = frame?;
+        frame.apply(&mut locals)?;
+        let position = writer.position_of(frame.pc)?;
+        let mut is_after_stub = false;
+        while let Some((stub, wanted)) = stubs_left.next_if(|(stub, _)| stub.position < position) {
+            let (locals, stack) = wanted.ok_or(MALFORMED)?;
+            writer.full(stub.position, &locals, &stack)?;
+            is_after_stub = true;
+        }
+        if is_after_stub {
+            writer.full(position, &locals, &frame.stack.iter().collect::<Vec<_>>())?;
+        } else {
+            writer.frame(&frame)?;
+        }
+    }
+    for (stub, wanted) in stubs_left {
+        let (locals, stack) = wanted.ok_or(MALFORMED)?;
+        writer.full(stub.position, &locals, &stack)?;
+    }
+    Ok(())
+}
+
+/// The local variables with which a method begins.
+fn initial_locals<'a>(
+    method: &FramedMethod<'_, 'a>,
+    additions: &mut Additions<'a>,
+) -> Result<Vec<Type>, MethodError> {
+    let mut locals = Vec::new();
+    if method.is_constructor {
+        locals.push(Type { tag: UNINITIALIZED_THIS, operand: 0 });
+    } else if !method.is_static {
+        locals.push(Type { tag: OBJECT, operand: method.this_index });
+    }
+    for parameter in parameters(method.descriptor) {
+        let tag = match parameter {
+            b"F" => 2,
+            b"D" => 3,
+            b"J" => 4,
+            [b'L' | b'[', ..] => OBJECT,
+            _ => 1,
+        };
+        let operand = match parameter {
+            [b'L', name @ .., b';'] => additions.class(name)?,
+            [b'[', ..] => additions.class(parameter)?,
+            _ => 0,
+        };
+        locals.push(Type { tag, operand });
+    }
+    Ok(locals)
+}
+
+/// Writes frames one after the other.
+struct Writer<'o, 'm, 'a> {
+    out: &'o mut Vec<u8>,
+    method: &'m FramedMethod<'m, 'a>,
+    count_at: usize,
+    count: u16,
+    previous: Option<usize>,
+}
+
+impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
+    fn new(out: &'o mut Vec<u8>, method: &'m FramedMethod<'m, 'a>) -> Self {
+        let count_at = out.len();
+        put_u16(out, 0);
+        Self { out, method, count_at, count: 0, previous: None }
+    }
+
+    fn finish(self) {
+        fill_u16(self.out, self.count_at, self.count);
+    }
+
+    /// Where the frame of the instruction at the old `pc` belongs.
+    fn position_of(&self, pc: usize) -> Result<usize, MethodError> {
+        let index = self.method.instructions.index(pc).ok_or(MALFORMED)?;
+        Ok(self.method.layout.start(index))
+    }
+
+    /// Counts a frame, and gives its distance to the one before.
+    fn advance(&mut self, position: usize) -> Result<u16, MethodError> {
+        let base = self.previous.map_or(0, |previous| previous + 1);
+        let delta =
+            position.checked_sub(base).and_then(|delta| u16::try_from(delta).ok()).ok_or(MALFORMED)?;
+        self.previous = Some(position);
+        self.count = self.count.checked_add(1).ok_or(MALFORMED)?;
+        Ok(delta)
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<(), MethodError> {
+        let position = self.position_of(frame.pc)?;
+        let delta = self.advance(position)?;
+        let short = u8::try_from(delta).ok().filter(|delta| *delta < 64);
+        match (frame.shape, short) {
+            (Shape::Same, Some(delta)) => self.out.push(delta),
+            (Shape::Same, None) => self.tag(SAME_EXTENDED, delta),
+            (Shape::SameStack, Some(delta)) => self.out.push(64 + delta),
+            (Shape::SameStack, None) => self.tag(SAME_STACK_EXTENDED, delta),
+            (Shape::Chop(count), _) => self.tag(SAME_EXTENDED - count, delta),
+            (Shape::Append(count), _) => self.tag(SAME_EXTENDED + count, delta),
+            (Shape::Full, _) => {
+                self.tag(FULL, delta);
+                put_u16(self.out, frame.locals.count);
+                self.types(&frame.locals)?;
+                put_u16(self.out, frame.stack.count);
+                return self.types(&frame.stack);
+            }
+        }
+        self.types(&frame.locals)?;
+        self.types(&frame.stack)
+    }
+
+    fn full(&mut self, position: usize, locals: &[Type], stack: &[Type]) -> Result<(), MethodError> {
+        let delta = self.advance(position)?;
+        self.tag(FULL, delta);
+        for types in [locals, stack] {
+            put_u16(self.out, u16::try_from(types.len()).map_err(|_| MALFORMED)?);
+            for kind in types {
+                self.kind(*kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn handler(&mut self, handler: &HandlerFrame) -> Result<(), MethodError> {
+        let object = |operand| Type { tag: OBJECT, operand };
+        let locals = handler.this.map(object);
+        self.full(handler.position, locals.as_slice(), &[object(handler.throwable)])
+    }
+
+    fn tag(&mut self, tag: u8, delta: u16) {
+        self.out.push(tag);
+        put_u16(self.out, delta);
+    }
+
+    fn types(&mut self, types: &Types<'_>) -> Result<(), MethodError> {
+        if !types.has_uninitialized {
+            self.out.extend_from_slice(types.bytes);
+            return Ok(());
+        }
+        types.iter().try_for_each(|kind| self.kind(kind))
+    }
+
+    /// An uninitialized object is known by the `new` that made it, not by what is inserted before that.
+    fn kind(&mut self, kind: Type) -> Result<(), MethodError> {
+        self.out.push(kind.tag);
+        match kind.tag {
+            OBJECT => put_u16(self.out, kind.operand),
+            UNINITIALIZED => {
+                let index = self.method.instructions.index(usize::from(kind.operand)).ok_or(MALFORMED)?;
+                let position = u16::try_from(self.method.layout.own(index)).map_err(|_| MALFORMED)?;
+                put_u16(self.out, position);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

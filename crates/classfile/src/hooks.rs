@@ -1,0 +1,96 @@
+//! The static methods that inserted code calls. The class that has them is the plan's `hook`.
+
+/// A hook method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hook {
+    /// Its name.
+    pub name: &'static str,
+    /// Its descriptor.
+    pub descriptor: &'static str,
+    number: u8,
+}
+
+impl Hook {
+    const fn new(number: u8, name: &'static str, descriptor: &'static str) -> Self {
+        Self { name, descriptor, number }
+    }
+
+    /// Its place in [`ALL`].
+    pub(crate) fn number(&self) -> usize {
+        usize::from(self.number)
+    }
+}
+
+/// The thread has entered the object's monitor.
+pub const ENTER: Hook = Hook::new(0, "enter", "(Ljava/lang/Object;)V");
+/// The thread is about to leave the object's monitor.
+pub const EXIT: Hook = Hook::new(1, "exit", "(Ljava/lang/Object;)V");
+/// The thread is about to leave the monitor that it entered last: its method has no reference to it any more.
+pub const EXIT_TOP: Hook = Hook::new(2, "exitTop", "()V");
+/// The thread is about to call `wait` on the object; null if the object could not be told.
+pub const WAIT_BEGIN: Hook = Hook::new(3, "waitBegin", "(Ljava/lang/Object;)V");
+/// `wait` has returned normally; null if the object could not be told.
+pub const WAIT_END: Hook = Hook::new(4, "waitEnd", "(Ljava/lang/Object;)V");
+/// A field is about to be read: the object, its shadow, the site.
+pub const READ: Hook = Hook::new(5, "read", "(Ljava/lang/Object;JI)V");
+/// The same for a field of type long, whose shadow is a double.
+pub const READ_DOUBLE: Hook = Hook::new(6, "read", "(Ljava/lang/Object;DI)V");
+/// A field is about to be written: the object, its shadow, the site.
+pub const WRITE: Hook = Hook::new(7, "write", "(Ljava/lang/Object;JI)V");
+/// The same for a field of type long, whose shadow is a double.
+pub const WRITE_DOUBLE: Hook = Hook::new(8, "write", "(Ljava/lang/Object;DI)V");
+/// A field without a known shadow is about to be read: the object, the site.
+pub const READ_AT: Hook = Hook::new(9, "readAt", "(Ljava/lang/Object;I)V");
+/// A field without a known shadow is about to be written: the object, the site.
+pub const WRITE_AT: Hook = Hook::new(10, "writeAt", "(Ljava/lang/Object;I)V");
+/// A static field is about to be read: the cell, the site.
+pub const READ_STATIC: Hook = Hook::new(11, "readStatic", "(II)V");
+/// A static field is about to be written: the cell, the site.
+pub const WRITE_STATIC: Hook = Hook::new(12, "writeStatic", "(II)V");
+/// A static field without a known cell is about to be read: the site.
+pub const READ_STATIC_AT: Hook = Hook::new(13, "readStaticAt", "(I)V");
+/// A static field without a known cell is about to be written: the site.
+pub const WRITE_STATIC_AT: Hook = Hook::new(14, "writeStaticAt", "(I)V");
+/// A class initializer begins.
+pub const INITIALIZER_BEGIN: Hook = Hook::new(15, "initializerBegin", "()V");
+/// A class initializer ends, normally or not.
+pub const INITIALIZER_END: Hook = Hook::new(18, "initializerEnd", "()V");
+/// An array element is about to be read: the array, the index, the site.
+pub const ARRAY_READ: Hook = Hook::new(16, "arrayRead", "(Ljava/lang/Object;II)V");
+/// An array element is about to be written: the array, the index, the site.
+pub const ARRAY_WRITE: Hook = Hook::new(17, "arrayWrite", "(Ljava/lang/Object;II)V");
+
+/// All of them.
+pub const ALL: [Hook; 19] = [
+    ENTER,
+    EXIT,
+    EXIT_TOP,
+    WAIT_BEGIN,
+    WAIT_END,
+    READ,
+    READ_DOUBLE,
+    WRITE,
+    WRITE_DOUBLE,
+    READ_AT,
+    WRITE_AT,
+    READ_STATIC,
+    WRITE_STATIC,
+    READ_STATIC_AT,
+    WRITE_STATIC_AT,
+    INITIALIZER_BEGIN,
+    ARRAY_READ,
+    ARRAY_WRITE,
+    INITIALIZER_END,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_are_numbered_by_their_place() {
+        for (place, hook) in ALL.iter().enumerate() {
+            assert_eq!(place, hook.number(), "{}", hook.name);
+        }
+    }
+}

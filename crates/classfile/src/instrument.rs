@@ -1,0 +1,312 @@
+//! What is inserted where: one pass over a method's instructions.
+
+use std::borrow::Cow;
+
+use crate::additions::Additions;
+use crate::array_source::{ArraySources, Source};
+use crate::bytes::u16_at;
+use crate::code::{Code, Instruction, Instructions};
+use crate::constant_pool::{ConstantPool, text};
+use crate::descriptor::slots;
+use crate::edits::{Edit, Edits};
+use crate::error::MethodError;
+use crate::field_access::{FieldTable, Treatment};
+use crate::hooks;
+use crate::opcodes::{
+    ACONST_NULL, ALOAD_0, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, IALOAD,
+    IASTORE, INVOKESPECIAL, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2,
+    PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
+};
+use crate::plan::{ArraySource, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
+use crate::probes::FittedProbe;
+use crate::tables::{Lines, local_name};
+
+/// What a method holds from its entry to its end, and how it is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lock {
+    This,
+    /// `this` is only to be had at the entry.
+    ForgottenThis,
+    /// The class, by its constant.
+    Class(u16),
+    /// The initialization of its class, which no other thread may use meanwhile.
+    Initialization,
+}
+
+/// A method that is about to be instrumented.
+pub(crate) struct Method<'m, 'a> {
+    pub(crate) class_name: &'m str,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) descriptor: Cow<'a, str>,
+    pub(crate) is_class_initializer: bool,
+    /// The lock, if synchronization is to be reported.
+    pub(crate) lock: Option<Lock>,
+    pub(crate) probes: Vec<FittedProbe>,
+    /// From here on, fields of objects may be touched; before, `this` may be uninitialized.
+    pub(crate) objects_usable_from: usize,
+    pub(crate) local_variables: Option<&'a [u8]>,
+}
+
+/// Everything that the pass works with.
+pub(crate) struct Instrumenter<'m, 'a> {
+    pub(crate) plan: &'m Plan<'a>,
+    pub(crate) pool: &'m ConstantPool<'a>,
+    pub(crate) method: &'m Method<'m, 'a>,
+    pub(crate) code: &'m Code<'a>,
+    pub(crate) instructions: &'m Instructions,
+    pub(crate) additions: &'m mut Additions<'a>,
+    pub(crate) fields: &'m mut FieldTable<'a>,
+    pub(crate) environment: &'m mut dyn Environment,
+    pub(crate) edits: &'m mut Edits,
+    pub(crate) lines: &'m mut Lines,
+    pub(crate) sources: &'m mut ArraySources,
+}
+
+impl<'a> Instrumenter<'_, 'a> {
+    /// Fills the edits.
+    pub(crate) fn run(&mut self) -> Result<(), MethodError> {
+        let plan = self.plan;
+        self.prologue()?;
+        let has_return_code = self.method.lock.is_some()
+            || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
+        let follows_arrays = plan.arrays && self.instructions.has_array_access;
+        if follows_arrays {
+            self.sources.begin(self.code, self.instructions);
+        }
+        if follows_arrays || plan.fields {
+            self.lines.read(self.code, self.pool);
+        }
+        let instructions = self.instructions;
+        for (index, &instruction) in instructions.list.iter().enumerate() {
+            if follows_arrays {
+                self.sources.arrive(instruction.pc);
+            }
+            let mut edit = self.edits.begin(index);
+            match instruction.opcode {
+                MONITORENTER if plan.monitors => {
+                    self.edits.code(1, &[DUP]);
+                    self.edits.split(&mut edit);
+                    self.edits.call(&hooks::ENTER, self.additions)?;
+                }
+                MONITOREXIT if plan.monitors => {
+                    self.edits.code(1, &[DUP]);
+                    self.edits.call(&hooks::EXIT, self.additions)?;
+                }
+                INVOKEVIRTUAL | INVOKESPECIAL if plan.waits => self.wait(instruction, &mut edit)?,
+                GETSTATIC..=PUTFIELD if plan.fields => self.field(instruction, &mut edit)?,
+                IALOAD..=SALOAD | IASTORE..=SASTORE if plan.arrays => self.array(instruction)?,
+                IRETURN..=RETURN if has_return_code => self.before_return(&mut edit)?,
+                _ => {}
+            }
+            self.edits.finish(edit)?;
+            if follows_arrays {
+                self.sources.step(self.code.bytes, instruction, self.pool);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the handler that reports the end of what the method holds when it throws.
+    pub(crate) fn handler(&mut self, lock: Lock) -> Result<(), MethodError> {
+        self.exit(lock)?;
+        self.edits.code(0, &[ATHROW]);
+        Ok(())
+    }
+
+    fn prologue(&mut self) -> Result<(), MethodError> {
+        if let Some(lock) = self.method.lock {
+            let hook = match lock {
+                Lock::This | Lock::ForgottenThis => {
+                    self.edits.code(1, &[ALOAD_0]);
+                    &hooks::ENTER
+                }
+                Lock::Class(class) => {
+                    self.edits.code(1, &[]);
+                    self.edits.constant(LDC_W, class);
+                    &hooks::ENTER
+                }
+                Lock::Initialization => &hooks::INITIALIZER_BEGIN,
+            };
+            self.edits.call(hook, self.additions)?;
+        }
+        for probe in &self.method.probes {
+            if probe.at == ProbePoint::Entry {
+                probe.insert(self.edits);
+            }
+        }
+        self.edits.end_prologue();
+        Ok(())
+    }
+
+    fn before_return(&mut self, edit: &mut Edit) -> Result<(), MethodError> {
+        for probe in &self.method.probes {
+            if probe.at == ProbePoint::Return {
+                probe.insert(self.edits);
+            }
+        }
+        if let Some(lock) = self.method.lock {
+            self.edits.uncover(edit);
+            self.exit(lock)?;
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self, lock: Lock) -> Result<(), MethodError> {
+        match lock {
+            Lock::This => self.edits.code(1, &[ALOAD_0]),
+            Lock::Class(class) => {
+                self.edits.code(1, &[]);
+                self.edits.constant(LDC_W, class);
+            }
+            Lock::ForgottenThis => return self.edits.call(&hooks::EXIT_TOP, self.additions),
+            Lock::Initialization => return self.edits.call(&hooks::INITIALIZER_END, self.additions),
+        }
+        self.edits.call(&hooks::EXIT, self.additions)
+    }
+
+    /// Only `Object` has a method of this name and these descriptors: they are final.
+    fn wait(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        if called.name != b"wait" {
+            return Ok(());
+        }
+        let after: &[u8] = match called.descriptor {
+            b"()V" => {
+                self.edits.code(2, &[DUP, DUP]);
+                &[]
+            }
+            // From (o, t) over (t, o) and (o, t, o) to (o, o, t, o).
+            b"(J)V" => {
+                self.edits.code(2, &[DUP2_X1, POP2, DUP_X2, DUP_X2]);
+                &[]
+            }
+            b"(JI)V" => {
+                self.edits.code(1, &[ACONST_NULL]);
+                &[ACONST_NULL]
+            }
+            _ => return Ok(()),
+        };
+        self.edits.call(&hooks::WAIT_BEGIN, self.additions)?;
+        self.edits.split(edit);
+        self.edits.code(1, after);
+        self.edits.call(&hooks::WAIT_END, self.additions)
+    }
+
+    fn field(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let opcode = instruction.opcode;
+        let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
+        if !is_static && instruction.pc < self.method.objects_usable_from {
+            return Ok(());
+        }
+        let index = u16_at(self.code.bytes, instruction.pc + 1);
+        let treatment =
+            self.fields.treatment(index, is_static, self.pool, self.additions, self.environment)?;
+        match treatment {
+            Treatment::Ignore => return Ok(()),
+            Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
+            _ => {}
+        }
+        let field = self.pool.field(index)?;
+        let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
+        let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+        let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
+        let site = self.site(instruction.pc, kind, target);
+        let is_shadowed = matches!(treatment, Treatment::Shadow(..));
+        if !is_static {
+            match (kind, slots(field.descriptor)) {
+                (SiteKind::Read, _) => self.edits.code(4, &[DUP]),
+                // A shadow is looked at after the write, so that a null object fails at the write itself and the JVM
+                // says so in its own words. From (o, v) over (v, o) and (o, v, o) to (o, o, v).
+                (SiteKind::Write, 1) if is_shadowed => {
+                    self.edits.code(4, &[SWAP, DUP_X1, SWAP]);
+                    self.edits.split(edit);
+                }
+                // From (o, v) over (v, o) and (o, v, o) and (o, o, v, o) to (o, o, v).
+                (SiteKind::Write, _) if is_shadowed => {
+                    self.edits.code(4, &[DUP2_X1, POP2, DUP_X2, DUP_X2, POP]);
+                    self.edits.split(edit);
+                }
+                // From (o, v) to (o, v, o).
+                (SiteKind::Write, 1) => self.edits.code(4, &[DUP2, POP]),
+                // From (o, v) over (v, o) to (o, v, o).
+                (SiteKind::Write, _) => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
+            }
+        }
+        let hook = match (treatment, kind) {
+            (Treatment::Shadow(reference, is_double), _) => {
+                self.edits.code(4, &[DUP]);
+                self.edits.constant(GETFIELD, reference);
+                match (kind, is_double) {
+                    (SiteKind::Read, false) => &hooks::READ,
+                    (SiteKind::Read, true) => &hooks::READ_DOUBLE,
+                    (SiteKind::Write, false) => &hooks::WRITE,
+                    (SiteKind::Write, true) => &hooks::WRITE_DOUBLE,
+                }
+            }
+            (Treatment::Cell(cell), _) => {
+                self.edits.number(cell, self.additions)?;
+                if kind == SiteKind::Read { &hooks::READ_STATIC } else { &hooks::WRITE_STATIC }
+            }
+            (_, SiteKind::Read) if is_static => &hooks::READ_STATIC_AT,
+            (_, SiteKind::Write) if is_static => &hooks::WRITE_STATIC_AT,
+            (_, SiteKind::Read) => &hooks::READ_AT,
+            (_, SiteKind::Write) => &hooks::WRITE_AT,
+        };
+        self.edits.code(2, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(hook, self.additions)
+    }
+
+    fn array(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+        let (kind, depth) = match instruction.opcode {
+            LASTORE | DASTORE => (SiteKind::Write, 3),
+            IASTORE..=SASTORE => (SiteKind::Write, 2),
+            _ => (SiteKind::Read, 1),
+        };
+        let site = match self.sources.below(depth) {
+            Source::Field(index) => {
+                let field = self.pool.field(index)?;
+                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
+                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source })
+            }
+            Source::Local(slot) => {
+                let table = self.method.local_variables.unwrap_or_default();
+                let name = local_name(table, self.pool, slot, instruction.pc);
+                let source = ArraySource::Local { name: name.as_deref(), slot };
+                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source })
+            }
+            Source::Unknown => {
+                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source: ArraySource::Unknown })
+            }
+        };
+        let hook = match depth {
+            1 => {
+                self.edits.code(3, &[DUP2]);
+                &hooks::ARRAY_READ
+            }
+            // From (a, i, v) over (v, a, i) to (a, i, v, a, i).
+            2 => {
+                self.edits.code(3, &[DUP_X2, POP, DUP2_X1]);
+                &hooks::ARRAY_WRITE
+            }
+            _ => {
+                self.edits.code(3, &[DUP2_X2, POP2, DUP2_X2]);
+                &hooks::ARRAY_WRITE
+            }
+        };
+        self.edits.number(site, self.additions)?;
+        self.edits.call(hook, self.additions)
+    }
+
+    fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
+        self.environment.site(Site {
+            class: self.method.class_name,
+            method: &self.method.name,
+            descriptor: &self.method.descriptor,
+            line: self.lines.at(pc),
+            kind,
+            target,
+        })
+    }
+}

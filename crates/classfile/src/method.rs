@@ -1,0 +1,241 @@
+//! Rewriting one method.
+
+use crate::additions::Additions;
+use crate::array_source::ArraySources;
+use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
+use crate::code::{Code, Instructions};
+use crate::code_writer::{CodeWriter, with_length};
+use crate::constant_pool::text;
+use crate::edits::Edits;
+use crate::error::MethodError;
+use crate::field_access::FieldTable;
+use crate::frame_reader::{self, FrameFacts};
+use crate::frames::FramedMethod;
+use crate::instrument::{Instrumenter, Lock, Method};
+use crate::layout::Layout;
+use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
+use crate::plan::{Environment, Plan};
+use crate::probes::{ProbedMethod, fit, probes_of};
+use crate::structure::{ACC_SYNCHRONIZED, Attribute, ClassFile, Member};
+use crate::tables::Lines;
+
+/// Memory that is used again for every method.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    instructions: Instructions,
+    edits: Edits,
+    layout: Layout,
+    lines: Lines,
+    sources: ArraySources,
+}
+
+/// Rewrites the methods of one class.
+pub(crate) struct MethodRewriter<'m, 'a> {
+    pub(crate) plan: &'m Plan<'a>,
+    pub(crate) class: &'m ClassFile<'a>,
+    pub(crate) class_name: &'m [u8],
+    pub(crate) class_name_text: &'m str,
+    pub(crate) additions: &'m mut Additions<'a>,
+    pub(crate) fields: &'m mut FieldTable<'a>,
+    pub(crate) environment: &'m mut dyn Environment,
+    pub(crate) scratch: Scratch,
+}
+
+/// What became of a method.
+pub(crate) struct MethodOutcome {
+    pub(crate) is_rewritten: bool,
+    /// What of the plan could not be done in it.
+    pub(crate) omissions: Vec<&'static str>,
+}
+
+impl<'m, 'a> MethodRewriter<'m, 'a> {
+    /// Appends the whole method to `out` if there is something to insert. After an error, `out` must be cut
+    /// back.
+    pub(crate) fn rewrite(
+        &mut self,
+        member: &Member<'a>,
+        out: &mut Vec<u8>,
+    ) -> Result<MethodOutcome, MethodError> {
+        let class = self.class;
+        let pool = &class.pool;
+        let name = pool.utf8(member.name_index)?;
+        let descriptor = pool.utf8(member.descriptor_index)?;
+        let mut outcome = MethodOutcome { is_rewritten: false, omissions: Vec::new() };
+        let Some(content) = member.attributes.find(pool, b"Code") else {
+            if probes_of(self.plan, name, descriptor).next().is_some() {
+                outcome.omissions.push("the method has no code to put a probe into");
+            }
+            return Ok(outcome);
+        };
+        let code = Code::parse(content, pool)?;
+        self.scratch.instructions.decode(code.bytes)?;
+        let method = self.prepare(member, name, descriptor, &code, &mut outcome.omissions)?;
+        let scratch = &mut self.scratch;
+        scratch.edits.clear();
+        let mut instrumenter = Instrumenter {
+            plan: self.plan,
+            pool,
+            method: &method,
+            code: &code,
+            instructions: &scratch.instructions,
+            additions: self.additions,
+            fields: self.fields,
+            environment: self.environment,
+            edits: &mut scratch.edits,
+            lines: &mut scratch.lines,
+            sources: &mut scratch.sources,
+        };
+        instrumenter.run()?;
+        if instrumenter.edits.is_empty() {
+            return Ok(outcome);
+        }
+        if let Some(lock) = method.lock {
+            instrumenter.edits.begin_epilogue();
+            instrumenter.handler(lock)?;
+        }
+        scratch.instructions.build_index(code.bytes);
+        scratch.layout.compute(&code, &scratch.instructions, &scratch.edits)?;
+        let framed = FramedMethod {
+            this_index: class.this_index,
+            is_static: member.is_static(),
+            is_constructor: name == b"<init>",
+            descriptor,
+            instructions: &scratch.instructions,
+            layout: &scratch.layout,
+        };
+        let writer = CodeWriter {
+            code: &code,
+            method: &framed,
+            edits: &scratch.edits,
+            pool,
+            lock: method.lock,
+            needs_frames: class.major >= 50,
+        };
+        out.extend_from_slice(member.raw.get(..6).unwrap_or_default());
+        put_u16(out, member.attributes.count());
+        for attribute in member.attributes.iter() {
+            put_u16(out, attribute.name_index);
+            if pool.utf8(attribute.name_index) == Ok(b"Code") {
+                with_length(out, |out| writer.write(self.additions, out))?;
+            } else {
+                put_attribute_content(out, &attribute);
+            }
+        }
+        outcome.is_rewritten = true;
+        Ok(outcome)
+    }
+
+    fn prepare(
+        &mut self,
+        member: &Member<'a>,
+        name: &'a [u8],
+        descriptor: &'a [u8],
+        code: &Code<'a>,
+        omissions: &mut Vec<&'static str>,
+    ) -> Result<Method<'m, 'a>, MethodError> {
+        let is_static = member.is_static();
+        let is_constructor = name == b"<init>";
+        let pool = &self.class.pool;
+        let is_synchronized = self.plan.monitors && member.access & ACC_SYNCHRONIZED != 0;
+        let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
+        let needs_constructor = is_constructor && self.plan.fields;
+        let facts = match code.frames {
+            Some(frames) if !is_static && (is_synchronized || has_probes || needs_constructor) => {
+                frame_reader::inspect(frames, pool, self.class_name, descriptor, is_constructor)?
+            }
+            _ => FrameFacts::default(),
+        };
+        let keeps_this = !is_static
+            && (is_synchronized || has_probes)
+            && !facts.loses_this
+            && !stores_to_local_zero(code.bytes, &self.scratch.instructions);
+        let is_class_initializer = name == b"<clinit>";
+        let lock = match (is_synchronized, is_static) {
+            _ if is_class_initializer && is_static && self.plan.fields => Some(Lock::Initialization),
+            (false, _) => None,
+            (true, true) if self.class.major < 49 => {
+                omissions.push("a static synchronized method of so old a class cannot name its lock");
+                None
+            }
+            (true, true) => Some(Lock::Class(self.class.this_index)),
+            (true, false) if keeps_this => Some(Lock::This),
+            (true, false) => Some(Lock::ForgottenThis),
+        };
+        let mut probes = Vec::new();
+        if has_probes {
+            // A constructor's frames have no initialized object at first, but at its returns it is there.
+            let stays = keeps_this
+                || (is_constructor && !stores_to_local_zero(code.bytes, &self.scratch.instructions));
+            let probed = ProbedMethod { descriptor, is_static, is_constructor, keeps_this: stays };
+            for probe in probes_of(self.plan, name, descriptor) {
+                match fit(probe, &probed, self.additions)? {
+                    Ok(probe) => probes.push(probe),
+                    Err(reason) => omissions.push(reason),
+                }
+            }
+        }
+        let mut objects_usable_from = 0;
+        if needs_constructor {
+            objects_usable_from = initialized_from(code.bytes, &self.scratch.instructions, self.class);
+            if facts.last_uninitialized_this.is_some_and(|pc| pc >= objects_usable_from) {
+                objects_usable_from = usize::MAX;
+            }
+        }
+        Ok(Method {
+            class_name: self.class_name_text,
+            name: text(name),
+            descriptor: text(descriptor),
+            is_class_initializer,
+            lock,
+            probes,
+            objects_usable_from,
+            local_variables: code.attributes.find(pool, b"LocalVariableTable"),
+        })
+    }
+}
+
+fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
+    put_u32(out, u32::try_from(attribute.content.len()).unwrap_or(u32::MAX));
+    out.extend_from_slice(attribute.content);
+}
+
+fn stores_to_local_zero(code: &[u8], instructions: &Instructions) -> bool {
+    instructions.list.iter().any(|instruction| match instruction.opcode {
+        ISTORE..=ASTORE => u8_at(code, instruction.pc + 1) == 0,
+        opcode @ ISTORE_0..=ASTORE_3 => (opcode - ISTORE_0).is_multiple_of(4),
+        WIDE => {
+            matches!(u8_at(code, instruction.pc + 1), ISTORE..=ASTORE)
+                && u16_at(code, instruction.pc + 2) == 0
+        }
+        _ => false,
+    })
+}
+
+/// Where the call of another constructor, which makes `this` usable, is over: the first constructor call that
+/// does not belong to a `new`. Beyond the code if there is none.
+fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<'_>) -> usize {
+    let mut created = 0_usize;
+    for instruction in &instructions.list {
+        match instruction.opcode {
+            NEW => created += 1,
+            INVOKESPECIAL => {
+                let Ok(called) = class.pool.method(u16_at(code, instruction.pc + 1)) else {
+                    return usize::MAX;
+                };
+                if called.name != b"<init>" {
+                    continue;
+                }
+                if created > 0 {
+                    created -= 1;
+                    continue;
+                }
+                let name = Ok(called.class);
+                let is_expected = class.pool.class_name(class.this_index) == name
+                    || class.pool.class_name(class.super_index) == name;
+                return if is_expected { instruction.pc + 3 } else { usize::MAX };
+            }
+            _ => {}
+        }
+    }
+    usize::MAX
+}

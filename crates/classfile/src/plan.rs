@@ -1,0 +1,227 @@
+//! What the caller asks for, what it is asked, and what it gets.
+
+/// What to insert into one class.
+///
+/// All names are written into the class file as they are; they must not contain NUL or characters outside of
+/// the basic multilingual plane.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// Internal name of the class with the hook methods, such as `java/lang/FissureHook`.
+    pub hook: &'a str,
+    /// Report `monitorenter`, `monitorexit` and synchronized methods.
+    pub monitors: bool,
+    /// Report calls of `Object.wait`.
+    pub waits: bool,
+    /// Report field accesses in this class's code. Also gives the class its shadow fields.
+    pub fields: bool,
+    /// Report array element accesses.
+    pub arrays: bool,
+    /// Fields to append to the class. One that the class already has is skipped.
+    pub added_fields: &'a [AddedField<'a>],
+    /// Calls at entry or return of named methods of this class.
+    pub probes: &'a [Probe<'a>],
+}
+
+impl<'a> Plan<'a> {
+    /// A plan that changes nothing.
+    pub fn empty(hook: &'a str) -> Self {
+        Self {
+            hook,
+            monitors: false,
+            waits: false,
+            fields: false,
+            arrays: false,
+            added_fields: &[],
+            probes: &[],
+        }
+    }
+
+    /// Whether the plan changes nothing, whatever the class.
+    pub fn is_empty(&self) -> bool {
+        !(self.monitors || self.waits || self.fields || self.arrays)
+            && self.added_fields.is_empty()
+            && self.probes.is_empty()
+    }
+}
+
+/// A field to append to the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddedField<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its descriptor.
+    pub descriptor: &'a str,
+    /// Its access flags.
+    pub access: u16,
+}
+
+/// A call of a hook method at one point of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe<'a> {
+    /// The method's name.
+    pub method: &'a str,
+    /// The method's descriptor; any if there is none.
+    pub descriptor: Option<&'a str>,
+    /// Where in the method.
+    pub at: ProbePoint,
+    /// The method of the hook class to call.
+    pub hook_method: &'a str,
+    /// What to hand over.
+    pub argument: ProbeArguments,
+}
+
+/// Where in a method a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbePoint {
+    /// Before everything else; not possible in constructors, for there is no object yet.
+    Entry,
+    /// Before every return instruction; a method that throws is not seen.
+    Return,
+}
+
+/// What a probe hands to its hook method. Where a method is static, `this` is null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeArguments {
+    /// `(Object this)V`, at entry or return.
+    This,
+    /// `(result, Object this)V`, at return. The result is a `Z` for boolean and the other integral types up
+    /// to int, a `J` for long, an `Object` for references; no other results are possible.
+    ResultAndThis,
+    /// `(T)T` with the method's return type, a reference: what the hook gives back is returned instead.
+    MapResult,
+    /// `(Object this, long)V`, at entry of a method whose first parameter is a long.
+    ThisAndLong,
+}
+
+/// How an access to another class's field is instrumented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    /// The field has a shadow. For a static field the same as [`Foreign::Resolve`].
+    Shadowed,
+    /// The access is of no interest.
+    Ignore,
+    /// The hook finds out at run time.
+    Resolve,
+}
+
+/// What the rewriter asks its caller.
+pub trait Environment {
+    /// Numbers a site. Called once for every instrumented access, in order; a method that turns out to be too
+    /// large is left alone although its sites have been numbered.
+    fn site(&mut self, site: Site<'_>) -> u32;
+
+    /// A cell number for a watched static field declared by the class that is rewritten. Called once per
+    /// field.
+    fn cell(&mut self, field: &str, descriptor: &str) -> u32;
+
+    /// What is known about a field that the class that is rewritten does not declare (internal names).
+    /// `class` is the one that the code names; it may inherit the field. The answer is kept while the class
+    /// is rewritten.
+    fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign;
+}
+
+/// An instrumented access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site<'a> {
+    /// Internal name of the class with the access.
+    pub class: &'a str,
+    /// The method with the access.
+    pub method: &'a str,
+    /// The method's descriptor.
+    pub descriptor: &'a str,
+    /// The line, if the class tells.
+    pub line: Option<u16>,
+    /// Read or write.
+    pub kind: SiteKind,
+    /// What is accessed.
+    pub target: SiteTarget<'a>,
+}
+
+/// Whether an access changes its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteKind {
+    /// The target is read.
+    Read,
+    /// The target is written.
+    Write,
+}
+
+/// What an instrumented access goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteTarget<'a> {
+    /// A field.
+    Field {
+        /// Internal name of the class that the code names.
+        class: &'a str,
+        /// The field's name.
+        name: &'a str,
+        /// The field's descriptor.
+        descriptor: &'a str,
+        /// Whether the field is static.
+        is_static: bool,
+    },
+    /// An element of an array.
+    ArrayElement {
+        /// Where the array came from.
+        source: ArraySource<'a>,
+    },
+}
+
+/// Where an array reference came from, as far as a short look at the method tells. An array inside an array
+/// has the source of the outer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArraySource<'a> {
+    /// A field.
+    Field {
+        /// Internal name of the class that the code names.
+        class: &'a str,
+        /// The field's name.
+        name: &'a str,
+        /// The field's descriptor.
+        descriptor: &'a str,
+    },
+    /// A local variable or parameter.
+    Local {
+        /// Its name, if the class tells.
+        name: Option<&'a str>,
+        /// Its slot.
+        slot: u16,
+    },
+    /// Somewhere else.
+    Unknown,
+}
+
+/// A rewritten class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// How many methods got new code.
+    pub methods_rewritten: u32,
+    /// Methods that could not be rewritten, or not in all that the plan asks for.
+    pub left_alone: Vec<LeftAloneMethod>,
+    /// The shadow fields that the class got.
+    pub shadows: Vec<ShadowField>,
+}
+
+/// A method that could not be rewritten as the plan asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftAloneMethod {
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Why, as a sentence without its full stop.
+    pub reason: String,
+}
+
+/// A shadow field that a class got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShadowField {
+    /// The name of the original and of the shadow.
+    pub name: String,
+    /// The descriptor of the original.
+    pub descriptor: String,
+    /// The descriptor of the shadow.
+    pub shadow_descriptor: &'static str,
+}

@@ -1,0 +1,152 @@
+//! Whatever the input: no panic, and what comes out can be read again.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
+use crate::testing::{Body, ClassBuilder, Recorder, check_structure, everything};
+
+const ADDED: [AddedField<'static>; 1] = [AddedField { name: "extra", descriptor: "I", access: 0 }];
+const PROBES: [Probe<'static>; 2] = [
+    Probe {
+        method: "m",
+        descriptor: None,
+        at: ProbePoint::Return,
+        hook_method: "done",
+        argument: ProbeArguments::This,
+    },
+    Probe {
+        method: "<init>",
+        descriptor: None,
+        at: ProbePoint::Return,
+        hook_method: "made",
+        argument: ProbeArguments::This,
+    },
+];
+
+/// Pieces of code that all leave the stack as it was.
+fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
+    let field = class.field_reference("A", "f", "I").to_be_bytes();
+    let wide = class.field_reference("A", "l", "J").to_be_bytes();
+    let fixed = class.field_reference("A", "s", "I").to_be_bytes();
+    let foreign = class.field_reference("B", "f", "I").to_be_bytes();
+    let wait = class.method_reference("java/lang/Object", "wait", "(J)V").to_be_bytes();
+    vec![
+        vec![0],
+        vec![42, 180, field[0], field[1], 87],
+        vec![42, 9, 181, wide[0], wide[1]],
+        vec![178, fixed[0], fixed[1], 179, fixed[0], fixed[1]],
+        vec![42, 180, foreign[0], foreign[1], 87],
+        vec![42, 194, 42, 195],
+        vec![42, 9, 182, wait[0], wait[1]],
+        vec![43, 3, 46, 87],
+        vec![43, 3, 4, 79],
+        // A jump over nothing, forwards; a loop that never loops, backwards.
+        vec![3, 153, 0, 3],
+        vec![167, 0, 3],
+        vec![0, 4, 153, 255, 254],
+    ]
+}
+
+/// A class with methods of the pieces that `choices` name.
+fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new("A");
+    class.major = major;
+    class.field(0, "f", "I");
+    class.field(0, "l", "J");
+    class.field(8, "s", "I");
+    let pieces = pieces(&mut class);
+    for (number, choice) in choices.iter().enumerate() {
+        let mut code: Vec<u8> =
+            choice.iter().flat_map(|piece| pieces[piece % pieces.len()].clone()).collect();
+        let length = code.len() as u16;
+        code.push(177);
+        let mut body = Body::new(&code);
+        body.attributes = vec![("LineNumberTable", vec![0, 1, 0, 0, 0, 1])];
+        if length > 0 {
+            body.exceptions = vec![[0, length, length, 0]];
+            let [high, low] = length.to_be_bytes();
+            body.attributes.push(("StackMapTable", vec![0, 1, 251, high, low]));
+        }
+        let name = ["m", "<init>", "<clinit>"][number % 3];
+        class.method(if number % 3 == 0 { access } else { 0 }, name, "()V", Some(&body));
+    }
+    class.build()
+}
+
+fn run(class: &[u8], plan: &Plan<'_>, foreign: Foreign) {
+    if let Ok(Some(outcome)) = crate::rewrite(class, plan, &mut Recorder::new(foreign)) {
+        assert!(crate::read_summary(&outcome.bytes).is_ok() || crate::read_summary(class).is_err());
+    }
+}
+
+fn foreign() -> impl Strategy<Value = Foreign> {
+    prop_oneof![Just(Foreign::Shadowed), Just(Foreign::Ignore), Just(Foreign::Resolve)]
+}
+
+fn full_plan() -> Plan<'static> {
+    Plan { added_fields: &ADDED, probes: &PROBES, ..everything() }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_do_no_harm(bytes in vec(any::<u8>(), 0..400)) {
+        run(&bytes, &full_plan(), Foreign::Resolve);
+        let mut class = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 52, 0];
+        class.extend_from_slice(&bytes);
+        run(&class, &full_plan(), Foreign::Resolve);
+    }
+
+    #[test]
+    fn random_code_does_no_harm(code in vec(any::<u8>(), 0..300), frames in vec(any::<u8>(), 0..40), access in any::<u16>()) {
+        let mut class = ClassBuilder::new("A");
+        class.field(0, "f", "I");
+        pieces(&mut class);
+        let mut body = Body::new(&code);
+        body.exceptions = vec![[0, 1, 0, 0]];
+        body.attributes = vec![("StackMapTable", frames.clone()), ("RuntimeVisibleTypeAnnotations", frames)];
+        class.method(access, "m", "()V", Some(&body));
+        run(&class.build(), &full_plan(), Foreign::Shadowed);
+    }
+
+    #[test]
+    fn mutated_classes_do_no_harm(
+        choices in vec(vec(0..12_usize, 0..12), 0..4),
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        cut in any::<prop::sample::Index>(),
+        foreign in foreign(),
+    ) {
+        let mut class = assemble(&choices, 52, 0x20);
+        for (place, value) in changes {
+            let place = place.index(class.len());
+            class[place] = value;
+        }
+        run(&class, &full_plan(), foreign);
+        class.truncate(cut.index(class.len()));
+        run(&class, &full_plan(), foreign);
+    }
+
+    #[test]
+    fn rewritten_classes_are_well_formed(
+        choices in vec(vec(0..12_usize, 0..60), 0..5),
+        major in 45..70_u16,
+        is_static in any::<bool>(),
+        is_synchronized in any::<bool>(),
+        foreign in foreign(),
+    ) {
+        let access = if is_static { 8 } else { 0 } | if is_synchronized { 0x20 } else { 0 };
+        let class = assemble(&choices, major, access);
+        let outcome = crate::rewrite(&class, &full_plan(), &mut Recorder::new(foreign));
+        let outcome = outcome.expect("a class that is understood").expect("fields at least");
+        check_structure(&outcome.bytes);
+        let again = crate::rewrite(&class, &full_plan(), &mut Recorder::new(foreign));
+        prop_assert_eq!(again.ok().flatten(), Some(outcome));
+    }
+
+    #[test]
+    fn an_empty_plan_changes_nothing(choices in vec(vec(0..12_usize, 0..20), 0..5)) {
+        let class = assemble(&choices, 52, 0x20);
+        let outcome = crate::rewrite(&class, &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));
+        prop_assert_eq!(outcome, Ok(None));
+    }
+}
