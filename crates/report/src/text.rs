@@ -1,0 +1,209 @@
+//! The report for people: the findings as short stories, then what was watched and how it ended.
+
+use std::collections::BTreeMap;
+
+use fissure_model::{
+    coverage::Coverage,
+    finding::{Finding, Kind},
+    record::{Hello, Refusal},
+};
+
+use crate::{
+    Report, SourceFinder, story,
+    story::Teller,
+    style::{Painter, Style},
+    words,
+};
+
+/// How the text is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether to use colours.
+    pub color: bool,
+    /// Whether to show everything: whole stacks, ordered findings in full, what was left alone.
+    pub verbose: bool,
+}
+
+/// The report as text; each line ends with a line break.
+pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) -> String {
+    let painter = Painter { color: options.color };
+    if report.runs == 0
+        && let Some(problem) = &report.problem
+    {
+        return format!("{}: {}\n", painter.paint(Style::Alarm, "fissure"), words::clean(problem));
+    }
+    let mut text = String::new();
+    let mut teller = Teller::new(options, sources);
+    let findings = report.sorted_findings();
+    let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) =
+        findings.into_iter().partition(|finding| finding.ordered);
+    for finding in &counting {
+        text.push_str(&format!("{}\n", teller.tell(finding)));
+    }
+    if options.verbose {
+        for finding in &ordered {
+            text.push_str(&format!("{}\n", teller.tell(finding)));
+        }
+    } else if !ordered.is_empty() {
+        let title = painter.paint(Style::Mild, "ordered by thread start or join in this run");
+        text.push_str(&format!("{title} (--verbose tells more):\n"));
+        for finding in &ordered {
+            text.push_str(&teller.mention(finding));
+        }
+        text.push('\n');
+    }
+    let mut summary = Summary { options, painter, text };
+    for notice in &report.notices {
+        summary.say("note: ", notice);
+    }
+    if teller.lacks_sources() {
+        summary.say(
+            "note: ",
+            "no source files were found; name their folder with --sources DIR to see the lines",
+        );
+    }
+    for (reason, count) in &report.coverage.limits {
+        summary.say("note: ", &format!("{reason} ({})", times(*count)));
+    }
+    if options.verbose {
+        summary.list_jvms(&report.jvms);
+        summary.list_left_alone(&report.coverage);
+    }
+    match &report.problem {
+        Some(problem) => summary.alarm(problem),
+        None => summary.say("fissure: ", &totals(&counting, &ordered)),
+    }
+    for (exit, count) in &report.exits {
+        let runs = if report.runs > 1 { format!(" ({})", times(*count)) } else { String::new() };
+        summary.say("fissure: ", &format!("the program {exit}{runs}"));
+    }
+    summary.say("fissure: ", &coverage(&report.coverage, options.verbose));
+    summary.text
+}
+
+/// The text so far, and the means to add wrapped sentences to it.
+struct Summary<'a> {
+    options: &'a Options,
+    painter: Painter,
+    text: String,
+}
+
+impl Summary<'_> {
+    /// Adds a sentence after a lead, wrapped and indented as far as the lead is wide.
+    fn say(&mut self, lead: &str, sentence: &str) {
+        self.add(lead, sentence, None);
+    }
+
+    /// Adds a sentence that nobody should miss.
+    fn alarm(&mut self, sentence: &str) {
+        self.add("fissure: ", sentence, Some(Style::Alarm));
+    }
+
+    fn add(&mut self, lead: &str, sentence: &str, style: Option<Style>) {
+        let indent = lead.chars().count();
+        let width = self.options.width.saturating_sub(indent).max(20);
+        for (at, line) in words::wrap(&words::clean(sentence), width).iter().enumerate() {
+            let lead = if at == 0 { lead } else { &" ".repeat(indent) };
+            let line = match style {
+                Some(style) => self.painter.paint(style, line),
+                None => line.clone(),
+            };
+            self.text.push_str(&format!("{}{line}\n", self.painter.paint(Style::Strong, lead)));
+        }
+    }
+
+    fn list_jvms(&mut self, jvms: &[Hello]) {
+        for jvm in jvms {
+            let state = match &jvm.refused {
+                None => "watched".to_owned(),
+                Some(Refusal::BuildTool) => "not watched, a build tool's own".to_owned(),
+                Some(Refusal::Unsupported { text }) => format!("not watched: {text}"),
+            };
+            let sentence =
+                format!("process {}, {} {}, {}: {state}", jvm.pid, jvm.vm_name, jvm.vm_version, jvm.command);
+            self.say("JVM: ", &sentence);
+        }
+    }
+
+    fn list_left_alone(&mut self, coverage: &Coverage) {
+        for left in &coverage.left_alone {
+            let name = if left.method.is_empty() {
+                format!("{} (the whole class)", left.class)
+            } else {
+                format!("{}.{}", left.class, left.method)
+            };
+            self.say("left alone: ", &format!("{name}: {}", left.reason));
+        }
+        let unnamed = coverage.methods_left_alone.saturating_sub(coverage.left_alone.len() as u64);
+        if unnamed > 0 && !coverage.left_alone.is_empty() {
+            self.say("left alone: ", &format!("{} more", words::thousands(unnamed)));
+        }
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{} times", words::thousands(more)),
+    }
+}
+
+/// `found 2 data races; 1 more was ordered by thread start or join in this run`.
+fn totals(counting: &[&Finding], ordered: &[&Finding]) -> String {
+    const BY: &str = "ordered by thread start or join in this run";
+    match (counting.len(), ordered.len()) {
+        (0, 0) => "found nothing".to_owned(),
+        (0, 1) => format!("found {}, {BY}", by_kind(ordered)),
+        (0, _) => format!("found {}, all {BY}", by_kind(ordered)),
+        (_, 0) => format!("found {}", by_kind(counting)),
+        (_, 1) => format!("found {}; 1 more was {BY}", by_kind(counting)),
+        (_, more) => format!("found {}; {} more were {BY}", by_kind(counting), words::thousands(more as u64)),
+    }
+}
+
+/// `1 deadlock and 2 data races`.
+fn by_kind(findings: &[&Finding]) -> String {
+    let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
+    for finding in findings {
+        *kinds.entry(finding.kind).or_default() += 1;
+    }
+    let kinds = kinds.iter().map(|(&kind, &number)| {
+        let (one, many) = story::nouns(kind);
+        words::count(number, one, many)
+    });
+    words::list(&kinds.collect::<Vec<_>>())
+}
+
+fn coverage(coverage: &Coverage, verbose: bool) -> String {
+    if coverage.jvms == 0 {
+        return "watched no JVM".to_owned();
+    }
+    let mut parts = vec![
+        words::count(coverage.jvms, "JVM", "JVMs"),
+        format!("{} in scope", words::count(coverage.classes_in_scope, "class", "classes")),
+        format!("{} rewritten", words::thousands(coverage.classes_rewritten)),
+    ];
+    if coverage.methods_left_alone > 0 {
+        let hint = match (verbose, coverage.methods_left_alone) {
+            (true, _) => "",
+            (false, 1) => " (--verbose names it)",
+            (false, _) => " (--verbose names them)",
+        };
+        let left = words::count(coverage.methods_left_alone, "method left alone", "methods left alone");
+        parts.push(format!("{left}{hint}"));
+    }
+    if verbose && coverage.classes_hidden > 0 {
+        parts.push(words::count(coverage.classes_hidden, "hidden class", "hidden classes"));
+    }
+    parts.push(words::count(coverage.threads, "thread", "threads"));
+    parts.push(words::count(coverage.lock_operations, "lock operation", "lock operations"));
+    parts.push(words::count(coverage.locations, "location", "locations"));
+    if verbose {
+        parts.push(words::count(coverage.access_sites, "access site", "access sites"));
+        parts.push(words::count(coverage.accesses_analysed, "access analysed", "accesses analysed"));
+    }
+    format!("watched {}", parts.join(", "))
+}

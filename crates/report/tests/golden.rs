@@ -1,0 +1,280 @@
+//! What users see, kept as golden files: read them when they change.
+
+use std::collections::BTreeMap;
+
+use fissure_model::{
+    coverage::{Coverage, LeftAlone},
+    finding::{Consequence, Finding, Frame, HeldLock, Kind, Site, Status},
+    record::{Hello, Refusal},
+};
+use fissure_report::{Exit, NoSources, Report, SourceFinder, json, text, text::Options};
+
+const PLAIN: Options = Options { width: 100, color: false, verbose: false };
+
+/// Knows a few lines of one file.
+struct Account;
+
+impl SourceFinder for Account {
+    fn line(&self, _class: &str, file: &str, line: u32) -> Option<String> {
+        match (file, line) {
+            ("Account.java", 12) => Some("        balance = balance + amount;".to_owned()),
+            ("Account.java", 20) => Some("\treturn balance;".to_owned()),
+            ("Account.java", 1203) => Some(format!("        log({});", "very long, ".repeat(20))),
+            _ => None,
+        }
+    }
+}
+
+fn frame(class: &str, method: &str, line: u32) -> Frame {
+    let simple = class.rsplit('.').next().unwrap();
+    let file = Some(format!("{}.java", simple.split('$').next().unwrap()));
+    Frame { class: class.to_owned(), method: method.to_owned(), file, line: Some(line) }
+}
+
+fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, bool)]) -> Site {
+    let first = stack[0].clone();
+    Site {
+        role: role.to_owned(),
+        thread: thread.to_owned(),
+        class: first.class,
+        method: first.method,
+        file: first.file,
+        line: first.line,
+        stack,
+        locks: locks.iter().map(|&(name, shared)| HeldLock { name: name.to_owned(), shared }).collect(),
+    }
+}
+
+fn race(id: &str, subject: &str, sites: Vec<Site>) -> Finding {
+    Finding {
+        id: id.to_owned(),
+        kind: Kind::DataRace,
+        status: Status::Warning,
+        analysis: "racer".to_owned(),
+        subject: subject.to_owned(),
+        field_type: Some("int".to_owned()),
+        owner: Some("Account@7".to_owned()),
+        hits: 1,
+        runs: 1,
+        ordered: false,
+        consequence: None,
+        sites,
+    }
+}
+
+fn balance() -> Finding {
+    let writer = vec![
+        frame("Account", "deposit", 12),
+        frame("Main", "run", 33),
+        frame("java.lang.Thread", "run", 840),
+    ];
+    let reader = vec![
+        frame("java.lang.Fissure$Hook", "read", 3),
+        frame("Account", "total", 20),
+        frame("Main", "sum1", 41),
+        frame("Main", "sum2", 42),
+        frame("Main", "sum3", 43),
+        frame("Main", "sum4", 44),
+        frame("Main", "sum5", 45),
+        frame("Main", "sum6", 46),
+        frame("java.lang.Thread", "run", 840),
+    ];
+    let mut reading = site("read", "T2", reader[1..].to_vec(), &[("Account@3", false)]);
+    reading.stack = reader;
+    let finding =
+        race("1f2e3d4c5b6a7988", "Account.balance", vec![site("write", "T1", writer, &[]), reading]);
+    Finding { hits: 3, ..finding }
+}
+
+fn limit() -> Finding {
+    let sites = vec![
+        site(
+            "write",
+            "main",
+            vec![frame("com.acme.Account", "<init>", 5), frame("com.acme.Main", "main", 9)],
+            &[],
+        ),
+        site("read", "T1", vec![frame("com.acme.Account", "limit", 31)], &[("this", false)]),
+    ];
+    Finding { ordered: true, ..race("00000000000000aa", "com.acme.Account.limit", sites) }
+}
+
+fn cache() -> Finding {
+    let unnamed = Site {
+        file: None,
+        line: None,
+        stack: Vec::new(),
+        ..site("write", "", vec![frame("Cache", "put", 1)], &[])
+    };
+    let sites = vec![
+        site(
+            "write",
+            "pool-1\u{1b}[31m",
+            vec![frame("Account", "log", 1203)],
+            &[("Cache.class", false), ("Lock@4", true), ("this", false)],
+        ),
+        unnamed,
+    ];
+    Finding {
+        field_type: Some("java.util.Map".to_owned()),
+        owner: Some("static".to_owned()),
+        ..race("00000000000000bb", "Cache.entries", sites)
+    }
+}
+
+fn coverage() -> Coverage {
+    Coverage {
+        jvms: 1,
+        classes_loaded: 600,
+        classes_rewritten: 512,
+        classes_in_scope: 37,
+        classes_hidden: 4,
+        methods_rewritten: 5000,
+        methods_left_alone: 0,
+        left_alone: Vec::new(),
+        threads: 4,
+        threads_accessing: 3,
+        access_sites: 20_000,
+        lock_operations: 1234,
+        locations: 567,
+        accesses_analysed: 1_234_567,
+        limits: BTreeMap::new(),
+    }
+}
+
+fn report(findings: Vec<Finding>) -> Report {
+    let hello = Hello {
+        pid: 4711,
+        vm_name: "OpenJDK 64-Bit Server VM".to_owned(),
+        vm_version: "17.0.9+9".to_owned(),
+        command: "Main 1 2".to_owned(),
+        refused: None,
+    };
+    Report {
+        runs: 1,
+        exits: BTreeMap::from([(Exit::Code(0), 1)]),
+        jvms: vec![hello],
+        coverage: coverage(),
+        problem: None,
+        notices: Vec::new(),
+        findings,
+    }
+}
+
+/// A report with everything in it that may be left alone, refused or limited.
+fn troubled() -> Report {
+    let mut troubled = report(vec![limit()]);
+    troubled.exits = BTreeMap::from([(Exit::Signal(9), 1)]);
+    troubled.notices = vec![
+        "the JVM did not end in an orderly way (killed, crashed or halted); what was seen up to there is reported"
+            .to_owned(),
+    ];
+    troubled.coverage.methods_left_alone = 3;
+    let left = |class: &str, method: &str, reason: &str| LeftAlone {
+        class: class.to_owned(),
+        method: method.to_owned(),
+        reason: reason.to_owned(),
+    };
+    troubled.coverage.left_alone = vec![
+        left("com.acme.Giant", "everything", "the method would grow past 65,535 bytes"),
+        left("com.acme.Odd", "", "the class file could not be read"),
+    ];
+    troubled.coverage.limits = BTreeMap::from([("virtual threads were not watched".to_owned(), 2)]);
+    let refused = Some(Refusal::BuildTool);
+    troubled.jvms.push(Hello {
+        pid: 4700,
+        command: "org.gradle.launcher".to_owned(),
+        refused,
+        ..troubled.jvms[0].clone()
+    });
+    troubled
+}
+
+fn check(name: &str, report: &Report, options: Options, sources: &dyn SourceFinder) {
+    insta::assert_snapshot!(name, text::render(report, &options, sources));
+}
+
+#[test]
+fn findings_are_short_stories() {
+    check("several", &report(vec![limit(), cache(), balance()]), PLAIN, &Account);
+    check("several-verbose", &report(vec![limit(), balance()]), Options { verbose: true, ..PLAIN }, &Account);
+    check("one-in-colour", &report(vec![balance()]), Options { color: true, ..PLAIN }, &Account);
+    check("no-sources", &report(vec![balance()]), PLAIN, &NoSources);
+}
+
+#[test]
+fn a_run_without_findings_says_what_was_watched() {
+    check("nothing-found", &report(Vec::new()), PLAIN, &NoSources);
+}
+
+#[test]
+fn one_of_each_is_singular() {
+    let mut single = report(Vec::new());
+    single.coverage = Coverage {
+        jvms: 1,
+        classes_rewritten: 1,
+        classes_in_scope: 1,
+        methods_left_alone: 1,
+        threads: 1,
+        lock_operations: 1,
+        locations: 1,
+        limits: BTreeMap::from([("a native method was not seen".to_owned(), 1)]),
+        ..Coverage::default()
+    };
+    check("singular", &single, PLAIN, &NoSources);
+}
+
+#[test]
+fn troubles_are_told() {
+    check("troubled", &troubled(), PLAIN, &NoSources);
+    check("troubled-verbose", &troubled(), Options { verbose: true, ..PLAIN }, &NoSources);
+    check("troubled-narrow", &troubled(), Options { width: 50, ..PLAIN }, &NoSources);
+}
+
+#[test]
+fn problems_stand_in_for_results() {
+    let mut blind = report(Vec::new());
+    blind.problem = Some("nothing could be found: only one thread accessed watched fields".to_owned());
+    check("blind", &blind, PLAIN, &NoSources);
+    let problem = Some("cannot start 'jav': there is no such program".to_owned());
+    check("not-started", &Report { problem, ..Report::default() }, PLAIN, &NoSources);
+}
+
+#[test]
+fn other_kinds_have_headlines_of_their_own() {
+    let stack = || vec![frame("Account", "transfer", 50)];
+    let mut findings = Vec::new();
+    let kinds = [
+        Kind::AtomicityViolation,
+        Kind::AtomicSetViolation,
+        Kind::Deadlock,
+        Kind::NonAtomicMethod,
+        Kind::Custom,
+    ];
+    for (at, kind) in kinds.into_iter().enumerate() {
+        let consequence = Some(Consequence {
+            exception: "java.lang.IllegalStateException".to_owned(),
+            message: if at == 0 { String::new() } else { "negative balance".to_owned() },
+        });
+        findings.push(Finding {
+            kind,
+            status: if at == 0 { Status::Confirmed } else { Status::Bug },
+            analysis: "atomfuzzer".to_owned(),
+            field_type: None,
+            owner: None,
+            consequence,
+            ..race(&format!("{at:016x}"), "Account.transfer", vec![site("commit", "T1", stack(), &[])])
+        });
+    }
+    check("other-kinds", &report(findings), PLAIN, &NoSources);
+}
+
+#[test]
+fn json_has_stable_keys_and_order() {
+    let mut full = troubled();
+    full.findings.push(balance());
+    full.exits.insert(Exit::Code(137), 2);
+    full.exits.insert(Exit::Code(3), 1);
+    insta::assert_snapshot!("json", json::render(&full, "1.2.3").unwrap());
+    insta::assert_snapshot!("json-empty", json::render(&Report::default(), "1.2.3").unwrap());
+}
