@@ -1,0 +1,124 @@
+package java.lang;
+
+/**
+ * The words of array elements.
+ *
+ * <p>While one thread alone touches an array, always under the same locks, one word stands for all its elements, with two
+ * bits an element that tell which were read and written. Anything else gives each element a word of its own, from
+ * what is known by then.
+ */
+final class FissureArrays {
+    static final class Shadow extends FissureTable.Entry {
+        final int length;
+        /** The word of all elements that were touched, until {@link #words} is there. */
+        long common;
+        long[] read;
+        long[] written;
+        volatile long[] words;
+
+        Shadow(Object array, int length) {
+            super(array);
+            this.length = length;
+        }
+    }
+
+    /** Longer arrays are not watched; it is said how many there were. */
+    private static final int LONGEST = 1 << 24;
+
+    private static final FissureTable TABLE = new FissureTable();
+    private static final long WORDS = FissureEngine.U.arrayBaseOffset(long[].class);
+
+    private FissureArrays() {}
+
+    static void access(Object array, int index, int site, boolean write) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.isQuiet()) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            Shadow shadow = thread.shadow(array);
+            if (shadow == null || index < 0 || index >= shadow.length) {
+                return;
+            }
+            int set = thread.set(null, write);
+            if (shadow.words == null && common(thread, shadow, index, set, site, write)) {
+                return;
+            }
+            FissureEngine.access(thread, set, array, shadow.words, WORDS + ((long) index << 3), site, write);
+        } catch (OutOfMemoryError error) {
+            FissureEngine.arrayTooLarge();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** The shadow of an array, made if there is none; null if the array is too large to be watched. */
+    static Shadow find(Object array) {
+        FissureTable.Entry entry = TABLE.find(array);
+        if (entry != null) {
+            return (Shadow) entry;
+        }
+        int length = java.lang.reflect.Array.getLength(array);
+        if (length > LONGEST) {
+            FissureEngine.arrayTooLarge();
+            return null;
+        }
+        synchronized (TABLE.guard) {
+            entry = TABLE.find(array);
+            if (entry == null) {
+                entry = new Shadow(array, length);
+                TABLE.add(entry);
+            }
+            return (Shadow) entry;
+        }
+    }
+
+    /** Settles an access to an array that one thread alone has touched so far; says whether it could. */
+    private static boolean common(
+            FissureThread thread, Shadow shadow, int index, int set, int site, boolean write) {
+        long mine =
+                FissureEngine.word(
+                        FissureEngine.EXCLUSIVE, thread.segment, FissureEngine.REFINE ? set : 0, 0);
+        if (((shadow.common ^ mine) & FissureHook.WRITE_MASK) != 0L) {
+            synchronized (shadow) {
+                if (shadow.common != 0L) {
+                    expand(shadow);
+                    return false;
+                }
+                thread.newLocation(site);
+                int size = (shadow.length + 63) >>> 6;
+                shadow.read = new long[size];
+                shadow.written = new long[size];
+                shadow.common = mine | site;
+            }
+        }
+        long[] bits = write ? shadow.written : shadow.read;
+        long bit = 1L << index;
+        if ((bits[index >>> 6] & bit) == 0L) {
+            bits[index >>> 6] |= bit;
+            thread.sample(site);
+            // Another thread may have given each element its word meanwhile, without this bit.
+            return shadow.words == null;
+        }
+        return true;
+    }
+
+    private static void expand(Shadow shadow) {
+        if (shadow.words != null) {
+            return;
+        }
+        long[] words = new long[shadow.length];
+        long read = shadow.common;
+        long written = read | 1L << FissureEngine.STATE_SHIFT;
+        for (int i = 0; i < words.length; i++) {
+            long bit = 1L << i;
+            if ((shadow.written[i >>> 6] & bit) != 0L) {
+                words[i] = written;
+            } else if ((shadow.read[i >>> 6] & bit) != 0L) {
+                words[i] = read;
+            }
+        }
+        shadow.words = words;
+    }
+}

@@ -1,0 +1,248 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Accesses that were not settled by comparing words. What one thread does alone is decided here; whatever involves a
+ * second thread goes to the analysis, in native code.
+ */
+final class FissureEngine {
+    static final int EXCLUSIVE = 2;
+    static final int EXCLUSIVE_MODIFIED = 3;
+    static final int SHARED = 4;
+    static final int DONE = 8;
+
+    static final int STATE_SHIFT = 60;
+    static final int OWNER_SHIFT = 38;
+    static final int SET_SHIFT = 20;
+    static final int OWNER_MASK = (1 << 22) - 1;
+    static final int SET_MASK = (1 << 18) - 1;
+
+    static final Unsafe U = Unsafe.getUnsafe();
+    /** One int a site: the offset of the shadow field, or the number of the static cell; 0 not known yet, -1 not watched. */
+    static final long TABLE;
+    /** One long a watched static field. */
+    static final long CELLS;
+    /** Four longs a thread, for the first threads; the last four are shared by all further ones. */
+    static final long COUNTERS;
+    static final int COUNTED_THREADS = 1 << 16;
+    /** Whether lock sets are refined while one thread owns a location (Racer) or not (Eraser). */
+    static final boolean REFINE;
+
+    static {
+        initialize();
+        long[] constants = new long[4];
+        constants(constants);
+        TABLE = constants[0];
+        CELLS = constants[1];
+        COUNTERS = constants[2];
+        REFINE = constants[3] != 0L;
+    }
+
+    private FissureEngine() {}
+
+    /** Binds all other native methods; the one symbol that the JVM looks up by name. */
+    private static native void initialize();
+
+    private static native void constants(long[] out);
+
+    /** Where the shadow of the field that a site accesses lies, if it has one. */
+    static native int resolve(int site, Object object);
+
+    static native int resolveStatic(int site);
+
+    /** The state of a location after an access that involves more than its owner. */
+    static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
+
+    static native int addLock(int set, int lock);
+
+    static native int intersect(int left, int right);
+
+    static native int newLock(Object lock);
+
+    /** Child and segment packed as two ints. */
+    static native long startThread(int parent, Thread child, String name);
+
+    static native int joinThread(int thread, int ended);
+
+    static native int segmentOf(int thread);
+
+    /** Remembers the stack of the current thread for a site. */
+    static native void sample(int thread, int site);
+
+    /** Says that an array was too large to be watched. */
+    static native void arrayTooLarge();
+
+    /** Switches everything on; called once the JVM is up. */
+    static void begin(Thread main) {
+        FissureThread.attach(main);
+        FissureHook.on = true;
+    }
+
+    /** Where a field lies in its objects. */
+    static long offset(java.lang.reflect.Field field) {
+        return U.objectFieldOffset(field);
+    }
+
+    static void attach(Thread thread) {
+        if (thread.fissureState == null) {
+            FissureThread.attach(thread);
+        }
+    }
+
+    /** An access to a field whose word the thread does not own as it stands. */
+    static void field(Object object, long word, int site, boolean write) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread != null && !thread.settles(object, word, write)) {
+            slowField(thread, object, site, write);
+        }
+    }
+
+    static void readAt(Object object, int site) {
+        int offset = U.getInt(TABLE + ((long) site << 2));
+        if (offset > 0) {
+            FissureHook.read(object, U.getLong(object, (long) offset), site);
+        } else if (offset == 0) {
+            unresolved(object, site, false);
+        }
+    }
+
+    static void writeAt(Object object, int site) {
+        int offset = U.getInt(TABLE + ((long) site << 2));
+        if (offset > 0) {
+            FissureHook.write(object, U.getLong(object, (long) offset), site);
+        } else if (offset == 0) {
+            unresolved(object, site, true);
+        }
+    }
+
+    private static void unresolved(Object object, int site, boolean write) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread != null) {
+            slowField(thread, object, site, write);
+        }
+    }
+
+    private static void slowField(FissureThread thread, Object object, int site, boolean write) {
+        if (thread.isQuiet()) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            int offset = U.getInt(TABLE + ((long) site << 2));
+            if (offset == 0) {
+                offset = resolve(site, object);
+            }
+            if (offset > 0) {
+                access(thread, thread.set(object, write), object, object, offset, site, write);
+            }
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    static void readStatic(int cell, int site) {
+        long word = U.getLong(CELLS + ((long) cell << 3));
+        if (((word ^ Thread.currentThread().fissureRead) & FissureHook.READ_MASK) != 0L) {
+            cell(cell, word, site, false);
+        }
+    }
+
+    static void writeStatic(int cell, int site) {
+        long word = U.getLong(CELLS + ((long) cell << 3));
+        if (((word ^ Thread.currentThread().fissureWrite) & FissureHook.WRITE_MASK) != 0L) {
+            cell(cell, word, site, true);
+        }
+    }
+
+    static void staticAt(int site, boolean write) {
+        int cell = U.getInt(TABLE + ((long) site << 2));
+        if (cell == 0) {
+            FissureThread thread = Thread.currentThread().fissureState;
+            if (thread == null || thread.busy) {
+                return;
+            }
+            thread.busy = true;
+            try {
+                cell = resolveStatic(site);
+            } finally {
+                thread.busy = false;
+            }
+        }
+        if (cell > 0) {
+            if (write) {
+                writeStatic(cell, site);
+            } else {
+                readStatic(cell, site);
+            }
+        }
+    }
+
+    private static void cell(int cell, long word, int site, boolean write) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.isQuiet() || thread.settles(null, word, write)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            access(thread, thread.set(null, write), null, null, CELLS + ((long) cell << 3), site, write);
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** Moves the word at {@code base + offset} on, for an access to {@code owner} that {@code set} protects. */
+    static void access(
+            FissureThread thread, int set, Object owner, Object base, long offset, int site, boolean write) {
+        for (;;) {
+            long word = U.getLongVolatile(base, offset);
+            long next = next(thread, owner, word, set, site, write);
+            if (next == word || U.compareAndSetLong(base, offset, word, next)) {
+                return;
+            }
+        }
+    }
+
+    static long next(FissureThread thread, Object owner, long word, int set, int site, boolean write) {
+        int state = (int) (word >>> STATE_SHIFT);
+        if (state == 0) {
+            thread.newLocation(site);
+            return word(write ? EXCLUSIVE_MODIFIED : EXCLUSIVE, thread.segment, REFINE ? set : 0, site);
+        }
+        if (state >= DONE) {
+            return word;
+        }
+        int old = (int) (word >>> SET_SHIFT) & SET_MASK;
+        if (state < SHARED) {
+            if (((int) (word >>> OWNER_SHIFT) & OWNER_MASK) == thread.segment) {
+                int now = REFINE ? thread.common(old, set) : 0;
+                if (write && state == EXCLUSIVE) {
+                    thread.sample(site);
+                    return word(EXCLUSIVE_MODIFIED, thread.segment, now, site);
+                }
+                if (now == old) {
+                    return word;
+                }
+                thread.sample(site);
+                return word(state, thread.segment, now, site);
+            }
+        } else if (thread.knows(word, set, write)) {
+            return word;
+        }
+        increment(thread.counters + 16L);
+        long next = step(word, thread.id, thread.segment, set, site, write, owner);
+        int after = (int) (next >>> STATE_SHIFT);
+        if (after >= SHARED && after < DONE) {
+            thread.learn(next, set, write);
+        }
+        return next;
+    }
+
+    static void increment(long counter) {
+        U.putLong(counter, U.getLong(counter) + 1L);
+    }
+
+    static long word(int state, int segment, int set, int site) {
+        return ((long) state << STATE_SHIFT) | ((long) segment << OWNER_SHIFT) | ((long) set << SET_SHIFT) | site;
+    }
+}

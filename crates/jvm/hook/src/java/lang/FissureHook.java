@@ -1,0 +1,249 @@
+package java.lang;
+
+import java.lang.reflect.Field;
+
+/**
+ * What rewritten code calls. Everything here is small, so that the JIT inlines it, safe from the first instruction that
+ * the JVM runs on, and never throws.
+ *
+ * <p>A location's word is compared with the word that would make an access by this thread change nothing; whatever
+ * differs goes to {@link FissureEngine}. Threads that are not watched have zero words, and so have untouched locations.
+ * The layout of words is told in the analysis crate's {@code word} module.
+ */
+public final class FissureHook {
+    /** Set once the agent is ready. */
+    static boolean on;
+
+    /** All but the site: an access by the owner that changes nothing. */
+    static final long WRITE_MASK = ~0xFFFFFL;
+    /** Reads do not care whether the owner has written. */
+    static final long READ_MASK = WRITE_MASK & ~(1L << 60);
+
+    private FissureHook() {}
+
+    public static void read(Object object, long word, int site) {
+        if (((word ^ Thread.currentThread().fissureRead) & READ_MASK) != 0L) {
+            FissureEngine.field(object, word, site, false);
+        }
+    }
+
+    public static void write(Object object, long word, int site) {
+        if (((word ^ Thread.currentThread().fissureWrite) & WRITE_MASK) != 0L) {
+            FissureEngine.field(object, word, site, true);
+        }
+    }
+
+    /** The shadow of a long field is declared as a double, for two fields of one name must differ in type. */
+    public static void read(Object object, double word, int site) {
+        read(object, Double.doubleToRawLongBits(word), site);
+    }
+
+    public static void write(Object object, double word, int site) {
+        write(object, Double.doubleToRawLongBits(word), site);
+    }
+
+    public static void readAt(Object object, int site) {
+        if (on && object != null) {
+            FissureEngine.readAt(object, site);
+        }
+    }
+
+    public static void writeAt(Object object, int site) {
+        if (on && object != null) {
+            FissureEngine.writeAt(object, site);
+        }
+    }
+
+    public static void readStatic(int cell, int site) {
+        if (on) {
+            FissureEngine.readStatic(cell, site);
+        }
+    }
+
+    public static void writeStatic(int cell, int site) {
+        if (on) {
+            FissureEngine.writeStatic(cell, site);
+        }
+    }
+
+    public static void readStaticAt(int site) {
+        if (on) {
+            FissureEngine.staticAt(site, false);
+        }
+    }
+
+    public static void writeStaticAt(int site) {
+        if (on) {
+            FissureEngine.staticAt(site, true);
+        }
+    }
+
+    /** What a class initializer does comes before every other use of the class, so that it is not looked at. */
+    public static void initializerBegin() {
+        if (on) {
+            FissureThread.initializer(1);
+        }
+    }
+
+    public static void initializerEnd() {
+        if (on) {
+            FissureThread.initializer(-1);
+        }
+    }
+
+    public static void arrayRead(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureArrays.access(array, index, site, false);
+        }
+    }
+
+    public static void arrayWrite(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureArrays.access(array, index, site, true);
+        }
+    }
+
+    public static void enter(Object lock) {
+        if (on) {
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        }
+    }
+
+    public static void exit(Object lock) {
+        if (on) {
+            FissureThread.release(lock);
+        }
+    }
+
+    public static void exitTop() {
+        if (on) {
+            FissureThread.releaseTop();
+        }
+    }
+
+    public static void waitBegin(Object lock) {}
+
+    public static void waitEnd(Object lock) {
+        if (on) {
+            FissureThread.waits();
+        }
+    }
+
+    public static void locked(Object lock) {
+        if (on) {
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        }
+    }
+
+    public static void tryLocked(boolean got, Object lock) {
+        if (got && on) {
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        }
+    }
+
+    public static void readLocked(Object lock) {
+        if (on) {
+            FissureThread.acquire(lock, FissureThread.SHARED);
+        }
+    }
+
+    public static void tryReadLocked(boolean got, Object lock) {
+        if (got && on) {
+            FissureThread.acquire(lock, FissureThread.SHARED);
+        }
+    }
+
+    public static void unlocked(Object lock) {
+        if (on) {
+            FissureThread.release(lock);
+        }
+    }
+
+    public static void readWriteLockMade(Object lock) {
+        if (on) {
+            FissureLocks.readWriteLock(lock);
+        }
+    }
+
+    public static void stampedWrite(long stamp, Object lock) {
+        if (stamp != 0L && on) {
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        }
+    }
+
+    public static void stampedRead(long stamp, Object lock) {
+        if (stamp != 0L && on) {
+            FissureThread.acquire(lock, FissureThread.SHARED);
+        }
+    }
+
+    /**
+     * Reads between an optimistic stamp and its validation count as protected, for a failed validation discards them.
+     * So does that of a zero stamp.
+     */
+    public static void stampedOptimistic(Object lock) {
+        if (on) {
+            FissureThread.acquireOptimistic(lock);
+        }
+    }
+
+    public static void stampedConvertedToWrite(long stamp, Object lock) {
+        if (stamp != 0L && on) {
+            FissureThread.convert(lock, FissureThread.EXCLUSIVE);
+        }
+    }
+
+    public static void stampedConvertedToRead(long stamp, Object lock) {
+        if (stamp != 0L && on) {
+            FissureThread.convert(lock, FissureThread.SHARED);
+        }
+    }
+
+    public static void stampedConvertedToOptimistic(long stamp, Object lock) {
+        if (stamp != 0L && on) {
+            FissureThread.convert(lock, FissureThread.OPTIMISTIC);
+        }
+    }
+
+    public static void stampedValidate(Object lock) {
+        if (on) {
+            FissureThread.releaseOptimistic(lock);
+        }
+    }
+
+    public static void threadStart(Object child) {
+        if (on) {
+            FissureThread.start((Thread) child);
+        }
+    }
+
+    public static void threadJoined(Object child) {
+        if (on) {
+            FissureThread.joined((Thread) child);
+        }
+    }
+
+    /** Hides the fields that the agent added: they alone are both synthetic and transient. */
+    public static Field[] visibleFields(Field[] fields) {
+        int visible = 0;
+        for (int i = 0; i < fields.length; i++) {
+            if (isVisible(fields[i])) {
+                visible++;
+            }
+        }
+        if (visible == fields.length) {
+            return fields;
+        }
+        Field[] kept = new Field[visible];
+        for (int i = 0, k = 0; i < fields.length; i++) {
+            if (isVisible(fields[i])) {
+                kept[k++] = fields[i];
+            }
+        }
+        return kept;
+    }
+
+    private static boolean isVisible(Field field) {
+        return (field.getModifiers() & 0x1080) != 0x1080;
+    }
+}

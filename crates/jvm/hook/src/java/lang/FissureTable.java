@@ -1,0 +1,76 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+
+/**
+ * Entries found by an object's identity, which they do not keep alive. Finding takes no lock; adding does, and callers
+ * look again under {@link #guard} before they add, for an entry may be overlooked while the table is rebuilt.
+ */
+final class FissureTable {
+    static class Entry extends WeakReference<Object> {
+        private final int hash;
+        private volatile Entry next;
+
+        Entry(Object object) {
+            super(object);
+            this.hash = System.identityHashCode(object);
+        }
+    }
+
+    final Object guard = new Object();
+    private volatile Entry[] slots = new Entry[256];
+    private int count;
+
+    Entry find(Object object) {
+        int hash = System.identityHashCode(object);
+        Entry[] slots = this.slots;
+        Entry entry = slots[hash & (slots.length - 1)];
+        while (entry != null && (entry.hash != hash || entry.get() != object)) {
+            entry = entry.next;
+        }
+        return entry;
+    }
+
+    void add(Entry entry) {
+        if (count >= slots.length) {
+            rebuild();
+        }
+        link(slots, entry);
+        count++;
+    }
+
+    private void link(Entry[] slots, Entry entry) {
+        int slot = entry.hash & (slots.length - 1);
+        entry.next = slots[slot];
+        FissureEngine.U.storeFence();
+        slots[slot] = entry;
+    }
+
+    /** Drops the entries of objects that are gone, and makes room if that was not enough. */
+    private void rebuild() {
+        Entry[] old = slots;
+        int alive = 0;
+        for (int i = 0; i < old.length; i++) {
+            for (Entry entry = old[i]; entry != null; entry = entry.next) {
+                if (entry.get() != null) {
+                    alive++;
+                }
+            }
+        }
+        Entry[] fresh = new Entry[alive > old.length / 2 ? old.length * 2 : old.length];
+        int kept = 0;
+        for (int i = 0; i < old.length; i++) {
+            Entry entry = old[i];
+            while (entry != null) {
+                Entry following = entry.next;
+                if (entry.get() != null) {
+                    link(fresh, entry);
+                    kept++;
+                }
+                entry = following;
+            }
+        }
+        count = kept;
+        slots = fresh;
+    }
+}

@@ -1,0 +1,421 @@
+package java.lang;
+
+/** What is known of one thread: its number, the locks it holds and the words that follow from them. */
+final class FissureThread {
+    static final byte EXCLUSIVE = 0;
+    static final byte SHARED = 1;
+    static final byte OPTIMISTIC = 2;
+
+    /** The number that stands for the accessed object's own lock. */
+    private static final int SELF = 1;
+    private static final int MEMO = 64;
+
+    final int id;
+    int segment;
+    /** Set while this thread is inside the engine: what the JDK does on its behalf is not the program's. */
+    boolean busy;
+    /** How many class initializers this thread is in. */
+    private int initializers;
+
+    private Object[] locks = new Object[8];
+    private byte[] modes = new byte[8];
+    /** Lock sets for reads and writes by number of locks held, right up to {@link #clean}. */
+    private int[] readSets = new int[9];
+    private int[] writeSets = new int[9];
+    private int depth;
+    private int clean;
+
+    /** Longs outside the heap: acquires, locations, and accesses that the analysis judged. */
+    final long counters;
+    private long[] sampled = new long[4];
+
+    /** The lock whose number was looked up last: programs take the same lock again and again. */
+    private FissureLocks.Numbered lastLock;
+    private final int selfOnly = FissureEngine.addLock(0, SELF);
+
+    private final FissureArrays.Shadow[] arrays = new FissureArrays.Shadow[32];
+    private final long[] sumKeys = new long[MEMO];
+    private final int[] sums = new int[MEMO];
+    private final long[] commonKeys = new long[MEMO];
+    private final int[] commons = new int[MEMO];
+    private final long[] known = new long[MEMO];
+    private final int[] knownSets = new int[MEMO];
+
+    private FissureThread(int id, int segment) {
+        this.id = id;
+        this.segment = segment;
+        this.counters = FissureEngine.COUNTERS + ((long) Math.min(id, FissureEngine.COUNTED_THREADS - 1) << 5);
+    }
+
+    /** Begins to watch a thread that nobody watched started. */
+    static void attach(Thread thread) {
+        register(thread, -1);
+    }
+
+    static void start(Thread child) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (child.fissureState != null || self != null && self.busy) {
+            return;
+        }
+        if (self == null) {
+            register(child, -1);
+            return;
+        }
+        self.busy = true;
+        try {
+            register(child, self.id);
+            self.moveTo(FissureEngine.segmentOf(self.id));
+        } finally {
+            self.busy = false;
+        }
+    }
+
+    static void joined(Thread child) {
+        FissureThread self = Thread.currentThread().fissureState;
+        FissureThread ended = child.fissureState;
+        if (self == null || ended == null || self.busy || child.isAlive()) {
+            return;
+        }
+        self.busy = true;
+        try {
+            self.moveTo(FissureEngine.joinThread(self.id, ended.id));
+        } finally {
+            self.busy = false;
+        }
+    }
+
+    static void initializer(int change) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null) {
+            self.initializers = Math.max(0, self.initializers + change);
+        }
+    }
+
+    /**
+     * Pushes a lock. The thread's words stay as they are: a location whose lock set is part of what was held before
+     * is not changed by an access that holds one lock more.
+     */
+    static void acquire(Object lock, byte mode) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.busy) {
+            return;
+        }
+        int depth = self.depth;
+        if (depth == self.locks.length) {
+            self.grow();
+        }
+        self.locks[depth] = lock;
+        self.modes[depth] = mode;
+        self.depth = depth + 1;
+        FissureEngine.increment(self.counters);
+    }
+
+    static void acquireOptimistic(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && self.find(lock, OPTIMISTIC) < 0) {
+            acquire(lock, OPTIMISTIC);
+        }
+    }
+
+    static void release(Object lock) {
+        Thread thread = Thread.currentThread();
+        FissureThread self = thread.fissureState;
+        if (self == null || self.busy) {
+            return;
+        }
+        int top = self.depth - 1;
+        if (top >= 0 && self.locks[top] == lock) {
+            self.drop(thread, top);
+        } else {
+            int at = top - 1;
+            while (at >= 0 && self.locks[at] != lock) {
+                at--;
+            }
+            if (at >= 0) {
+                self.drop(thread, at);
+            }
+        }
+    }
+
+    static void releaseTop() {
+        Thread thread = Thread.currentThread();
+        FissureThread self = thread.fissureState;
+        if (self != null && !self.busy && self.depth > 0) {
+            self.drop(thread, self.depth - 1);
+        }
+    }
+
+    static void releaseOptimistic(Object lock) {
+        Thread thread = Thread.currentThread();
+        FissureThread self = thread.fissureState;
+        if (self != null && !self.busy) {
+            int at = self.find(lock, OPTIMISTIC);
+            if (at >= 0) {
+                self.drop(thread, at);
+            }
+        }
+    }
+
+    /** A stamp was exchanged for one of another mode. */
+    static void convert(Object lock, byte mode) {
+        release(lock);
+        acquire(lock, mode);
+    }
+
+    /**
+     * A wait gives the lock back and takes it again. The thread accesses nothing in between, so that its lock sets may
+     * stay as they are; the second acquire is counted.
+     */
+    static void waits() {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.busy) {
+            FissureEngine.increment(self.counters);
+        }
+    }
+
+    /** Whether this thread's accesses are not looked at now. */
+    boolean isQuiet() {
+        return busy || initializers > 0;
+    }
+
+    /**
+     * Whether an access to a location with this word changes nothing, as far as that is seen without looking anything
+     * up: for locations that the innermost lock protects, and for shared ones that the analysis has settled before.
+     */
+    boolean settles(Object object, long word, boolean write) {
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        if (state >= FissureEngine.DONE) {
+            return true;
+        }
+        int depth = this.depth;
+        int set;
+        if (depth > 0 && object != null && locks[depth - 1] == object) {
+            if (clean < depth - 1 || modes[depth - 1] != EXCLUSIVE) {
+                return false;
+            }
+            int below = write ? writeSets[depth - 1] : readSets[depth - 1];
+            set = below == 0 ? selfOnly : sum(below, SELF);
+        } else {
+            if (clean < depth && !settleTop()) {
+                return false;
+            }
+            for (int at = depth - 2; at >= 0; at--) {
+                if (locks[at] == object) {
+                    return false;
+                }
+            }
+            set = write ? writeSets[depth] : readSets[depth];
+        }
+        if (state >= FissureEngine.SHARED) {
+            return knows(word, set, write);
+        }
+        int locationSet = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
+        return locationSet == (FissureEngine.REFINE ? set : 0)
+                && ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == segment
+                && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write);
+    }
+
+    /** The locks that protect an access to a field of {@code object} by this thread, as a set. */
+    int set(Object object, boolean write) {
+        int depth = this.depth;
+        if (depth == 0) {
+            return 0;
+        }
+        if (object != null) {
+            for (int at = depth - 1; at >= 0; at--) {
+                if (locks[at] == object) {
+                    return setWithSelf(object, at, write);
+                }
+            }
+        }
+        if (clean < depth) {
+            settle(depth);
+            refresh(Thread.currentThread());
+        }
+        return write ? writeSets[depth] : readSets[depth];
+    }
+
+    /** The shadow of an array, from the ones this thread used last. */
+    FissureArrays.Shadow shadow(Object array) {
+        int slot = System.identityHashCode(array) & arrays.length - 1;
+        FissureArrays.Shadow shadow = arrays[slot];
+        if (shadow == null || shadow.get() != array) {
+            shadow = FissureArrays.find(array);
+            arrays[slot] = shadow;
+        }
+        return shadow;
+    }
+
+    void newLocation(int site) {
+        FissureEngine.increment(counters + 8L);
+        sample(site);
+    }
+
+    /** Remembers one stack for each site that this thread passes, so that a report can show it later. */
+    void sample(int site) {
+        int at = site >>> 6;
+        if (at >= sampled.length) {
+            long[] larger = new long[Math.max(at + 1, sampled.length * 2)];
+            System.arraycopy(sampled, 0, larger, 0, sampled.length);
+            sampled = larger;
+        }
+        long bit = 1L << site;
+        if ((sampled[at] & bit) == 0L) {
+            sampled[at] |= bit;
+            FissureEngine.sample(id, site);
+        }
+    }
+
+    /** What two lock sets have in common. */
+    int common(int left, int right) {
+        if (left == right || right == 0) {
+            return right;
+        }
+        if (left == 0) {
+            return 0;
+        }
+        long key = (long) left << 32 | right;
+        int slot = slot(key);
+        if (commonKeys[slot] != key) {
+            commons[slot] = FissureEngine.intersect(left, right);
+            commonKeys[slot] = key;
+        }
+        return commons[slot];
+    }
+
+    /** Whether the analysis has said before that such an access by this thread changes nothing. */
+    boolean knows(long word, int set, boolean write) {
+        long key = key(word, write);
+        int slot = slot(key);
+        return known[slot] == key && knownSets[slot] == set;
+    }
+
+    void learn(long word, int set, boolean write) {
+        long key = key(word, write);
+        int slot = slot(key);
+        known[slot] = key;
+        knownSets[slot] = set;
+    }
+
+    private static long key(long word, boolean write) {
+        return (word & FissureHook.WRITE_MASK) | (write ? 1L : 2L);
+    }
+
+    private static int slot(long key) {
+        return (int) ((key * 0x9E3779B97F4A7C15L) >>> 58);
+    }
+
+    private static void register(Thread thread, int parent) {
+        long packed = FissureEngine.startThread(parent, thread, thread.getName());
+        FissureThread state = new FissureThread((int) (packed >>> 32), (int) packed);
+        thread.fissureState = state;
+        state.refresh(thread);
+    }
+
+    private void moveTo(int segment) {
+        this.segment = segment;
+        for (int at = 0; at < MEMO; at++) {
+            known[at] = 0L;
+        }
+        refresh(Thread.currentThread());
+    }
+
+    /** Makes the thread's words fit the locks it holds, as far as they are settled. */
+    private void refresh(Thread thread) {
+        int read = FissureEngine.REFINE ? readSets[clean] : 0;
+        int write = FissureEngine.REFINE ? writeSets[clean] : 0;
+        thread.fissureRead = FissureEngine.word(FissureEngine.EXCLUSIVE, segment, read, 0);
+        thread.fissureWrite = FissureEngine.word(FissureEngine.EXCLUSIVE_MODIFIED, segment, write, 0);
+    }
+
+    private void drop(Thread thread, int at) {
+        int last = depth - 1;
+        for (int i = at; i < last; i++) {
+            locks[i] = locks[i + 1];
+            modes[i] = modes[i + 1];
+        }
+        locks[last] = null;
+        depth = last;
+        if (clean > at) {
+            clean = at;
+            refresh(thread);
+        }
+    }
+
+    private int find(Object lock, byte mode) {
+        for (int at = depth - 1; at >= 0; at--) {
+            if (locks[at] == lock && modes[at] == mode) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    /** Settles one lock more, if it is the one whose number was asked for last. */
+    private boolean settleTop() {
+        int at = depth - 1;
+        if (clean != at || lastLock == null || lastLock.get() != locks[at]) {
+            return false;
+        }
+        int lock = lastLock.number;
+        readSets[depth] = sum(readSets[at], lock);
+        writeSets[depth] = modes[at] == EXCLUSIVE ? sum(writeSets[at], lock) : writeSets[at];
+        clean = depth;
+        refresh(Thread.currentThread());
+        return true;
+    }
+
+    private void settle(int levels) {
+        for (int at = clean; at < levels; at++) {
+            lastLock = FissureLocks.numbered(locks[at]);
+            int lock = lastLock.number;
+            readSets[at + 1] = sum(readSets[at], lock);
+            writeSets[at + 1] = modes[at] == EXCLUSIVE ? sum(writeSets[at], lock) : writeSets[at];
+        }
+        if (clean < levels) {
+            clean = levels;
+        }
+    }
+
+    /** The set where {@code object}, at {@code at} in the stack, stands for itself. */
+    private int setWithSelf(Object object, int at, boolean write) {
+        if (at == depth - 1 && modes[at] == EXCLUSIVE) {
+            settle(at);
+            int below = write ? writeSets[at] : readSets[at];
+            return below == 0 ? selfOnly : sum(below, SELF);
+        }
+        int set = 0;
+        for (int i = 0; i < depth; i++) {
+            if (!write || modes[i] == EXCLUSIVE) {
+                set = sum(set, locks[i] == object ? SELF : FissureLocks.numbered(locks[i]).number);
+            }
+        }
+        return set;
+    }
+
+    private int sum(int set, int lock) {
+        long key = (long) set << 32 | lock;
+        int slot = slot(key);
+        if (sumKeys[slot] != key) {
+            sums[slot] = FissureEngine.addLock(set, lock);
+            sumKeys[slot] = key;
+        }
+        return sums[slot];
+    }
+
+    private void grow() {
+        int size = locks.length * 2;
+        Object[] moreLocks = new Object[size];
+        byte[] moreModes = new byte[size];
+        int[] moreReads = new int[size + 1];
+        int[] moreWrites = new int[size + 1];
+        System.arraycopy(locks, 0, moreLocks, 0, depth);
+        System.arraycopy(modes, 0, moreModes, 0, depth);
+        System.arraycopy(readSets, 0, moreReads, 0, depth + 1);
+        System.arraycopy(writeSets, 0, moreWrites, 0, depth + 1);
+        modes = moreModes;
+        readSets = moreReads;
+        writeSets = moreWrites;
+        locks = moreLocks;
+    }
+}

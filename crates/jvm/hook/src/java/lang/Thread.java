@@ -1,0 +1,19 @@
+package java.lang;
+
+/**
+ * What the hook classes see of Thread at compile time: the fields that the agent adds to the real class when the
+ * JVM loads it, and the methods they use. This file is compiled against only; the JVM's own class is the one that runs.
+ */
+public class Thread implements Runnable {
+    long fissureRead;
+    long fissureWrite;
+    FissureThread fissureState;
+
+    public static native Thread currentThread();
+
+    public final native boolean isAlive();
+
+    public final native String getName();
+
+    public void run() {}
+}

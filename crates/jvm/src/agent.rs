@@ -1,0 +1,209 @@
+//! What the agent knows, shared by all threads of the JVM.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use fissure_analysis::lockset::Machine;
+use fissure_model::{
+    coverage::{Coverage, LeftAlone},
+    record::Record,
+    settings::Settings,
+};
+
+use crate::{
+    findings::Findings, memory::Table, output::Output, registry::Registry, scope::Scope, sites::Sites,
+    stacks::Samples, vm::Tool,
+};
+
+/// How many threads have counters of their own; further ones share the last.
+pub(crate) const COUNTED_THREADS: usize = 1 << 16;
+
+/// The rewritten code: its sites and its watched classes.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) sites: Sites,
+    pub(crate) registry: Registry,
+    pub(crate) left_alone: Vec<LeftAlone>,
+}
+
+/// Names for what reports speak of.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// By thread number.
+    pub(crate) threads: Vec<String>,
+    /// By lock number.
+    pub(crate) locks: Vec<String>,
+}
+
+/// Simple counts for the coverage.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) classes_loaded: AtomicU64,
+    pub(crate) classes_rewritten: AtomicU64,
+    pub(crate) classes_in_scope: AtomicU64,
+    pub(crate) classes_hidden: AtomicU64,
+    pub(crate) methods_rewritten: AtomicU64,
+    pub(crate) methods_left_alone: AtomicU64,
+    pub(crate) large_arrays: AtomicU64,
+}
+
+/// The agent of one JVM.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) tool: Tool,
+    pub(crate) settings: Settings,
+    pub(crate) scope: Scope,
+    pub(crate) output: Output,
+    pub(crate) code: Mutex<Code>,
+    pub(crate) machine: Mutex<Machine>,
+    pub(crate) names: Mutex<Names>,
+    pub(crate) findings: Mutex<Findings>,
+    pub(crate) samples: Samples,
+    pub(crate) counts: Counts,
+    /// One int a site, see the hook class `FissureEngine`.
+    pub(crate) offsets: Table,
+    /// One long a static field.
+    pub(crate) cells: Table,
+    /// Four longs a thread.
+    pub(crate) counters: Table,
+    /// A global reference to the class `FissureEngine`, once there is one.
+    pub(crate) engine: AtomicUsize,
+    /// The last number given to an object that a report names.
+    last_object: AtomicI64,
+    broken: AtomicBool,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// The agent, if it is there and in order.
+pub(crate) fn agent() -> Option<&'static Agent> {
+    AGENT.get().filter(|agent| !agent.broken.load(Ordering::Relaxed))
+}
+
+/// Runs what the JVM called, so that no panic gets back into it. After a panic the agent does nothing any more, says so, and the
+/// program goes on.
+pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce(&'static Agent) -> T) -> T {
+    let Some(agent) = agent() else { return otherwise };
+    match catch_unwind(AssertUnwindSafe(|| work(agent))) {
+        Ok(result) => result,
+        Err(_) => {
+            if !agent.broken.swap(true, Ordering::Relaxed) {
+                agent.notice("Fissure's agent met an error of its own and stopped watching; what was seen before is reported.");
+            }
+            otherwise
+        }
+    }
+}
+
+/// Locks a mutex whatever happened to its last owner: after a panic the agent stops anyway.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Agent {
+    /// Makes the agent of this JVM.
+    pub(crate) fn install(tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
+        let agent = Agent {
+            tool,
+            scope: Scope::new(settings.scope.clone()),
+            machine: Mutex::new(Machine::new(settings.analysis)),
+            settings,
+            output,
+            code: Mutex::default(),
+            names: Mutex::new(Names {
+                threads: Vec::new(),
+                // Numbers 0 and 1 are no locks of their own: none, and the accessed object itself.
+                locks: vec![String::new(), "this".to_owned()],
+            }),
+            findings: Mutex::default(),
+            samples: Samples::default(),
+            counts: Counts::default(),
+            offsets: Table::new(crate::sites::MOST_SITES, 4)?,
+            cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
+            counters: Table::new(COUNTED_THREADS, 32)?,
+            engine: AtomicUsize::new(0),
+            last_object: AtomicI64::new(0),
+            broken: AtomicBool::new(false),
+        };
+        agent.offsets.set_i32(0, -1);
+        // A second agent in one JVM would be the same library loaded twice; the first one stays.
+        let _ = AGENT.set(agent);
+        Ok(())
+    }
+
+    /// Tells the user something.
+    pub(crate) fn notice(&self, text: &str) {
+        self.output.write(&Record::Notice { text: text.to_owned() });
+    }
+
+    /// A number for an object, the same each time it is asked for.
+    pub(crate) fn object_number(&self, object: jvmti_bindings::sys::jni::jobject) -> i64 {
+        let known = self.tool.tag(object);
+        if known != 0 {
+            return known;
+        }
+        let number = self.last_object.fetch_add(1, Ordering::Relaxed) + 1;
+        self.tool.set_tag(object, number);
+        number
+    }
+
+    /// What was watched so far.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (threads, sets_full, histories_cut, order_cut) = {
+            let machine = locked(&self.machine);
+            (
+                machine.order.threads(),
+                machine.sets.is_full(),
+                machine.histories.is_truncated(),
+                machine.order.is_saturated(),
+            )
+        };
+        let (mut lock_operations, mut locations, mut accesses_analysed, mut threads_accessing) = (0, 0, 0, 0);
+        for [acquired, located, judged, _] in self.counters.quadruples(threads) {
+            lock_operations += acquired;
+            locations += located;
+            accesses_analysed += judged;
+            threads_accessing += u64::from(located + judged > 0);
+        }
+        let code = locked(&self.code);
+        let mut coverage = Coverage {
+            jvms: 1,
+            classes_loaded: get(&self.counts.classes_loaded),
+            classes_rewritten: get(&self.counts.classes_rewritten),
+            classes_in_scope: get(&self.counts.classes_in_scope),
+            classes_hidden: get(&self.counts.classes_hidden),
+            methods_rewritten: get(&self.counts.methods_rewritten),
+            methods_left_alone: get(&self.counts.methods_left_alone),
+            left_alone: code.left_alone.clone(),
+            threads: threads as u64,
+            threads_accessing,
+            access_sites: code.sites.len() as u64,
+            lock_operations,
+            locations,
+            accesses_analysed,
+            ..Coverage::default()
+        };
+        let mut limit = |reason: &str, count: u64| {
+            if count > 0 {
+                coverage.limits.insert(reason.to_owned(), count);
+            }
+        };
+        limit("access sites beyond the number that can be told apart", code.sites.overflow());
+        limit("arrays too large to watch", get(&self.counts.large_arrays));
+        limit("lock sets beyond the number that can be told apart", u64::from(sets_full));
+        limit("accesses of shared locations forgotten", u64::from(histories_cut));
+        limit("thread starts and joins beyond the number that can be told apart", u64::from(order_cut));
+        coverage
+    }
+
+    /// Writes the coverage down.
+    pub(crate) fn write_coverage(&self) {
+        self.output.write(&Record::Coverage(Box::new(self.coverage())));
+    }
+}

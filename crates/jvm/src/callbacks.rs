@@ -1,0 +1,233 @@
+//! What the JVM calls: when it loads the agent, when it starts, when it loads a class, and when it ends.
+
+use std::{
+    ffi::{CStr, c_char, c_void},
+    fs,
+    path::Path,
+    slice,
+    sync::atomic::Ordering,
+    thread,
+    time::Duration,
+};
+
+use fissure_model::{
+    record::{Hello, Record, Refusal},
+    settings::Settings,
+};
+use jvmti_bindings::sys::{
+    jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
+    jvmti::{
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
+        JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
+    },
+};
+
+use crate::{
+    agent::{Agent, agent, guarded, locked},
+    classes, hook, natives,
+    output::Output,
+    vm::{Jni, Tool},
+};
+
+/// Main classes of tools that start the program under test in a JVM of its own, or never run it.
+const BUILD_TOOLS: &[&str] = &[
+    "com.sun.tools.javac.",
+    "jdk.compiler/com.sun.tools.javac.Main",
+    "jdk.jartool/",
+    "jdk.javadoc/",
+    "jdk.jdeps/",
+    "jdk.jlink/",
+    "java.base/sun.security.tools.",
+    "org.apache.maven.wrapper.",
+    "org.codehaus.plexus.classworlds.launcher.Launcher",
+    "org.gradle.launcher.",
+    "org.gradle.wrapper.",
+    "org.jetbrains.kotlin.daemon.",
+    "org.jetbrains.kotlin.cli.",
+];
+
+/// The JVM loads the agent. Whatever goes wrong here leaves the program alone and is said in the run's folder.
+///
+/// # Safety
+/// Called by the JVM with its own pointers.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _reserved: *mut c_void) -> jint {
+    let options = if options.is_null() {
+        String::new()
+    } else {
+        // SAFETY: the JVM passes a string that ends in zero.
+        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    };
+    // SAFETY: `vm` is the JVM's own pointer.
+    let tool = unsafe { Tool::of(vm) };
+    // A panic here would end the program before it began.
+    let _ = std::panic::catch_unwind(|| load(tool, &options));
+    0
+}
+
+/// Reads the settings, decides whether to act in this JVM, and says hello.
+fn load(tool: Option<Tool>, options: &str) {
+    let Ok(text) = fs::read_to_string(options) else { return };
+    let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return };
+    let Ok(output) = Output::create(Path::new(&settings.folder)) else { return };
+    let property = |name: &CStr| tool.and_then(|tool| tool.system_property(name)).unwrap_or_default();
+    let command = property(c"sun.java.command");
+    let vm_name = property(c"java.vm.name");
+    let refused = refusal(tool, &vm_name, &command);
+    let acts = refused.is_none();
+    let hello = Hello {
+        pid: std::process::id(),
+        vm_name,
+        vm_version: property(c"java.vm.version"),
+        command,
+        refused,
+    };
+    output.write(&Record::Hello(hello));
+    let Some(tool) = tool.filter(|_| acts) else { return };
+    let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
+    if !tool.add_capabilities() {
+        notice("This JVM does not let an agent see classes before it starts; nothing is watched.");
+        return;
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        if let Some(agent) = agent() {
+            agent.notice(&format!("Internal error of Fissure's agent: {panic}"));
+        }
+    }));
+    if let Err(error) = Agent::install(tool, settings, output) {
+        drop(error);
+        return;
+    }
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMInit = Some(vm_init);
+    callbacks.VMStart = Some(vm_start);
+    callbacks.VMDeath = Some(vm_death);
+    callbacks.ThreadStart = Some(thread_start);
+    callbacks.ClassPrepare = Some(class_prepare);
+    callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    let events =
+        [JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK];
+    if !tool.set_callbacks(&callbacks, &events)
+        && let Some(agent) = agent()
+    {
+        agent.notice("The JVM refused the agent's callbacks; nothing is watched.");
+    }
+}
+
+/// Why Fissure stays out of this JVM, if it does.
+fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> {
+    let unsupported = |text: &str| Some(Refusal::Unsupported { text: text.to_owned() });
+    let Some(tool) = tool else {
+        return unsupported("This JVM is older than Java 11; run the program on HotSpot 11 or newer.");
+    };
+    if vm_name.contains("OpenJ9") || vm_name.contains("J9 VM") {
+        return unsupported("This JVM is not HotSpot (it is OpenJ9); run the program on an OpenJDK with HotSpot 11 or newer.");
+    }
+    let version = tool.system_property(c"java.vm.specification.version").unwrap_or_default();
+    if version.parse::<u32>().is_ok_and(|version| version < 11) || version.starts_with("1.") {
+        return unsupported("This JVM is older than Java 11; run the program on HotSpot 11 or newer.");
+    }
+    let sharing = fs::read("/proc/self/cmdline").unwrap_or_default();
+    if sharing.split(|&byte| byte == 0).any(|argument| argument == b"-Xshare:on") {
+        return unsupported("The option -Xshare:on keeps agents from seeing the JDK's classes; leave it out.");
+    }
+    BUILD_TOOLS.iter().any(|tool| command.starts_with(tool)).then_some(Refusal::BuildTool)
+}
+
+/// Before the first Java instruction: the hook classes come into being.
+unsafe extern "system" fn vm_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guarded((), |agent| {
+        if let Err(class) = hook::define(Jni::new(jni)) {
+            agent.notice(&format!("The hook class {class} could not be defined; nothing is watched."));
+        }
+    });
+}
+
+/// The JVM is up, and `main` is about to run.
+unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: jthread) {
+    guarded((), |agent| {
+        natives::begin(agent, Jni::new(jni), main);
+        agent.tool.enable(JVMTI_EVENT_THREAD_START);
+        agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
+        agent.write_coverage();
+        // A JVM that is killed cannot tell what it watched, so it is told along the way.
+        let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
+            let mut pause = Duration::from_millis(500);
+            while let Some(agent) = agent_after(pause) {
+                agent.write_coverage();
+                pause = (pause * 2).min(Duration::from_secs(30));
+            }
+        });
+        drop(spawned);
+    });
+}
+
+fn agent_after(pause: Duration) -> Option<&'static Agent> {
+    thread::sleep(pause);
+    agent()
+}
+
+/// A thread begins. Those that Java code started are known already.
+unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guarded((), |agent| natives::attach(agent, Jni::new(jni), thread));
+}
+
+/// A class is ready. Hidden ones are counted, for their code never came by: their names hold what no class file's may.
+unsafe extern "system" fn class_prepare(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jthread, class: jclass) {
+    guarded((), |agent| {
+        if agent.tool.class_name(class).is_some_and(|name| name.contains('.')) {
+            agent.counts.classes_hidden.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+}
+
+/// The JVM ends in an orderly way.
+unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
+    guarded((), |agent| {
+        let findings = locked(&agent.findings);
+        for finding in findings.all() {
+            agent.output.write(&Record::Finding(Box::new(finding.clone())));
+        }
+        drop(findings);
+        agent.write_coverage();
+        agent.output.write(&Record::End);
+    });
+}
+
+/// A class is loaded.
+unsafe extern "system" fn class_file_load_hook(
+    _tool: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _redefined: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _protection_domain: jobject,
+    length: jint,
+    bytes: *const u8,
+    new_length: *mut jint,
+    new_bytes: *mut *mut u8,
+) {
+    guarded((), |agent| {
+        if bytes.is_null() || length <= 0 {
+            return;
+        }
+        // SAFETY: the JVM passes `length` bytes that stay until this call returns.
+        let class = unsafe { slice::from_raw_parts(bytes, length as usize) };
+        let name = if name.is_null() {
+            None
+        } else {
+            // SAFETY: the JVM passes a string that ends in zero.
+            unsafe { CStr::from_ptr(name) }.to_str().ok()
+        };
+        let loader = if loader.is_null() { 0 } else { agent.object_number(loader) };
+        if let Some(rewritten) = classes::transform(agent, name, loader, class)
+            && let Some((memory, length)) = agent.tool.give(&rewritten)
+        {
+            // SAFETY: the JVM passes places for the new class.
+            unsafe {
+                *new_length = length;
+                *new_bytes = memory;
+            }
+        }
+    });
+}

@@ -1,0 +1,168 @@
+//! Rewriting classes as the JVM loads them.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use rustc_hash::FxHashMap;
+
+use fissure_classfile::{ClassSummary, Environment, Foreign, Outcome, Plan, Site, read_summary, rewrite};
+use fissure_model::{
+    coverage::{Coverage, LeftAlone},
+    settings::Watch,
+};
+
+use crate::{
+    agent::{Agent, Code, locked},
+    hook::{HOOK, THREAD_FIELDS},
+    jdk,
+    registry::{Member, Resolved},
+    scope::Scope,
+    sites::{SiteInfo, target},
+};
+
+const STATIC: u16 = 0x0008;
+const FINAL: u16 = 0x0010;
+const VOLATILE: u16 = 0x0040;
+
+/// Rewrites a class; `None` if it stays as it is.
+pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
+    agent.counts.classes_loaded.fetch_add(1, Ordering::Relaxed);
+    let summary;
+    let name = match name {
+        Some(name) => name,
+        None => {
+            summary = read_summary(bytes).ok()?;
+            &summary.name
+        }
+    };
+    if jdk::is_untouchable(name) {
+        return None;
+    }
+    let dotted = name.replace('/', ".");
+    let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
+    let in_scope = agent.scope.covers(&dotted);
+    let plan = Plan {
+        hook: HOOK,
+        monitors: !jdk::keeps_its_monitors(name),
+        waits: true,
+        fields: watched,
+        arrays: watched && agent.settings.watch == Watch::All,
+        added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
+        probes: jdk::probes(name),
+    };
+    let summary = if in_scope { read_summary(bytes).ok() } else { None };
+    let mut code = locked(&agent.code);
+    let mut environment = ClassEnvironment {
+        code: &mut code,
+        scope: &agent.scope,
+        loader,
+        class: dotted.as_str().into(),
+        file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
+        method: "".into(),
+    };
+    let result = rewrite(bytes, &plan, &mut environment);
+    if in_scope {
+        agent.counts.classes_in_scope.fetch_add(1, Ordering::Relaxed);
+        if let Some(summary) = &summary {
+            let outcome = result.as_ref().ok().and_then(Option::as_ref);
+            register(&mut code, loader, summary, if watched { outcome } else { None });
+        }
+    }
+    match result {
+        Ok(outcome) => {
+            let outcome = outcome?;
+            agent.counts.classes_rewritten.fetch_add(1, Ordering::Relaxed);
+            agent.counts.methods_rewritten.fetch_add(u64::from(outcome.methods_rewritten), Ordering::Relaxed);
+            for method in &outcome.left_alone {
+                leave(agent, &mut code, &dotted, &method.name, &method.reason);
+            }
+            Some(outcome.bytes)
+        }
+        Err(error) => {
+            leave(agent, &mut code, &dotted, "", &error.to_string());
+            None
+        }
+    }
+}
+
+fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str) {
+    agent.counts.methods_left_alone.fetch_add(1, Ordering::Relaxed);
+    if code.left_alone.len() < Coverage::NAMED {
+        code.left_alone.push(LeftAlone {
+            class: class.to_owned(),
+            method: method.to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+}
+
+/// Takes note of where the fields of a class are followed.
+fn register(code: &mut Code, loader: i64, summary: &ClassSummary, outcome: Option<&Outcome>) {
+    let mut members = FxHashMap::default();
+    for field in &summary.fields {
+        let plain = field.access & (FINAL | VOLATILE) == 0;
+        let member = match outcome {
+            Some(_) if plain && field.access & STATIC != 0 => {
+                Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
+            }
+            Some(outcome) if plain => outcome
+                .shadows
+                .iter()
+                .find(|shadow| shadow.name == field.name && shadow.descriptor == field.descriptor)
+                .map_or(Member::Unwatched, |shadow| Member::Shadowed {
+                    descriptor: if shadow.shadow_descriptor == "D" { "D" } else { "J" },
+                    offset: None,
+                }),
+            _ => Member::Unwatched,
+        };
+        members.insert((field.name.clone(), field.descriptor.clone()), member);
+    }
+    code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members);
+}
+
+/// What the rewriter asks about one class.
+struct ClassEnvironment<'a> {
+    code: &'a mut Code,
+    scope: &'a Scope,
+    loader: i64,
+    class: Arc<str>,
+    file: Option<Arc<str>>,
+    /// The method of the last site: sites of one method share its name.
+    method: Arc<str>,
+}
+
+impl Environment for ClassEnvironment<'_> {
+    fn site(&mut self, site: Site<'_>) -> u32 {
+        if &*self.method != site.method {
+            self.method = site.method.into();
+        }
+        self.code.sites.add(SiteInfo {
+            class: self.class.clone(),
+            method: self.method.clone(),
+            file: self.file.clone(),
+            line: site.line.map(u32::from),
+            loader: self.loader,
+            target: target(&site.target),
+        })
+    }
+
+    fn cell(&mut self, field: &str, descriptor: &str) -> u32 {
+        let class = self.class.replace('.', "/");
+        self.code.registry.cell(self.loader, &class, field, descriptor)
+    }
+
+    fn foreign(&mut self, class: &str, name: &str, descriptor: &str, _is_static: bool) -> Foreign {
+        let scope = self.scope;
+        let in_scope = |class: &str| scope.covers(&class.replace('/', "."));
+        match self.code.registry.resolve(self.loader, class, name, descriptor, in_scope) {
+            Resolved::Unwatched => Foreign::Ignore,
+            // A class of the same loader that is there already and declares the field itself: no other class can
+            // be meant, and its shadow can be read without looking anything up.
+            Resolved::Known(number, Member::Shadowed { .. })
+                if self.code.registry.class(number).is(self.loader, class) =>
+            {
+                Foreign::Shadowed
+            }
+            Resolved::Known(..) | Resolved::NotLoaded => Foreign::Resolve,
+        }
+    }
+}

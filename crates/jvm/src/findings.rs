@@ -1,0 +1,198 @@
+//! Races become findings: names for numbers, one finding a field.
+
+use rustc_hash::FxHashMap;
+
+use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY};
+use fissure_model::{
+    finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
+    record::Record,
+};
+use jvmti_bindings::sys::jni::jobject;
+
+use crate::{
+    agent::{Agent, locked},
+    registry::Resolved,
+    sites::{SiteInfo, Target, type_name},
+    stacks,
+    vm::Jni,
+};
+
+/// What was found so far, by subject.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    found: FxHashMap<String, Finding>,
+    /// The subject of each site at which a race was seen, so that its next race there costs little.
+    subjects: FxHashMap<u32, String>,
+}
+
+impl Findings {
+    /// Counts a race at a site whose field was reported before, if this one is no worse.
+    fn count_again(&mut self, race: &Race) -> bool {
+        let known = self.subjects.get(&race.later.site).and_then(|subject| self.found.get_mut(subject));
+        match known {
+            Some(known) if race.ordered || !known.ordered => {
+                known.hits += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// All findings as they are now, in a fixed order.
+    pub(crate) fn all(&self) -> Vec<&Finding> {
+        let mut all: Vec<&Finding> = self.found.values().collect();
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        all
+    }
+}
+
+/// The field that a race is on.
+struct Subject {
+    name: String,
+    field_type: Option<String>,
+    is_static: bool,
+}
+
+/// Reports a race, unless its field was reported before and this one is no worse.
+pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
+    if locked(&agent.findings).count_again(race) {
+        return;
+    }
+    let (earlier, later) = {
+        let code = locked(&agent.code);
+        (code.sites.get(race.earlier.site).cloned(), code.sites.get(race.later.site).cloned())
+    };
+    let Some(later) = later else { return };
+    let Some(subject) = subject(agent, &later, earlier.as_ref(), object) else { return };
+    {
+        let mut findings = locked(&agent.findings);
+        findings.subjects.insert(race.later.site, subject.name.clone());
+        if findings.count_again(race) {
+            return;
+        }
+    }
+    let finding = Finding {
+        id: fingerprint(&["data-race", agent.settings.analysis.name(), &subject.name]),
+        kind: Kind::DataRace,
+        status: Status::Warning,
+        analysis: agent.settings.analysis.name().to_owned(),
+        subject: subject.name.clone(),
+        field_type: subject.field_type,
+        owner: Some(if subject.is_static { "static".to_owned() } else { object_name(agent, jni, object) }),
+        hits: 1,
+        runs: 1,
+        ordered: race.ordered,
+        consequence: None,
+        sites: vec![
+            site(agent, &race.earlier, earlier.as_ref(), |thread| {
+                agent.samples.frames(agent.tool, thread, race.earlier.site)
+            }),
+            site(agent, &race.later, Some(&later), |_| stacks::current(agent.tool)),
+        ],
+    };
+    agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    let mut findings = locked(&agent.findings);
+    match findings.found.get_mut(&subject.name) {
+        Some(known) if race.ordered || !known.ordered => known.hits += 1,
+        _ => {
+            findings.found.insert(subject.name, finding);
+        }
+    }
+}
+
+/// A name for an object: `com.acme.Account@3`, or `com.acme.Account.class` for a class.
+pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
+    if object.is_null() {
+        return "null".to_owned();
+    }
+    let class = jni.class_of(object);
+    let name = agent.tool.class_name(class).unwrap_or_default();
+    jni.forget(class);
+    if name == "java/lang/Class" {
+        return format!("{}.class", agent.tool.class_name(object).unwrap_or_default().replace('/', "."));
+    }
+    let name = if name.starts_with('[') { type_name(&name) } else { name.replace('/', ".") };
+    format!("{name}@{}", agent.object_number(object))
+}
+
+/// The field in question: the one that the site names, where it is declared. For an array element, the field that
+/// held the array, or else the local variable.
+fn subject(agent: &Agent, later: &SiteInfo, earlier: Option<&SiteInfo>, object: jobject) -> Option<Subject> {
+    let named = [Some(later), earlier]
+        .into_iter()
+        .flatten()
+        .find(|site| matches!(site.target, Target::Field { .. }))
+        .unwrap_or(later);
+    match &named.target {
+        Target::Field { class, name, descriptor } => {
+            let code = locked(&agent.code);
+            let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+            let declaring = match code.registry.resolve(named.loader, class, name, descriptor, in_scope) {
+                Resolved::Known(number, _) => code.registry.class(number).name.replace('/', "."),
+                _ => class.replace('/', "."),
+            };
+            Some(Subject {
+                name: format!("{declaring}.{name}"),
+                field_type: Some(type_name(descriptor)),
+                is_static: object.is_null(),
+            })
+        }
+        target => {
+            let variable = match target {
+                Target::Local(Some(name)) => name,
+                _ => "array",
+            };
+            Some(Subject {
+                name: format!("{}.{}.{variable}", named.class, named.method),
+                field_type: None,
+                is_static: false,
+            })
+        }
+    }
+}
+
+fn site(agent: &Agent, entry: &Entry, info: Option<&SiteInfo>, stack: impl FnOnce(u32) -> Vec<Frame>) -> Site {
+    let (thread, locks) = {
+        let machine = locked(&agent.machine);
+        (machine.order.thread_of(entry.segment).0, machine.sets.locks(entry.set).to_vec())
+    };
+    let (thread_name, mut held) = {
+        let names = locked(&agent.names);
+        let held: Vec<HeldLock> = locks
+            .iter()
+            .map(|&lock| HeldLock {
+                name: names.locks.get(lock as usize).cloned().unwrap_or_default(),
+                shared: false,
+            })
+            .collect();
+        (names.threads.get(thread as usize).cloned().unwrap_or_default(), held)
+    };
+    if entry.set == ANY {
+        held.push(HeldLock { name: "locks that are not known".to_owned(), shared: false });
+    }
+    let mut stack = stack(thread);
+    let (class, method, file, line) = info.map_or_else(
+        || ("?".to_owned(), "?".to_owned(), None, None),
+        |info| {
+            (
+                info.class.to_string(),
+                info.method.to_string(),
+                info.file.as_deref().map(str::to_owned),
+                info.line,
+            )
+        },
+    );
+    if stack.first().is_none_or(|frame| frame.class != class || frame.method != method) {
+        stack.insert(0, Frame { class: class.clone(), method: method.clone(), file: file.clone(), line });
+    }
+    Site {
+        role: if entry.wrote { "write" } else { "read" }.to_owned(),
+        thread: thread_name,
+        class,
+        method,
+        file,
+        line,
+        stack,
+        locks: held,
+    }
+}

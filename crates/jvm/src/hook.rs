@@ -1,0 +1,71 @@
+//! The hook classes: Java code that rewritten programs call.
+//!
+//! They are compiled from `hook/src` by `cargo xtask hook` and kept in the repository, so that building Fissure needs no
+//! JDK. They are defined in the boot loader, in `java.lang`, before the JVM runs its first instruction of Java, so
+//! that every class of every module may call them.
+
+use fissure_classfile::AddedField;
+
+use crate::vm::Jni;
+
+/// The class with the methods that rewritten code calls.
+pub(crate) const HOOK: &str = "java/lang/FissureHook";
+/// The class with the native methods.
+pub(crate) const ENGINE: &std::ffi::CStr = c"java/lang/FissureEngine";
+/// What the names of all hook classes begin with.
+pub(crate) const PREFIX: &str = "java/lang/Fissure";
+
+/// What `java.lang.Thread` gets: the words that let an access pass, and the rest of what is known of the thread. Synthetic
+/// and transient together is what hides them from reflection.
+pub(crate) const THREAD_FIELDS: &[AddedField<'static>] = &[
+    AddedField { name: "fissureRead", descriptor: "J", access: 0x1080 },
+    AddedField { name: "fissureWrite", descriptor: "J", access: 0x1080 },
+    AddedField { name: "fissureState", descriptor: "Ljava/lang/FissureThread;", access: 0x1080 },
+];
+
+macro_rules! classes {
+    ($($name:literal),* $(,)?) => {
+        &[$((concat!("java/lang/", $name), include_bytes!(concat!("../hook/classes/java/lang/", $name, ".class")))),*]
+    };
+}
+
+/// The classes, each after its superclass.
+const CLASSES: &[(&str, &[u8])] = classes![
+    "FissureTable$Entry",
+    "FissureTable",
+    "FissureLocks$Numbered",
+    "FissureLocks",
+    "FissureArrays$Shadow",
+    "FissureArrays",
+    "FissureThread",
+    "FissureEngine",
+    "FissureHook",
+];
+
+/// Defines all of them; says which one failed.
+pub(crate) fn define(jni: Jni) -> Result<(), &'static str> {
+    CLASSES.iter().try_for_each(|(name, bytes)| if jni.define_class(name, bytes) { Ok(()) } else { Err(*name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fs, path::Path};
+
+    /// The compiled classes must be those of the sources beside them.
+    #[test]
+    fn the_compiled_hook_classes_are_up_to_date() {
+        let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("hook");
+        let mut sources = BTreeMap::new();
+        for entry in fs::read_dir(hook.join("src/java/lang")).unwrap() {
+            let entry = entry.unwrap();
+            sources.insert(entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap());
+        }
+        let parts: Vec<&str> = sources.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]).collect();
+        let recorded = fs::read_to_string(hook.join("classes/SOURCE_HASH")).unwrap();
+        assert_eq!(
+            recorded.trim(),
+            fissure_model::finding::fingerprint(&parts),
+            "run `cargo xtask hook` after changing the hook sources"
+        );
+    }
+}

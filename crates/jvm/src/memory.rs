@@ -1,0 +1,58 @@
+//! Memory outside the Java heap that Java code reads and writes by address.
+
+use std::{io, sync::atomic::{AtomicI32, AtomicU64, Ordering}};
+
+/// Zeroed memory that lives as long as the JVM. Pages cost nothing until they are touched.
+#[derive(Debug)]
+pub(crate) struct Table {
+    address: usize,
+    entries: usize,
+}
+
+impl Table {
+    /// Room for a number of entries of `size` bytes each.
+    pub(crate) fn new(entries: usize, size: usize) -> io::Result<Table> {
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing memory.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                entries * size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Table { address: address as usize, entries })
+    }
+
+    /// Where it lies.
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Sets a 32-bit entry.
+    pub(crate) fn set_i32(&self, at: usize, value: i32) {
+        if at < self.entries {
+            // SAFETY: the entry lies inside the mapping, is aligned, and is never unmapped; Java code that
+            // reads it at the same time sees the old or the new value.
+            let entry = unsafe { &*((self.address + at * 4) as *const AtomicI32) };
+            entry.store(value, Ordering::Release);
+        }
+    }
+
+    /// Reads a 64-bit value, counted in 8-byte steps. It must lie within the table.
+    fn get_u64(&self, index: usize) -> u64 {
+        // SAFETY: `quadruples` stays within the table, the value is aligned and never unmapped.
+        let value = unsafe { &*((self.address + index * 8) as *const AtomicU64) };
+        value.load(Ordering::Relaxed)
+    }
+
+    /// Goes through the first `count` entries of a table of four 64-bit values each.
+    pub(crate) fn quadruples(&self, count: usize) -> impl Iterator<Item = [u64; 4]> + '_ {
+        (0..count.min(self.entries)).map(|at| std::array::from_fn(|part| self.get_u64(at * 4 + part)))
+    }
+}

@@ -1,0 +1,225 @@
+//! The native methods of the hook class `FissureEngine`.
+//!
+//! Each gets what it needs as plain numbers, so that it does not matter on which carrier a virtual thread runs.
+
+use std::{
+    ffi::{CStr, c_void},
+    sync::atomic::Ordering,
+};
+
+use fissure_analysis::{lockset::Access, order::Segment, word::Word};
+use fissure_model::{event::AccessKind, ids::ThreadId, settings::Analysis};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+
+use crate::{
+    agent::{Agent, guarded, locked},
+    findings,
+    hook::ENGINE,
+    registry::{Member, Resolved},
+    sites::Target,
+    vm::Jni,
+};
+
+const UNWATCHED: i32 = -1;
+
+/// Binds all other native methods. The JVM finds this one by its name.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNIEnv, class: jclass) {
+    let jni = Jni::new(environment);
+    guarded((), |agent| {
+        let methods: &[(&CStr, &CStr, *mut c_void)] = &[
+            (c"constants", c"([J)V", constants as *mut c_void),
+            (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
+            (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+            (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
+            (c"addLock", c"(II)I", add_lock as *mut c_void),
+            (c"intersect", c"(II)I", intersect as *mut c_void),
+            (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
+            (c"startThread", c"(ILjava/lang/Thread;Ljava/lang/String;)J", start_thread as *mut c_void),
+            (c"joinThread", c"(II)I", join_thread as *mut c_void),
+            (c"segmentOf", c"(I)I", segment_of as *mut c_void),
+            (c"sample", c"(II)V", sample as *mut c_void),
+            (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
+        ];
+        if !jni.register_natives(class, methods) {
+            agent.notice("Fissure's native methods could not be bound; nothing is watched.");
+        }
+        agent.engine.store(jni.keep(class) as usize, Ordering::Release);
+    });
+}
+
+extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobject) {
+    guarded((), |agent| {
+        let refine = agent.settings.analysis == Analysis::Racer;
+        Jni::new(environment).fill(
+            out,
+            &[
+                agent.offsets.address() as i64,
+                agent.cells.address() as i64,
+                agent.counters.address() as i64,
+                i64::from(refine),
+            ],
+        );
+    });
+}
+
+extern "system" fn resolve(environment: *mut JNIEnv, _class: jclass, site: jint, object: jobject) -> jint {
+    guarded(UNWATCHED, |agent| {
+        let offset = shadow_offset(agent, Jni::new(environment), site as u32, object).unwrap_or(UNWATCHED);
+        agent.offsets.set_i32(site as usize, offset);
+        offset
+    })
+}
+
+/// Where the shadow of the field that a site accesses lies in `object`.
+fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<i32> {
+    let (number, declaring, name, descriptor, shadow) = {
+        let code = locked(&agent.code);
+        let site = code.sites.get(site)?;
+        let Target::Field { class, name, descriptor } = &site.target else { return None };
+        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+        match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
+            Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
+            Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
+                (number, code.registry.class(number).name.clone(), name.clone(), descriptor.clone(), shadow)
+            }
+            _ => return None,
+        }
+    };
+    let mut class = jni.class_of(object);
+    while agent.tool.class_name(class)? != declaring {
+        class = jni.superclass(class)?;
+    }
+    let field = jni.reflected_field(class, &name, shadow)?;
+    let engine = agent.engine.load(Ordering::Acquire) as jclass;
+    let offset = jni.long_from(engine, c"offset", c"(Ljava/lang/reflect/Field;)J", field)?;
+    let offset = i32::try_from(offset).ok().filter(|&offset| offset > 0)?;
+    locked(&agent.code).registry.set_offset(number, &name, &descriptor, offset);
+    Some(offset)
+}
+
+extern "system" fn resolve_static(_environment: *mut JNIEnv, _class: jclass, site: jint) -> jint {
+    guarded(UNWATCHED, |agent| {
+        let mut code = locked(&agent.code);
+        let Some(info) = code.sites.get(site as u32).cloned() else { return UNWATCHED };
+        let Target::Field { class, name, descriptor } = &info.target else { return UNWATCHED };
+        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+        let cell = match code.registry.resolve(info.loader, class, name, descriptor, in_scope) {
+            Resolved::Known(_, Member::Cell(cell)) => cell as i32,
+            // The access itself will load the class: until then it has the cell that the class will find.
+            Resolved::NotLoaded => return code.registry.cell(info.loader, class, name, descriptor) as i32,
+            _ => UNWATCHED,
+        };
+        agent.offsets.set_i32(site as usize, cell);
+        cell
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "plain numbers instead of an object to take apart")]
+extern "system" fn step(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    word: jlong,
+    _thread: jint,
+    segment: jint,
+    set: jint,
+    site: jint,
+    write: jboolean,
+    object: jobject,
+) -> jlong {
+    guarded(Word::DONE.0 as i64, |agent| {
+        let kind = if write != 0 { AccessKind::Write } else { AccessKind::Read };
+        let access = Access { segment: Segment(segment as u32), kind, set: set as u32, site: site as u32 };
+        let step = locked(&agent.machine).step(Word(word as u64), access);
+        if let Some(race) = &step.race {
+            findings::report(agent, Jni::new(environment), race, object);
+        }
+        step.word.0 as i64
+    })
+}
+
+extern "system" fn add_lock(_environment: *mut JNIEnv, _class: jclass, set: jint, lock: jint) -> jint {
+    guarded(0, |agent| locked(&agent.machine).sets.add(set as u32, lock as u32) as i32)
+}
+
+extern "system" fn intersect(_environment: *mut JNIEnv, _class: jclass, left: jint, right: jint) -> jint {
+    guarded(0, |agent| locked(&agent.machine).sets.intersect(left as u32, right as u32) as i32)
+}
+
+extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass, lock: jobject) -> jint {
+    guarded(0, |agent| {
+        let name = findings::object_name(agent, Jni::new(environment), lock);
+        let mut names = locked(&agent.names);
+        names.locks.push(name);
+        names.locks.len() as i32 - 1
+    })
+}
+
+extern "system" fn start_thread(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    parent: jint,
+    _child: jobject,
+    name: jobject,
+) -> jlong {
+    guarded(0, |agent| {
+        let name = Jni::new(environment).text(name);
+        let (child, segment) = {
+            let mut machine = locked(&agent.machine);
+            let child = match u32::try_from(parent) {
+                Ok(parent) => machine.order.start(ThreadId(parent)),
+                Err(_) => machine.order.root(),
+            };
+            (child, machine.order.segment(child))
+        };
+        let mut names = locked(&agent.names);
+        let at = child.0 as usize;
+        if names.threads.len() <= at {
+            names.threads.resize(at + 1, String::new());
+        }
+        names.threads[at] = name;
+        i64::from(child.0) << 32 | i64::from(segment.0)
+    })
+}
+
+extern "system" fn join_thread(_environment: *mut JNIEnv, _class: jclass, thread: jint, ended: jint) -> jint {
+    guarded(0, |agent| {
+        let mut machine = locked(&agent.machine);
+        let thread = ThreadId(thread as u32);
+        machine.order.join(thread, ThreadId(ended as u32));
+        machine.order.segment(thread).0 as i32
+    })
+}
+
+extern "system" fn segment_of(_environment: *mut JNIEnv, _class: jclass, thread: jint) -> jint {
+    guarded(0, |agent| locked(&agent.machine).order.segment(ThreadId(thread as u32)).0 as i32)
+}
+
+extern "system" fn sample(_environment: *mut JNIEnv, _class: jclass, thread: jint, site: jint) {
+    guarded((), |agent| agent.samples.take(agent.tool, thread as u32, site as u32));
+}
+
+extern "system" fn array_too_large(_environment: *mut JNIEnv, _class: jclass) {
+    guarded((), |agent| {
+        agent.counts.large_arrays.fetch_add(1, Ordering::Relaxed);
+    });
+}
+
+/// Lets the engine begin: the main thread is watched from here on.
+pub(crate) fn begin(agent: &Agent, jni: Jni, main: jobject) {
+    let begun = jni
+        .find_class(ENGINE)
+        .is_some_and(|engine| jni.call_with(engine, c"begin", c"(Ljava/lang/Thread;)V", main));
+    if !begun {
+        agent.notice("Fissure's hook classes could not be started; nothing is watched.");
+    }
+}
+
+/// Begins to watch a thread that no Java code started, unless it serves the JVM itself.
+pub(crate) fn attach(agent: &Agent, jni: Jni, thread: jobject) {
+    let engine = agent.engine.load(Ordering::Acquire) as jclass;
+    let known = jni.object_field(thread, c"fissureState", c"Ljava/lang/FissureThread;").is_some();
+    if !engine.is_null() && !known && !agent.tool.is_of_the_jvm(jni, thread) {
+        jni.call_with(engine, c"attach", c"(Ljava/lang/Thread;)V", thread);
+    }
+}

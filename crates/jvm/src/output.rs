@@ -1,0 +1,33 @@
+//! Writes down what was seen, one line a record, at once.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use fissure_model::record::Record;
+
+/// The file of this JVM.
+#[derive(Debug)]
+pub(crate) struct Output {
+    file: Mutex<File>,
+}
+
+impl Output {
+    /// Opens `jvm-PID.jsonl` in the run's folder.
+    pub(crate) fn create(folder: &Path) -> io::Result<Output> {
+        let path = folder.join(format!("jvm-{}.jsonl", std::process::id()));
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Output { file: Mutex::new(file) })
+    }
+
+    /// Appends a record. A failure to write must not disturb the program, and there is nowhere to tell it.
+    pub(crate) fn write(&self, record: &Record) {
+        let Ok(mut line) = serde_json::to_vec(record) else { return };
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = file.write_all(&line);
+    }
+}

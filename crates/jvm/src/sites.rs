@@ -1,0 +1,110 @@
+//! The places in the program where watched locations are accessed, numbered as classes are rewritten.
+
+use std::sync::Arc;
+
+use fissure_analysis::word::SITE_BITS;
+use fissure_classfile::{ArraySource, SiteTarget};
+
+/// What a site accesses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A field, by the names in the code (internal class name).
+    Field { class: Arc<str>, name: Arc<str>, descriptor: Arc<str> },
+    /// An element of an array that came from a local variable, by its name if the class tells.
+    Local(Option<Arc<str>>),
+    /// An element of an array from somewhere else.
+    Unknown,
+}
+
+/// One site.
+#[derive(Debug, Clone)]
+pub(crate) struct SiteInfo {
+    /// The class with dots.
+    pub(crate) class: Arc<str>,
+    pub(crate) method: Arc<str>,
+    pub(crate) file: Option<Arc<str>>,
+    pub(crate) line: Option<u32>,
+    pub(crate) loader: i64,
+    /// What is accessed, or, for an array element, where the array came from.
+    pub(crate) target: Target,
+}
+
+/// All sites. Number 0 stands for those that no longer fit.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    sites: Vec<SiteInfo>,
+    overflow: u64,
+}
+
+/// How many sites there may be.
+pub(crate) const MOST_SITES: usize = 1 << SITE_BITS;
+
+impl Sites {
+    pub(crate) fn add(&mut self, site: SiteInfo) -> u32 {
+        if self.sites.len() + 1 >= MOST_SITES {
+            self.overflow += 1;
+            return 0;
+        }
+        self.sites.push(site);
+        self.sites.len() as u32
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&SiteInfo> {
+        self.sites.get((number as usize).checked_sub(1)?)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// How many sites did not fit.
+    pub(crate) fn overflow(&self) -> u64 {
+        self.overflow
+    }
+}
+
+/// What a site accesses, from what the rewriter says.
+pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
+    match target {
+        SiteTarget::Field { class, name, descriptor, .. }
+        | SiteTarget::ArrayElement { source: ArraySource::Field { class, name, descriptor } } => {
+            Target::Field { class: (*class).into(), name: (*name).into(), descriptor: (*descriptor).into() }
+        }
+        SiteTarget::ArrayElement { source: ArraySource::Local { name, .. } } => {
+            Target::Local(name.map(|name| name.into()))
+        }
+        SiteTarget::ArrayElement { source: ArraySource::Unknown } => Target::Unknown,
+    }
+}
+
+/// A field's type as it is written in source: `[Ljava/lang/String;` is `java.lang.String[]`.
+pub(crate) fn type_name(descriptor: &str) -> String {
+    let element = descriptor.trim_start_matches('[');
+    let dimensions = descriptor.len() - element.len();
+    let name = match element {
+        "Z" => "boolean".to_owned(),
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "S" => "short".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "F" => "float".to_owned(),
+        "D" => "double".to_owned(),
+        class => class.trim_start_matches('L').trim_end_matches(';').replace('/', "."),
+    };
+    name + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_read_as_in_source() {
+        for (descriptor, expected) in
+            [("I", "int"), ("[[J", "long[][]"), ("Ljava/util/List;", "java.util.List"), ("[LA;", "A[]")]
+        {
+            assert_eq!(type_name(descriptor), expected);
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The JVM's two interfaces, JVMTI and JNI, as far as the agent uses them, behind functions that give back plain data.
+//!
+//! Errors of the JVM become `None`: every caller has something sensible to do without the answer.
+
+use std::{
+    ffi::{CStr, CString, c_char, c_void},
+    ptr,
+};
+
+use jvmti_bindings::sys::{jni::*, jvmti::*};
+
+/// The JVMTI environment. It may be used from every thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tool(*mut jvmtiEnv);
+
+// SAFETY: JVMTI environments are usable from all threads by specification.
+unsafe impl Send for Tool {}
+// SAFETY: as above.
+unsafe impl Sync for Tool {}
+
+/// The JNI environment of the current thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jni(*mut JNIEnv);
+
+/// A frame as the JVM tells it: a method and a place in its code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawFrame {
+    pub(crate) method: usize,
+    pub(crate) location: i64,
+}
+
+/// Calls a JVMTI function if the JVM has it, and gives back whether it succeeded.
+macro_rules! tool {
+    ($tool:expr, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: the environment is valid for the life of the JVM, and the arguments are of the function's types.
+        unsafe {
+            (*(*$tool.0).functions)
+                .$function
+                .is_some_and(|function| function($tool.0 $(, $argument)*) == jvmtiError::NONE)
+        }
+    };
+}
+
+/// Calls a JNI function.
+macro_rules! jni {
+    ($jni:expr, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: the environment belongs to the current thread, and the arguments are of the function's types.
+        unsafe { ((**$jni.0).$function)($jni.0 $(, $argument)*) }
+    };
+}
+
+impl Tool {
+    /// Asks a JVM that is starting for its JVMTI environment, in the version of Java 11.
+    ///
+    /// # Safety
+    /// `vm` must be the pointer that the JVM gave to the agent.
+    pub(crate) unsafe fn of(vm: *mut JavaVM) -> Option<Tool> {
+        let mut environment: *mut c_void = ptr::null_mut();
+        // SAFETY: the caller vouches for `vm`.
+        let answer = unsafe { ((**vm).GetEnv)(vm, &mut environment, 0x300B_0000) };
+        (answer == 0 && !environment.is_null()).then_some(Tool(environment.cast()))
+    }
+
+    /// Asks for what the agent needs; virtual-thread support where the JVM has it.
+    pub(crate) fn add_capabilities(self) -> bool {
+        let mut possible = jvmtiCapabilities::default();
+        let _ = tool!(self, GetPotentialCapabilities, &mut possible);
+        let mut wanted = jvmtiCapabilities::default();
+        wanted.set_can_generate_all_class_hook_events(true);
+        wanted.set_can_generate_early_class_hook_events(true);
+        wanted.set_can_generate_early_vmstart(true);
+        wanted.set_can_tag_objects(true);
+        wanted.set_can_get_line_numbers(true);
+        wanted.set_can_get_source_file_name(true);
+        if possible.can_support_virtual_threads() {
+            wanted.set_can_support_virtual_threads(true);
+        }
+        tool!(self, AddCapabilities, &wanted)
+    }
+
+    /// Sets the callbacks and switches their events on.
+    pub(crate) fn set_callbacks(self, callbacks: &jvmtiEventCallbacks, events: &[u32]) -> bool {
+        tool!(self, SetEventCallbacks, callbacks, size_of::<jvmtiEventCallbacks>() as jint)
+            && events
+                .iter()
+                .all(|&event| self.enable(event))
+    }
+
+    /// Switches an event on for all threads.
+    pub(crate) fn enable(self, event: u32) -> bool {
+        tool!(self, SetEventNotificationMode, JVMTI_ENABLE, event, ptr::null_mut())
+    }
+
+    /// A system property.
+    pub(crate) fn system_property(self, name: &CStr) -> Option<String> {
+        let mut value: *mut c_char = ptr::null_mut();
+        tool!(self, GetSystemProperty, name.as_ptr(), &mut value).then(|| self.take_text(value))?
+    }
+
+    /// The internal name of a class, `java/lang/String`.
+    pub(crate) fn class_name(self, class: jclass) -> Option<String> {
+        let mut signature: *mut c_char = ptr::null_mut();
+        let text = tool!(self, GetClassSignature, class, &mut signature, ptr::null_mut())
+            .then(|| self.take_text(signature))??;
+        Some(match text.strip_prefix('L').and_then(|rest| rest.strip_suffix(';')) {
+            Some(name) => name.to_owned(),
+            None => text,
+        })
+    }
+
+    /// The source file's name of a class.
+    pub(crate) fn source_file(self, class: jclass) -> Option<String> {
+        let mut name: *mut c_char = ptr::null_mut();
+        tool!(self, GetSourceFileName, class, &mut name).then(|| self.take_text(name))?
+    }
+
+    /// The tag of an object; 0 if it has none.
+    pub(crate) fn tag(self, object: jobject) -> i64 {
+        let mut tag = 0;
+        if tool!(self, GetTag, object, &mut tag) { tag } else { 0 }
+    }
+
+    /// Tags an object.
+    pub(crate) fn set_tag(self, object: jobject, tag: i64) -> bool {
+        tool!(self, SetTag, object, tag)
+    }
+
+    /// The stack of the current thread, innermost frame first.
+    pub(crate) fn stack(self, most: usize) -> Vec<RawFrame> {
+        let mut frames = vec![jvmtiFrameInfo { method: ptr::null_mut(), location: 0 }; most];
+        let mut count = 0;
+        if !tool!(self, GetStackTrace, ptr::null_mut(), 0, most as jint, frames.as_mut_ptr(), &mut count) {
+            return Vec::new();
+        }
+        frames.truncate(count.max(0) as usize);
+        frames
+            .iter()
+            .map(|frame| RawFrame { method: frame.method as usize, location: frame.location })
+            .collect()
+    }
+
+    /// The name of a method and the class that declares it.
+    pub(crate) fn method(self, method: usize) -> Option<(jclass, String)> {
+        let method = method as jmethodID;
+        let mut class: jclass = ptr::null_mut();
+        if !tool!(self, GetMethodDeclaringClass, method, &mut class) {
+            return None;
+        }
+        let mut name: *mut c_char = ptr::null_mut();
+        let name = tool!(self, GetMethodName, method, &mut name, ptr::null_mut(), ptr::null_mut())
+            .then(|| self.take_text(name))??;
+        Some((class, name))
+    }
+
+    /// The source line of a place in a method's code.
+    pub(crate) fn line(self, frame: RawFrame) -> Option<u32> {
+        let mut count = 0;
+        let mut table: *mut jvmtiLineNumberEntry = ptr::null_mut();
+        if frame.location < 0 || !tool!(self, GetLineNumberTable, frame.method as jmethodID, &mut count, &mut table)
+        {
+            return None;
+        }
+        // SAFETY: the JVM allocated a table of `count` entries for us.
+        let entries = unsafe { std::slice::from_raw_parts(table, count.max(0) as usize) };
+        let line = entries
+            .iter()
+            .filter(|entry| entry.start_location <= frame.location)
+            .max_by_key(|entry| entry.start_location)
+            .map(|entry| entry.line_number as u32);
+        self.free(table.cast());
+        line
+    }
+
+    /// Whether a thread serves the JVM itself rather than the program.
+    pub(crate) fn is_of_the_jvm(self, jni: Jni, thread: jobject) -> bool {
+        // SAFETY: all parts of the structure are pointers and numbers, for which zero is a value.
+        let mut info: jvmtiThreadInfo = unsafe { std::mem::zeroed() };
+        if !tool!(self, GetThreadInfo, thread, &mut info) {
+            return true;
+        }
+        let name = self.take_text(info.name).unwrap_or_default();
+        let group = (!info.thread_group.is_null()).then(|| {
+            // SAFETY: as above.
+            let mut group: jvmtiThreadGroupInfo = unsafe { std::mem::zeroed() };
+            let known = tool!(self, GetThreadGroupInfo, info.thread_group, &mut group);
+            jni.forget(info.thread_group);
+            if !group.parent.is_null() {
+                jni.forget(group.parent);
+            }
+            known.then(|| self.take_text(group.name)).flatten().unwrap_or_default()
+        });
+        if !info.context_class_loader.is_null() {
+            jni.forget(info.context_class_loader);
+        }
+        group.as_deref() == Some("system") || name == "DestroyJavaVM"
+    }
+
+    /// Hands a rewritten class to the JVM, which frees it.
+    pub(crate) fn give(self, bytes: &[u8]) -> Option<(*mut u8, jint)> {
+        let length = jint::try_from(bytes.len()).ok()?;
+        let mut memory: *mut u8 = ptr::null_mut();
+        if !tool!(self, Allocate, i64::from(length), &mut memory) || memory.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM has just allocated `length` bytes at `memory`.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        Some((memory, length))
+    }
+
+    fn take_text(self, text: *mut c_char) -> Option<String> {
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM gave a string that ends in zero and that we own until it is deallocated.
+        let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        self.free(text.cast());
+        Some(owned)
+    }
+
+    /// Gives memory back to the JVM that it allocated for us; it can do nothing about a failure, and neither can we.
+    fn free(self, memory: *mut u8) {
+        let _ = tool!(self, Deallocate, memory);
+    }
+}
+
+impl Jni {
+    /// Wraps the environment that the JVM passed to a callback or native method.
+    pub(crate) fn new(environment: *mut JNIEnv) -> Jni {
+        Jni(environment)
+    }
+
+    /// Defines a class in the boot loader.
+    pub(crate) fn define_class(self, name: &str, bytes: &[u8]) -> bool {
+        let Ok(name) = CString::new(name) else { return false };
+        let class =
+            jni!(self, DefineClass, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), bytes.len() as jint);
+        self.succeeded() && !class.is_null()
+    }
+
+    /// Finds a class of the boot loader.
+    pub(crate) fn find_class(self, name: &CStr) -> Option<jclass> {
+        let class = jni!(self, FindClass, name.as_ptr());
+        (self.succeeded() && !class.is_null()).then_some(class)
+    }
+
+    /// A reference that stays valid on all threads.
+    pub(crate) fn keep(self, object: jobject) -> jobject {
+        jni!(self, NewGlobalRef, object)
+    }
+
+    /// Gives a local reference back.
+    pub(crate) fn forget(self, object: jobject) {
+        jni!(self, DeleteLocalRef, object);
+    }
+
+    /// Binds native methods.
+    pub(crate) fn register_natives(self, class: jclass, methods: &[(&CStr, &CStr, *mut c_void)]) -> bool {
+        let methods: Vec<JNINativeMethod> = methods
+            .iter()
+            .map(|&(name, signature, function)| JNINativeMethod {
+                name: name.as_ptr(),
+                signature: signature.as_ptr(),
+                fnPtr: function,
+            })
+            .collect();
+        jni!(self, RegisterNatives, class, methods.as_ptr(), methods.len() as jint) == 0 && self.succeeded()
+    }
+
+    /// Calls a static method that takes one object and gives nothing back.
+    pub(crate) fn call_with(self, class: jclass, name: &CStr, signature: &CStr, argument: jobject) -> bool {
+        let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
+        if !self.succeeded() || method.is_null() {
+            return false;
+        }
+        jni!(self, CallStaticVoidMethodA, class, method, &jvalue { l: argument });
+        self.succeeded()
+    }
+
+    /// Calls a static method that takes one object and gives back a long.
+    pub(crate) fn long_from(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+        argument: jobject,
+    ) -> Option<i64> {
+        let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
+        if !self.succeeded() || method.is_null() {
+            return None;
+        }
+        let value = jni!(self, CallStaticLongMethodA, class, method, &jvalue { l: argument });
+        self.succeeded().then_some(value)
+    }
+
+    /// Sets the elements of a long array from its start.
+    pub(crate) fn fill(self, array: jobject, values: &[i64]) {
+        jni!(self, SetLongArrayRegion, array, 0, values.len() as jint, values.as_ptr());
+        self.succeeded();
+    }
+
+    /// The class of an object.
+    pub(crate) fn class_of(self, object: jobject) -> jclass {
+        jni!(self, GetObjectClass, object)
+    }
+
+    /// The superclass, if there is one.
+    pub(crate) fn superclass(self, class: jclass) -> Option<jclass> {
+        let class = jni!(self, GetSuperclass, class);
+        (!class.is_null()).then_some(class)
+    }
+
+    /// A field of a class as a `java.lang.reflect.Field`.
+    pub(crate) fn reflected_field(self, class: jclass, name: &str, descriptor: &str) -> Option<jobject> {
+        let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        if !self.succeeded() || field.is_null() {
+            return None;
+        }
+        let reflected = jni!(self, ToReflectedField, class, field, 0);
+        (self.succeeded() && !reflected.is_null()).then_some(reflected)
+    }
+
+    /// The value of a field that holds an object.
+    pub(crate) fn object_field(self, object: jobject, name: &CStr, descriptor: &CStr) -> Option<jobject> {
+        let class = self.class_of(object);
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        if !self.succeeded() || field.is_null() {
+            return None;
+        }
+        let value = jni!(self, GetObjectField, object, field);
+        (!value.is_null()).then_some(value)
+    }
+
+    /// The text of a Java string.
+    pub(crate) fn text(self, string: jobject) -> String {
+        if string.is_null() {
+            return String::new();
+        }
+        let chars = jni!(self, GetStringUTFChars, string, ptr::null_mut());
+        if chars.is_null() {
+            self.succeeded();
+            return String::new();
+        }
+        // SAFETY: the JVM gave a string that ends in zero and stays until it is released.
+        let text = unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned();
+        jni!(self, ReleaseStringUTFChars, string, chars);
+        text
+    }
+
+    /// Whether the call before went without an exception; one that is pending is cleared.
+    fn succeeded(self) -> bool {
+        if jni!(self, ExceptionCheck) == 0 {
+            return true;
+        }
+        jni!(self, ExceptionClear);
+        false
+    }
+}
