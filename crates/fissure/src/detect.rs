@@ -1,0 +1,39 @@
+//! `fissure detect`: runs a program once and reports the races that an analysis infers.
+
+use std::env;
+
+use crate::{
+    args::DetectArguments,
+    error::Error,
+    output::{self, JsonFile},
+    sources::Sources,
+    verdict::{self, Code},
+    watch::{self, Task},
+};
+
+/// Carries the command out. An error means that the command line was bad and nothing was run.
+pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
+    if options.command.first().is_none_or(|program| program.is_empty()) {
+        return Err(Error::NoCommand);
+    }
+    let analysis = match options.analysis.as_slice() {
+        [first, others @ ..] if others.iter().all(|other| other == first) => (*first).into(),
+        _ => return Err(Error::SeveralAnalyses),
+    };
+    for folder in &options.sources {
+        if !folder.is_dir() {
+            return Err(Error::Sources { path: folder.display().to_string() });
+        }
+    }
+    let json = options.json.as_deref().map(JsonFile::check).transpose()?;
+    let task = Task { command: &options.command, analysis, scope: &options.scope, watch: options.watched() };
+    let report = watch::run(&task);
+
+    let directory = env::current_dir().unwrap_or_default();
+    let sources = Sources::new(&options.sources, &directory, &options.command);
+    output::show(&report, options.color, options.verbose, &sources);
+    if let Some(json) = json {
+        json.write(&report)?;
+    }
+    Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report.findings, options.fail_on) })
+}

@@ -1,0 +1,177 @@
+//! Starts the program under test with the agent, and waits for its end.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        process::ExitStatusExt,
+    },
+    path::Path,
+    process::Command,
+};
+
+use fissure_report::Exit;
+
+use crate::{error::Error, signals::Forwarding};
+
+/// The environment variable from which every JVM takes options.
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// A command line as it is really started.
+#[derive(Debug, PartialEq, Eq)]
+struct Plan {
+    program: OsString,
+    arguments: Vec<OsString>,
+    /// The value for `JAVA_TOOL_OPTIONS`, if it is to be set.
+    tool_options: Option<OsString>,
+}
+
+/// Whether the program is `java` itself, which takes options as arguments.
+pub(crate) fn is_java(program: &OsStr) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new("java"))
+}
+
+/// Runs `command` (which must not be empty) with the agent until it ends.
+pub(crate) fn run(command: &[OsString], agent: &Path, settings: &Path) -> Result<Exit, Error> {
+    let plan =
+        plan(command, &agent_options(agent, settings), env::var_os(TOOL_OPTIONS)).ok_or(Error::NoCommand)?;
+    let name = plan.program.to_string_lossy().into_owned();
+    let mut process = Command::new(&plan.program);
+    process.args(&plan.arguments);
+    if let Some(value) = &plan.tool_options {
+        process.env(TOOL_OPTIONS, value);
+    }
+    let forwarding = Forwarding::install();
+    let mut child = process
+        .spawn()
+        .map_err(|error| Error::Start { program: name.clone(), reason: start_problem(&name, &error) })?;
+    let status = forwarding.wait(&mut child).map_err(|source| Error::Wait { program: name, source })?;
+    Ok(match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    })
+}
+
+/// The options that bring the agent into a JVM.
+fn agent_options(agent: &Path, settings: &Path) -> Vec<OsString> {
+    let mut load = OsString::from("-agentpath:");
+    load.push(agent);
+    load.push("=");
+    load.push(settings);
+    // Rewritten methods grow, and the JIT would leave those above 8,000 bytes to the interpreter.
+    vec!["-XX:-DontCompileHugeMethods".into(), load]
+}
+
+/// Puts the options where the JVM finds them: as arguments of `java`, otherwise into the environment.
+///
+/// `java` gets them as arguments because a JVM that takes them from the environment says so on standard error.
+fn plan(command: &[OsString], options: &[OsString], tool_options: Option<OsString>) -> Option<Plan> {
+    let (program, arguments) = command.split_first()?;
+    let program = program.clone();
+    if is_java(&program) {
+        let arguments = options.iter().chain(arguments).cloned().collect();
+        return Some(Plan { program, arguments, tool_options: None });
+    }
+    let mut value = tool_options.unwrap_or_default();
+    for option in options {
+        if !value.is_empty() {
+            value.push(" ");
+        }
+        value.push(quote(option));
+    }
+    Some(Plan { program, arguments: arguments.to_vec(), tool_options: Some(value) })
+}
+
+/// Quotes an option as the JVM reads it: both kinds of quotes group, neither can be escaped inside itself.
+fn quote(option: &OsStr) -> OsString {
+    let bytes = option.as_bytes();
+    let special = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0x0b | b'\'' | b'"');
+    if !bytes.iter().any(special) {
+        return option.to_owned();
+    }
+    let mut quoted = vec![b'"'];
+    for &byte in bytes {
+        if byte == b'"' {
+            quoted.extend_from_slice(b"\"'\"'\"");
+        } else {
+            quoted.push(byte);
+        }
+    }
+    quoted.push(b'"');
+    OsString::from_vec(quoted)
+}
+
+fn start_problem(program: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound if Path::new(program).exists() => {
+            "the interpreter that its first line names was not found".to_owned()
+        }
+        io::ErrorKind::NotFound if program.contains('/') => {
+            "there is no such file; check the path".to_owned()
+        }
+        io::ErrorKind::NotFound => "it was not found; check its spelling and PATH".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "it is not executable; make it so with `chmod +x`, or name its interpreter".to_owned()
+        }
+        _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
+            "it is no program that this system can run; a script needs a first line such as `#!/bin/sh`"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn check_arguments(command: &str, expected: &str) {
+        let made = plan(&words(command), &words("-XX -agent"), Some("-Dkept".into())).unwrap();
+        assert_eq!(made.tool_options, None, "{command}");
+        let mut line = vec![made.program];
+        line.extend(made.arguments);
+        assert_eq!(line, words(expected), "{command}");
+    }
+
+    fn check_environment(option: &str, former: Option<&str>, expected: &str) {
+        let made = plan(&words("mvn test"), &[option.into()], former.map(OsString::from)).unwrap();
+        assert_eq!(made.arguments, words("test"));
+        assert_eq!(made.tool_options, Some(expected.into()), "{option}");
+    }
+
+    #[test]
+    fn java_gets_the_options_as_its_first_arguments() {
+        check_arguments("java -cp x Main -y", "java -XX -agent -cp x Main -y");
+        check_arguments("/opt/jdk/bin/java Main", "/opt/jdk/bin/java -XX -agent Main");
+        check_arguments("java", "java -XX -agent");
+    }
+
+    #[test]
+    fn others_get_them_by_the_environment() {
+        check_environment("-agentpath:/a=/b", None, "-agentpath:/a=/b");
+        check_environment("-agentpath:/a=/b", Some(""), "-agentpath:/a=/b");
+        check_environment("-agentpath:/a=/b", Some("-Dx=1 -Dy"), "-Dx=1 -Dy -agentpath:/a=/b");
+        check_environment("-agentpath:/my a=/b", Some("-Dx"), "-Dx \"-agentpath:/my a=/b\"");
+        check_environment("-a:it's", None, "\"-a:it's\"");
+        check_environment("-a:a\"b c", None, "\"-a:a\"'\"'\"b c\"");
+        assert!(!is_java(OsStr::new("javac")));
+        assert!(!is_java(OsStr::new("my-java")));
+    }
+
+    #[test]
+    fn an_empty_command_has_no_plan() {
+        assert_eq!(plan(&[], &[], None), None);
+    }
+
+    #[test]
+    fn the_agent_is_told_its_settings() {
+        let options = agent_options(Path::new("/lib/agent.so"), Path::new("/run/settings.json"));
+        assert_eq!(options, words("-XX:-DontCompileHugeMethods -agentpath:/lib/agent.so=/run/settings.json"));
+    }
+}

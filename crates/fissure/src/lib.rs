@@ -1,0 +1,50 @@
+//! Fissure's command line: options, processes, exit codes.
+//!
+//! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
+//! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
+//! reads what the agent wrote there, `verdict` decides what that means, and `output` shows it.
+//!
+//! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
+//! could not see anything.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("Fissure runs on Linux with glibc on x86-64 and aarch64 only; build it there.");
+
+mod agent;
+mod args;
+mod collect;
+mod detect;
+mod doctor;
+mod error;
+mod launch;
+mod output;
+mod signals;
+mod sources;
+mod verdict;
+mod watch;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use args::{Arguments, Command};
+
+/// Fissure's version, as reports give it.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs the command line whose first argument is the program's own name, and gives the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match args::parse(arguments) {
+        Ok(arguments) => arguments,
+        Err(stop) => return output::stop(&stop),
+    };
+    let result = match arguments {
+        Arguments { command: Command::Detect(options) } => detect::run(&options),
+        Arguments { command: Command::Doctor } => doctor::run(),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(error) => {
+            output::complain(&error);
+            verdict::Code::Error.into()
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Where Fissure's words go: reports and complaints to standard error, JSON to its file.
+//!
+//! Standard output belongs to the program under test; only help, the version and `doctor` write there.
+
+use std::{
+    env, fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use fissure_report::{Report, SourceFinder, json, text, text::Options};
+
+use crate::{
+    VERSION,
+    args::{Color, Stop},
+    error::Error,
+    verdict::Code,
+};
+
+/// Columns that are assumed where the terminal does not tell.
+const WIDTH: usize = 100;
+
+/// Says what is wrong, in one sentence.
+pub(crate) fn complain(error: &Error) {
+    say(&format!("fissure: {error}\n"));
+}
+
+/// Ends a command line that is not to be carried out.
+pub(crate) fn stop(stop: &Stop) -> ExitCode {
+    match stop {
+        Stop::Answer(text) => match io::stdout().write_all(text.as_bytes()) {
+            Ok(()) => Code::Clean.into(),
+            Err(_) => Code::Error.into(),
+        },
+        Stop::Misuse(text) => {
+            say(text);
+            Code::Error.into()
+        }
+    }
+}
+
+/// Shows a report on standard error.
+pub(crate) fn show(report: &Report, color: Color, verbose: bool, sources: &dyn SourceFinder) {
+    let options = Options { width: width(), color: use_color(color), verbose };
+    let text = text::render(report, &options, sources);
+    // The program may have left its last line open.
+    let gap = if report.runs > 0 { "\n" } else { "" };
+    say(&format!("{gap}{text}"));
+}
+
+/// A file for JSON that was found to be writable.
+#[derive(Debug)]
+pub(crate) struct JsonFile {
+    /// As the user named it.
+    named: PathBuf,
+    /// Where it really is, after symbolic links.
+    target: PathBuf,
+    /// Whether it is written to as it is: devices, pipes and open files cannot be replaced, and must not be.
+    in_place: bool,
+}
+
+impl JsonFile {
+    /// Checks, before the program runs for nothing, that the file can be written; nothing is left behind.
+    pub(crate) fn check(path: &Path) -> Result<Self, Error> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let there = fs::metadata(&target);
+        // `/dev/stdout` leads to whatever file is open there.
+        let open = path.starts_with("/dev") || path.starts_with("/proc");
+        let in_place = open || there.as_ref().is_ok_and(|there| !there.is_file());
+        let file = JsonFile { named: path.to_owned(), target, in_place };
+        let probe = match there {
+            Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            _ if in_place => file.open().map(drop),
+            _ if file.target.file_name().is_none() => Err(io::ErrorKind::InvalidFilename.into()),
+            _ => file.temporary().map(drop),
+        };
+        probe.map_err(|source| file.error(source))?;
+        Ok(file)
+    }
+
+    /// Writes the report, whole or not at all.
+    pub(crate) fn write(&self, report: &Report) -> Result<(), Error> {
+        let text = json::render(report, VERSION)?;
+        self.write_text(&text).map_err(|source| self.error(source))
+    }
+
+    fn write_text(&self, text: &str) -> io::Result<()> {
+        if self.in_place {
+            return self.open()?.write_all(text.as_bytes());
+        }
+        let mut file = self.temporary()?;
+        file.write_all(text.as_bytes())?;
+        file.persist(&self.target).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<fs::File> {
+        fs::OpenOptions::new().append(true).open(&self.named)
+    }
+
+    fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = match self.target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // The user's umask applies, as for any file that a command writes.
+        tempfile::Builder::new()
+            .prefix(".fissure-")
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+    }
+
+    fn error(&self, source: io::Error) -> Error {
+        // The error of a temporary file names that file, which would only confuse.
+        let source = io::Error::from(source.kind());
+        Error::Json { path: self.named.display().to_string(), source }
+    }
+}
+
+/// A closed standard error is no reason to fail: the exit code still tells.
+fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+fn use_color(color: Color) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+            let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+            io::stderr().is_terminal() && !set("NO_COLOR") && !dumb
+        }
+    }
+}
+
+fn width() -> usize {
+    match terminal_size::terminal_size_of(io::stderr()) {
+        Some((terminal_size::Width(columns), _)) => usize::from(columns).max(40),
+        None => WIDTH,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &Path, writable: bool) {
+        let checked = JsonFile::check(path);
+        assert_eq!(checked.is_ok(), writable, "{path:?}: {checked:?}");
+    }
+
+    #[test]
+    fn the_place_for_json_is_checked_and_left_clean() {
+        let folder = tempfile::tempdir().unwrap();
+        check(&folder.path().join("new.json"), true);
+        check(&folder.path().join("missing").join("new.json"), false);
+        check(folder.path(), false);
+        check(Path::new("/dev/null"), true);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn json_replaces_a_file_and_follows_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real.json");
+        let link = folder.path().join("link.json");
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        JsonFile::check(&link).unwrap().write(&Report::default()).unwrap();
+        assert!(fs::read_to_string(&real).unwrap().starts_with("{\n  \"schema\": 1,"));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,111 @@
+//! Hands signals on to the program while it runs, so that stopping Fissure stops the program and Fissure still reports.
+//!
+//! This is the only module with unsafe code: signal handlers cannot be had without it. The handler touches
+//! nothing but atomics and calls nothing but `kill`, both of which are allowed in a handler.
+
+use std::{
+    io,
+    mem::MaybeUninit,
+    process::{Child, ExitStatus},
+    ptr,
+    sync::atomic::{AtomicI32, Ordering},
+};
+
+use libc::{c_int, c_void, sigaction, siginfo_t};
+
+/// The signals that are handed on. SIGQUIT makes a JVM print its threads, which must not end Fissure.
+const FORWARDED: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+/// The process that gets the signals; 0 while there is none.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// A signal that came before there was a process to hand it to; 0 if none.
+static PENDING: AtomicI32 = AtomicI32::new(0);
+
+/// Signals are handed on as long as this lives.
+pub(crate) struct Forwarding {
+    former: Vec<(c_int, sigaction)>,
+}
+
+impl Forwarding {
+    /// Starts to catch signals; those that are ignored (as under nohup) stay ignored.
+    pub(crate) fn install() -> Self {
+        PENDING.store(0, Ordering::SeqCst);
+        let mut former = Vec::new();
+        for signal in FORWARDED {
+            let mut old = MaybeUninit::<sigaction>::uninit();
+            // SAFETY: a null new action only asks for the present one, which is written to `old`.
+            if unsafe { libc::sigaction(signal, ptr::null(), old.as_mut_ptr()) } != 0 {
+                continue;
+            }
+            // SAFETY: the call succeeded, so `old` has been written.
+            let old = unsafe { old.assume_init() };
+            if old.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            // SAFETY: sigaction is plain data for which all zeroes is a valid value.
+            let mut new: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+            new.sa_sigaction = forward as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            // SAFETY: `new` is a complete action whose handler has the signature that SA_SIGINFO asks for.
+            if unsafe { libc::sigaction(signal, &new, ptr::null_mut()) } == 0 {
+                former.push((signal, old));
+            }
+        }
+        Forwarding { former }
+    }
+
+    /// Waits until `child` has ended, handing signals on to it.
+    pub(crate) fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        let process = child.id();
+        CHILD.store(process.cast_signed(), Ordering::SeqCst);
+        let early = PENDING.swap(0, Ordering::SeqCst);
+        if early != 0 {
+            // SAFETY: `kill` has no memory effects, and the child is not reaped yet, so its id is still its own.
+            unsafe { libc::kill(process.cast_signed(), early) };
+        }
+        // Waiting without reaping keeps the process id from being given to a stranger while the handler may use it.
+        loop {
+            let mut info = MaybeUninit::<siginfo_t>::uninit();
+            // SAFETY: `info` is large enough and writable.
+            let result = unsafe {
+                libc::waitid(libc::P_PID, process, info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT)
+            };
+            if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                break;
+            }
+        }
+        CHILD.store(0, Ordering::SeqCst);
+        child.wait()
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        for (signal, old) in &self.former {
+            // SAFETY: `old` is the action that the system gave us for this very signal.
+            unsafe { libc::sigaction(*signal, old, ptr::null_mut()) };
+        }
+    }
+}
+
+extern "C" fn forward(signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
+    let child = CHILD.load(Ordering::SeqCst);
+    if child == 0 {
+        PENDING.store(signal, Ordering::SeqCst);
+        return;
+    }
+    // SAFETY: the system passes a valid pointer to a handler that was installed with SA_SIGINFO.
+    let by_kernel = unsafe { (*info).si_code } > 0;
+    // The terminal sends its signals to the child as well: handing them on would double them.
+    if by_kernel {
+        return;
+    }
+    // SAFETY: errno is this thread's own; it is put back because the interrupted code may be about to read it.
+    unsafe {
+        let errno = libc::__errno_location();
+        let saved = *errno;
+        libc::kill(child, signal);
+        *errno = saved;
+    }
+}

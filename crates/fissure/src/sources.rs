@@ -1,0 +1,183 @@
+//! Finds source files: where the user says, and where they usually are.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use fissure_report::SourceFinder;
+
+/// Folders of sources relative to the working directory.
+const USUAL: [&str; 4] = ["", "src/main/java", "src/test/java", "src"];
+
+/// Looks for source files and remembers what it read.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    folders: Vec<PathBuf>,
+    /// Source files that the command itself names (`java Main.java`).
+    files: Vec<PathBuf>,
+    read: RefCell<HashMap<PathBuf, Option<String>>>,
+}
+
+impl Sources {
+    /// Looks in the folders `named` by the user, then in usual places of `directory` and in the class path of
+    /// `command`, which is relative to `directory`.
+    pub(crate) fn new(named: &[PathBuf], directory: &Path, command: &[OsString]) -> Self {
+        let mut folders = named.to_vec();
+        folders.extend(USUAL.iter().map(|usual| directory.join(usual)));
+        folders.extend(
+            class_path(command).into_iter().map(|entry| directory.join(entry)).filter(|path| path.is_dir()),
+        );
+        let files = command
+            .iter()
+            .map(|word| directory.join(word))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "java") && path.is_file())
+            .collect();
+        Sources { folders, files, read: RefCell::default() }
+    }
+
+    /// The text of the first file that fits the class.
+    fn text(&self, class: &str, file: &str) -> Option<String> {
+        let package = class.rsplit_once('.').map_or("", |(package, _)| package);
+        let below = package.replace('.', "/");
+        for folder in &self.folders {
+            if let Some(text) = self.read(&folder.join(&below).join(file)) {
+                return Some(text);
+            }
+            // Elsewhere a file of the same name may belong to another class, so its package decides.
+            if let Some(text) = self.read(&folder.join(file)).filter(|text| declared_package(text) == package)
+            {
+                return Some(text);
+            }
+        }
+        let named = self.files.iter().filter(|path| path.file_name().is_some_and(|name| name == file));
+        named.filter_map(|path| self.read(path)).find(|text| declared_package(text) == package)
+    }
+
+    fn read(&self, path: &Path) -> Option<String> {
+        if let Some(known) = self.read.borrow().get(path) {
+            return known.clone();
+        }
+        let text = fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        self.read.borrow_mut().insert(path.to_owned(), text.clone());
+        text
+    }
+}
+
+impl SourceFinder for Sources {
+    fn line(&self, class: &str, file: &str, line: u32) -> Option<String> {
+        // The name comes from a class file: it must not lead out of the folders.
+        if file.is_empty() || file.contains('/') {
+            return None;
+        }
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        let text = self.text(class, file)?;
+        text.lines().nth(index).filter(|line| !line.trim().is_empty()).map(str::to_owned)
+    }
+}
+
+/// The package that a source file says it belongs to.
+fn declared_package(text: &str) -> &str {
+    text.lines()
+        .filter_map(|line| line.trim().strip_prefix("package "))
+        .map(|rest| rest.split(';').next().unwrap_or_default().trim())
+        .next()
+        .unwrap_or_default()
+}
+
+/// The entries of the class path that a `java` command line gives, or the environment.
+fn class_path(command: &[OsString]) -> Vec<PathBuf> {
+    const OPTIONS: [&str; 3] = ["-cp", "-classpath", "--class-path"];
+    let mut found = Vec::new();
+    let mut words = command.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if OPTIONS.contains(&word.as_ref()) {
+            found.extend(words.next().map(|value| value.into_owned()));
+        } else if let Some(value) = word.strip_prefix("--class-path=") {
+            found.push(value.to_owned());
+        }
+    }
+    if found.is_empty() {
+        found.extend(env::var("CLASSPATH"));
+    }
+    found.iter().flat_map(|value| env::split_paths(value).collect::<Vec<_>>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with files whose first line says where they are.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            "named/com/acme/Account.java",
+            "named/Flat.java",
+            "src/main/java/com/acme/Service.java",
+            "src/main/java/com/acme/Account.java",
+            "classes/Main.java",
+            "scripts/Script.java",
+        ] {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let package = if path == "named/Flat.java" { "\npackage com.flat;" } else { "" };
+            fs::write(file, format!("// {path}{package}\n")).unwrap();
+        }
+        folder
+    }
+
+    fn check(class: &str, file: &str, expected: Option<&str>) {
+        let folder = folder();
+        let root = folder.path();
+        let command = ["java", "-cp", "missing:classes", "scripts/Script.java"].map(OsString::from);
+        let sources = Sources::new(&[root.join("named")], root, &command);
+        let expected = expected.map(|path| format!("// {path}"));
+        assert_eq!(sources.line(class, file, 1), expected, "{class} in {file}");
+    }
+
+    #[test]
+    fn files_are_found_where_they_usually_are() {
+        check("com.acme.Account", "Account.java", Some("named/com/acme/Account.java"));
+        check("com.acme.Account$Inner", "Account.java", Some("named/com/acme/Account.java"));
+        check("com.acme.Service", "Service.java", Some("src/main/java/com/acme/Service.java"));
+        check("com.flat.Flat", "Flat.java", Some("named/Flat.java"));
+        check("Main", "Main.java", Some("classes/Main.java"));
+        check("Script", "Script.java", Some("scripts/Script.java"));
+    }
+
+    #[test]
+    fn files_of_others_are_not_taken() {
+        check("com.other.Flat", "Flat.java", None);
+        check("com.acme.Main", "Main.java", None);
+        check("Main", "../classes/Main.java", None);
+        check("Main", "", None);
+    }
+
+    #[test]
+    fn lines_out_of_range_are_not_there() {
+        let folder = folder();
+        let sources = Sources::new(&[folder.path().join("named")], folder.path(), &[]);
+        assert_eq!(sources.line("com.acme.Account", "Account.java", 0), None);
+        assert_eq!(sources.line("com.acme.Account", "Account.java", 99), None);
+    }
+
+    #[test]
+    fn class_paths_are_read_from_the_command() {
+        let check = |line: &str, expected: &[&str]| {
+            let command: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(
+                class_path(&command),
+                expected.iter().map(PathBuf::from).collect::<Vec<_>>(),
+                "{line}"
+            );
+        };
+        check("java -cp a:b Main", &["a", "b"]);
+        check("java -classpath a Main", &["a"]);
+        check("java --class-path a Main", &["a"]);
+        check("java --class-path=a:b Main", &["a", "b"]);
+    }
+}

@@ -1,0 +1,227 @@
+//! What a run means: whether it could see anything, and which exit code follows.
+
+use std::process::ExitCode;
+
+use fissure_model::{finding::Finding, pattern::Pattern, record::Refusal, settings::Watch};
+
+use crate::{args::FailOn, collect::Jvm};
+
+/// Fissure's exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Nothing that counts was found.
+    Clean = 0,
+    /// Something was found.
+    Findings = 1,
+    /// Fissure was misused, failed, or could not see anything.
+    Error = 2,
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> ExitCode {
+        ExitCode::from(code as u8)
+    }
+}
+
+/// What the program was and how it was looked at.
+#[derive(Debug)]
+pub(crate) struct Question<'a> {
+    /// COMMAND's first word.
+    pub(crate) program: &'a str,
+    /// Whether that is `java` itself.
+    pub(crate) java: bool,
+    /// What was to be watched.
+    pub(crate) scope: &'a [Pattern],
+    /// What was turned into events.
+    pub(crate) watch: Watch,
+}
+
+/// Why a run says nothing about the program, as one sentence with the next step.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Blindness {
+    #[error(
+        "'{0}' started no JVM that Fissure could reach: put the command that runs Java after `--`; if it clears \
+         JAVA_TOOL_OPTIONS or leaves the work to a daemon or a container, start that JVM itself under Fissure"
+    )]
+    NoJvm(String),
+    #[error(
+        "'{0}' ended before its JVM was up, so nothing was watched: the JVM's own message above says why"
+    )]
+    NotUp(String),
+
+    #[error(
+        "only build tools' own JVMs were started, and those are not watched: make the build run its tests or \
+         program in a JVM of its own (a forked one), or run the program directly"
+    )]
+    OnlyBuildTools,
+
+    #[error("the JVM cannot be watched: {0}")]
+    Unsupported(String),
+
+    #[error(
+        "the JVM ended before Fissure could see anything of it: see its own message above, and try again"
+    )]
+    NothingSeen,
+
+    #[error(
+        "no class of the application was loaded, so nothing could be found: name the classes to watch with --scope"
+    )]
+    NothingLoaded,
+
+    #[error(
+        "no class matched the scope ({0}), so nothing could be found: check --scope; a package is written 'com.acme..*'"
+    )]
+    NothingInScope(String),
+
+    #[error(
+        "nothing could be found: only one thread of the program ran; run something that uses several threads"
+    )]
+    OneThread,
+}
+
+/// Whether the JVMs of a run showed too little for a result.
+pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindness> {
+    if jvms.is_empty() {
+        let program = question.program.to_owned();
+        return Some(if question.java { Blindness::NotUp(program) } else { Blindness::NoJvm(program) });
+    }
+    let watched: Vec<&Jvm> = jvms.iter().filter(|jvm| jvm.watched()).collect();
+    if watched.is_empty() {
+        let unsupported = jvms.iter().find_map(|jvm| match jvm.refusal() {
+            Some(Refusal::Unsupported { text }) => Some(Blindness::Unsupported(text.clone())),
+            _ => None,
+        });
+        return Some(unsupported.unwrap_or(Blindness::OnlyBuildTools));
+    }
+    if watched.iter().any(|jvm| !jvm.findings.is_empty()) {
+        return None;
+    }
+    let coverages: Vec<_> = watched.iter().filter_map(|jvm| jvm.coverage.as_ref()).collect();
+    if coverages.is_empty() {
+        return Some(Blindness::NothingSeen);
+    }
+    if question.watch == Watch::Locks {
+        // Without fields there is nothing to find: such runs only measure.
+        return None;
+    }
+    if coverages.iter().all(|coverage| coverage.classes_in_scope == 0) {
+        let scope: Vec<String> = question.scope.iter().map(ToString::to_string).collect();
+        return Some(if scope.is_empty() {
+            Blindness::NothingLoaded
+        } else {
+            Blindness::NothingInScope(scope.join(", "))
+        });
+    }
+    // Threads of different JVMs share no fields, so each JVM needs two of its own.
+    let threads = coverages.iter().map(|coverage| coverage.threads).max().unwrap_or_default();
+    (threads < 2).then_some(Blindness::OneThread)
+}
+
+/// What limits the meaning of a run that found nothing, as a sentence: several threads ran, but they shared nothing that
+/// is watched.
+pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<String> {
+    if question.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
+        return None;
+    }
+    let accessing = jvms.iter().filter_map(|jvm| jvm.coverage.as_ref()).map(|coverage| coverage.threads_accessing);
+    let who = match accessing.max() {
+        None | Some(0) => "no thread",
+        Some(1) => "only one thread",
+        Some(_) => return None,
+    };
+    Some(format!(
+        "{who} accessed plain fields or array elements in scope (volatile and final fields and atomics cannot race); \
+         if that is not what you expect, widen --scope"
+    ))
+}
+
+/// The exit code of a run that could see.
+pub(crate) fn code(findings: &[Finding], fail_on: FailOn) -> Code {
+    let counts = |finding: &Finding| match fail_on {
+        FailOn::Warning => !finding.ordered,
+        FailOn::Ordered => true,
+        FailOn::Never => false,
+    };
+    if findings.iter().any(counts) { Code::Findings } else { Code::Clean }
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::coverage::Coverage;
+
+    use super::*;
+    use crate::collect::tests::{finding, hello};
+
+    fn jvm(classes_in_scope: u64, threads: u64, findings: Vec<Finding>) -> Jvm {
+        let coverage = Some(Coverage { jvms: 1, classes_in_scope, threads, ..Coverage::default() });
+        Jvm { hello: Some(hello(None)), findings, coverage, ended: true, ..Jvm::default() }
+    }
+
+    fn refused(refusal: Refusal) -> Jvm {
+        Jvm { hello: Some(hello(Some(refusal))), ..Jvm::default() }
+    }
+
+    fn check(jvms: &[Jvm], expected: Option<Blindness>) {
+        let question = Question { program: "run.sh", java: false, scope: &[], watch: Watch::All };
+        assert_eq!(blindness(&question, jvms), expected, "{jvms:?}");
+    }
+
+    fn check_code(findings: &[bool], fail_on: FailOn, expected: Code) {
+        let findings: Vec<Finding> = findings.iter().map(|&ordered| finding("a", 1, ordered)).collect();
+        assert_eq!(code(&findings, fail_on), expected, "{findings:?} {fail_on:?}");
+    }
+
+    #[test]
+    fn runs_that_could_not_see_are_told_from_those_that_could() {
+        let old = || Refusal::Unsupported { text: "too old".to_owned() };
+        let unsupported = || Some(Blindness::Unsupported("too old".to_owned()));
+        check(&[], Some(Blindness::NoJvm("run.sh".to_owned())));
+        check(&[refused(Refusal::BuildTool)], Some(Blindness::OnlyBuildTools));
+        check(&[refused(old())], unsupported());
+        check(&[refused(Refusal::BuildTool), refused(old())], unsupported());
+        check(&[Jvm::default()], Some(Blindness::NothingSeen));
+        check(&[jvm(0, 0, Vec::new())], Some(Blindness::NothingLoaded));
+        check(&[jvm(1, 1, Vec::new())], Some(Blindness::OneThread));
+        check(&[jvm(1, 1, Vec::new()), jvm(1, 1, Vec::new())], Some(Blindness::OneThread));
+        check(&[jvm(1, 2, Vec::new())], None);
+        check(&[refused(Refusal::BuildTool), refused(old()), jvm(1, 2, Vec::new())], None);
+        check(&[jvm(1, 1, vec![finding("a", 1, true)])], None);
+        let killed = Jvm { findings: vec![finding("a", 1, false)], ..Jvm::default() };
+        check(&[killed], None);
+    }
+
+    #[test]
+    fn threads_that_share_nothing_watched_are_told() {
+        let question = Question { program: "java", java: true, scope: &[], watch: Watch::All };
+        let accessing = |threads_accessing| {
+            let mut jvm = jvm(1, 2, Vec::new());
+            jvm.coverage.as_mut().unwrap().threads_accessing = threads_accessing;
+            [jvm]
+        };
+        assert!(reservation(&question, &accessing(0)).unwrap().starts_with("no thread"));
+        assert!(reservation(&question, &accessing(1)).unwrap().starts_with("only one thread"));
+        assert_eq!(reservation(&question, &accessing(2)), None);
+        assert_eq!(reservation(&question, &[jvm(1, 2, vec![finding("a", 1, false)])]), None);
+    }
+
+    #[test]
+    fn the_question_shapes_the_answer() {
+        let scope = ["a.B".parse().unwrap(), "c..*".parse().unwrap()];
+        let question = Question { program: "java", java: true, scope: &scope, watch: Watch::Fields };
+        assert_eq!(blindness(&question, &[]), Some(Blindness::NotUp("java".to_owned())));
+        let nothing = Some(Blindness::NothingInScope("a.B, c..*".to_owned()));
+        assert_eq!(blindness(&question, &[jvm(0, 0, Vec::new())]), nothing);
+        let measuring = Question { watch: Watch::Locks, ..question };
+        assert_eq!(blindness(&measuring, &[jvm(0, 0, Vec::new())]), None);
+    }
+
+    #[test]
+    fn the_exit_code_counts_what_it_should() {
+        check_code(&[], FailOn::Warning, Code::Clean);
+        check_code(&[true], FailOn::Warning, Code::Clean);
+        check_code(&[true, false], FailOn::Warning, Code::Findings);
+        check_code(&[], FailOn::Ordered, Code::Clean);
+        check_code(&[true], FailOn::Ordered, Code::Findings);
+        check_code(&[false], FailOn::Never, Code::Clean);
+    }
+}

@@ -1,0 +1,106 @@
+//! One run of a program under the agent: a folder for its records, the settings in it, and what came of it.
+
+use std::{env, ffi::OsString, fs, io, path::Path};
+
+use fissure_model::{
+    pattern::Pattern,
+    settings::{Analysis, Settings, Watch},
+};
+use fissure_report::{Exit, Report};
+use tempfile::TempDir;
+
+use crate::{
+    agent, collect,
+    error::Error,
+    launch,
+    verdict::{self, Question},
+};
+
+/// What to run and how to look at it.
+#[derive(Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) command: &'a [OsString],
+    pub(crate) analysis: Analysis,
+    pub(crate) scope: &'a [Pattern],
+    pub(crate) watch: Watch,
+}
+
+/// Refuses on systems where no agent can work.
+pub(crate) fn check_platform() -> Result<(), Error> {
+    let known = cfg!(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
+    if known { Ok(()) } else { Err(Error::Platform) }
+}
+
+/// Runs the program once and reports what was seen, which may be a problem.
+pub(crate) fn run(task: &Task<'_>) -> Report {
+    match try_run(task) {
+        Ok(report) => report,
+        Err(error) => Report { problem: Some(error.to_string()), ..Report::default() },
+    }
+}
+
+/// A folder whose path survives every way of quoting.
+pub(crate) fn plain_folder() -> Result<TempDir, Error> {
+    let mut last = io::Error::other("no folder has a plain path");
+    for place in [env::temp_dir().as_path(), Path::new("/tmp"), Path::new("/var/tmp")] {
+        let made = place.canonicalize().and_then(|place| {
+            let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
+            if !place.as_os_str().as_encoded_bytes().iter().all(plain) {
+                return Err(io::Error::other("its path has blanks or other special characters"));
+            }
+            tempfile::Builder::new().prefix("fissure-").tempdir_in(place)
+        });
+        match made {
+            Ok(folder) => return Ok(folder),
+            Err(error) => last = error,
+        }
+    }
+    Err(Error::Folder(last))
+}
+
+fn try_run(task: &Task<'_>) -> Result<Report, Error> {
+    check_platform()?;
+    let program = task.command.first().ok_or(Error::NoCommand)?;
+    let folder = plain_folder()?;
+    let agent = agent::locate(folder.path())?;
+    let settings = folder.path().join("settings.json");
+    write_settings(task, folder.path(), &settings)?;
+    let exit = launch::run(task.command, &agent, &settings)?;
+    let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+    let question = Question {
+        program: &program.to_string_lossy(),
+        java: launch::is_java(program),
+        scope: task.scope,
+        watch: task.watch,
+    };
+    let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
+    let mut report = report(exit, &jvms, problem);
+    if report.problem.is_none() {
+        report.notices.extend(verdict::reservation(&question, &jvms));
+    }
+    Ok(report)
+}
+
+fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
+    let settings = Settings {
+        analysis: task.analysis,
+        scope: task.scope.to_vec(),
+        watch: task.watch,
+        folder: folder.to_string_lossy().into_owned(),
+    };
+    let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;
+    fs::write(file, text).map_err(Error::Folder)
+}
+
+fn report(exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
+    let gathered = collect::gather(jvms);
+    Report {
+        runs: 1,
+        exits: [(exit, 1)].into(),
+        jvms: jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
+        coverage: gathered.coverage,
+        notices: gathered.notices,
+        findings: gathered.findings,
+        problem,
+    }
+}
