@@ -58,7 +58,8 @@ mod tests {
         let mut sources = BTreeMap::new();
         for entry in fs::read_dir(hook.join("src/java/lang")).unwrap() {
             let entry = entry.unwrap();
-            sources.insert(entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap());
+            let name = format!("java/lang/{}", entry.file_name().into_string().unwrap());
+            sources.insert(name, fs::read_to_string(entry.path()).unwrap());
         }
         let parts: Vec<&str> = sources.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]).collect();
         let recorded = fs::read_to_string(hook.join("classes/SOURCE_HASH")).unwrap();

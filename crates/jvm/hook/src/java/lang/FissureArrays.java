@@ -26,9 +26,22 @@ final class FissureArrays {
     private static final int LONGEST = 1 << 24;
 
     private static final FissureTable TABLE = new FissureTable();
-    private static final long WORDS = FissureEngine.U.arrayBaseOffset(long[].class);
+    private static final long WORDS = wordsOffset();
 
     private FissureArrays() {}
+
+    /** Where the elements of a long array begin. The method's result type depends on the Java version. */
+    private static long wordsOffset() {
+        try {
+            Object offset =
+                    jdk.internal.misc.Unsafe.class
+                            .getMethod("arrayBaseOffset", Class.class)
+                            .invoke(FissureEngine.U, long[].class);
+            return ((Number) offset).longValue();
+        } catch (ReflectiveOperationException error) {
+            throw new InternalError(error);
+        }
+    }
 
     static void access(Object array, int index, int site, boolean write) {
         FissureThread thread = Thread.currentThread().fissureState;

@@ -73,9 +73,20 @@ final class FissureEngine {
     /** Says that an array was too large to be watched. */
     static native void arrayTooLarge();
 
-    /** Switches everything on; called once the JVM is up. */
+    /**
+     * Switches everything on; called once the JVM is up. Everything that rewritten code may lead to is used once before,
+     * so that a JVM on which it does not work is noticed here and not by the program.
+     */
     static void begin(Thread main) {
         FissureThread.attach(main);
+        Object lock = new Object();
+        FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        long[] array = new long[1];
+        FissureArrays.access(array, 0, 0, true);
+        FissureThread.release(lock);
+        FissureArrays.access(array, 0, 0, false);
+        staticAt(0, false);
+        unresolved(array, 0, true);
         FissureHook.on = true;
     }
 

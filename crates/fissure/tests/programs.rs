@@ -1,0 +1,547 @@
+//! End to end: every program under `programs/` runs under `fissure detect`, and its header says what must come out.
+//!
+//! A header is a run of comment lines at the top of the source. Those that begin with `fissure:` are expectations:
+//!
+//! - `must-find ANALYSIS KIND SUBJECT`: reported, and not as ordered. A `*` at the subject's end stands for any rest.
+//! - `may-find ANALYSIS KIND SUBJECT`: depends on the schedule, so both is right.
+//! - `must-find-ordered ANALYSIS SUBJECT`: reported as ordered by thread start or join.
+//! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
+//! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
+//! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
+//!
+//! Whatever else is found without being ordered is a false alarm. Programs in `race` print `done`; those in
+//! `behaviour` run without Fissure first and must behave the same under it.
+//!
+//! `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on; `FISSURE_TEST_PROGRAMS` (a part
+//! of a class name) narrows the programs down.
+
+#![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::Write,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// JVMs that run at the same time; more would only slow each other down on small machines.
+const WORKERS: usize = 2;
+
+/// No program takes a tenth of it; one that takes this long hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const ANALYSES: [&str; 2] = ["racer", "eraser"];
+
+/// The folders are tested one after the other, so that there are never more than [`WORKERS`] JVMs.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What a header says.
+#[derive(Debug, Default)]
+struct Expectations {
+    must_find: Vec<Claim>,
+    may_find: Vec<Claim>,
+    must_find_ordered: Vec<Claim>,
+    must_not_find_ordered: Vec<String>,
+    must_leave_alone: Vec<String>,
+    program_exit: i32,
+    java_options: Vec<String>,
+    arguments: Vec<String>,
+    stdin: String,
+}
+
+/// One finding that a header speaks of.
+#[derive(Debug, PartialEq, Eq)]
+struct Claim {
+    analysis: String,
+    kind: String,
+    subject: String,
+}
+
+/// One source file with a `main` method.
+#[derive(Debug)]
+struct Program {
+    path: PathBuf,
+    class: String,
+    expectations: Expectations,
+}
+
+/// How a process ended and what it printed.
+struct Ended {
+    /// As a shell shows it: a death by signal is 128 plus the signal's number. `None` if it had to be stopped.
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+/// What all programs of a folder have in common.
+struct Folder {
+    programs: Vec<Program>,
+    classes: PathBuf,
+    javas: Vec<PathBuf>,
+    agent: PathBuf,
+    /// Whether the programs are compared with a run without Fissure.
+    compared: bool,
+}
+
+#[test]
+fn races_are_found_and_correct_twins_are_clean() {
+    check_folder("race", false);
+}
+
+#[test]
+fn programs_behave_as_without_fissure() {
+    check_folder("behaviour", true);
+}
+
+#[test]
+fn every_buggy_program_has_a_correct_twin() {
+    let programs = programs_in(&programs_folder("race"));
+    let (fixed, buggy): (Vec<&Program>, Vec<&Program>) =
+        programs.iter().partition(|program| program.class.ends_with("Fixed"));
+    for program in &buggy {
+        let twin = format!("{}Fixed", program.class);
+        assert!(fixed.iter().any(|fixed| fixed.class == twin), "{} has no twin {twin}", program.class);
+        assert!(!program.expectations.must_find.is_empty(), "{} must have something to find", program.class);
+    }
+    for program in &fixed {
+        let expectations = &program.expectations;
+        assert!(
+            expectations.must_find.is_empty() && expectations.may_find.is_empty(),
+            "{} is a correct twin, nothing may be found in it",
+            program.class
+        );
+    }
+    assert_eq!(buggy.len(), fixed.len(), "each correct twin belongs to a buggy program");
+}
+
+#[test]
+fn headers_are_understood() {
+    let text = "// Words.\n// fissure: must-find racer data-race a.B$C.d\n// fissure: must-find-ordered eraser E.f\n\
+                // fissure: program-exit 3\n// fissure: java -Xmx16m -Xint\n// fissure: stdin two words\nclass B {}";
+    let expectations = parse_header(text).unwrap();
+    assert_eq!(expectations.must_find, [claim("racer", "data-race", "a.B$C.d")]);
+    assert_eq!(expectations.must_find_ordered, [claim("eraser", "data-race", "E.f")]);
+    assert_eq!(expectations.program_exit, 3);
+    assert_eq!(expectations.java_options, ["-Xmx16m", "-Xint"]);
+    assert_eq!(expectations.stdin, "two words\n");
+    for nonsense in ["must-find X.y", "must-find magic data-race X.y", "find racer X.y", "program-exit zero"]
+    {
+        assert!(parse_header(&format!("// fissure: {nonsense}\n")).is_err(), "{nonsense}");
+    }
+}
+
+/// Compiles a folder, runs each program of it in each JVM, and fails with one block for each program that differs
+/// from its header.
+fn check_folder(name: &str, compared: bool) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let sources = programs_folder(name);
+    let mut programs = programs_in(&sources);
+    assert!(!programs.is_empty(), "no programs in {}", sources.display());
+    let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs").join(name);
+    compile(&programs, &classes);
+    if let Ok(part) = env::var("FISSURE_TEST_PROGRAMS") {
+        programs.retain(|program| program.class.contains(&part));
+    }
+    let folder = Folder { programs, classes, javas: javas(), agent: agent(), compared };
+    let jobs: Vec<(&Program, &Path)> = folder
+        .javas
+        .iter()
+        .flat_map(|java| folder.programs.iter().map(move |program| (program, java.as_path())))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some((program, java)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = folder.check(program, java);
+                    failures.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!(
+        "{name}: {} programs, {} analyses, {} JVMs, {} failures",
+        folder.programs.len(),
+        ANALYSES.len(),
+        folder.javas.len(),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n"));
+}
+
+impl Folder {
+    /// Runs one program in one JVM, with each analysis; the blocks tell what was wrong.
+    fn check(&self, program: &Program, java: &Path) -> Vec<String> {
+        let expectations = &program.expectations;
+        let mut command = vec![java.as_os_str().to_owned()];
+        command.extend(expectations.java_options.iter().map(OsString::from));
+        command.extend(["-cp".into(), self.classes.as_os_str().to_owned(), OsString::from(&program.class)]);
+        command.extend(expectations.arguments.iter().map(OsString::from));
+        let plain = self.compared.then(|| run(&command, &expectations.stdin, None));
+        let mut failures = Vec::new();
+        for analysis in ANALYSES {
+            let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+            let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
+            watched.extend(["--analysis".into(), analysis.into(), "--json".into(), report.path().into()]);
+            watched.push("--".into());
+            watched.extend(command.iter().cloned());
+            let ended = run(&watched, &expectations.stdin, Some(&self.agent));
+            let mut problems = check_streams(&ended, plain.as_ref(), expectations);
+            match serde_json::from_slice(&fs::read(report.path()).unwrap_or_default()) {
+                Ok(report) => {
+                    problems.extend(check_report(&report, expectations, analysis));
+                    problems.extend(check_verdict(&report, &ended, self.compared));
+                }
+                Err(error) => problems.push(format!("no JSON report was written: {error}")),
+            }
+            if !problems.is_empty() {
+                failures.push(block(program, java, analysis, &problems, &ended));
+            }
+        }
+        failures
+    }
+}
+
+/// The program's own output under Fissure against what it is without, or against `done`.
+fn check_streams(ended: &Ended, plain: Option<&Ended>, expectations: &Expectations) -> Vec<String> {
+    let mut problems = Vec::new();
+    let expected_stdout = plain.map_or(b"done\n".as_slice(), |plain| &plain.stdout);
+    if ended.code.is_none() {
+        problems.push(format!("it did not end within {} s", PATIENCE.as_secs()));
+    }
+    if ended.stdout != expected_stdout {
+        problems.push(format!("stdout differs: {}", first_difference(expected_stdout, &ended.stdout)));
+    }
+    if let Some(plain) = plain {
+        if plain.code != Some(expectations.program_exit) {
+            problems.push(format!("without Fissure the program ended with {:?}", plain.code));
+        }
+        if !ended.stderr.starts_with(&plain.stderr) {
+            let shared = &ended.stderr[..plain.stderr.len().min(ended.stderr.len())];
+            problems.push(format!("stderr differs: {}", first_difference(&plain.stderr, shared)));
+        }
+    }
+    problems
+}
+
+/// The findings, the exit codes and what was left alone against the header.
+fn check_report(report: &Value, expectations: &Expectations, analysis: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let exits = serde_json::json!({ expectations.program_exit.to_string(): 1 });
+    if report["exits"] != exits {
+        problems.push(format!("the report's exits are {}, not {exits}", report["exits"]));
+    }
+    let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (ordered, unordered): (Vec<&Value>, Vec<&Value>) =
+        findings.iter().partition(|finding| finding["ordered"] == true);
+    for claim in expectations.must_find.iter().filter(|claim| claim.analysis == analysis) {
+        match unordered.iter().find(|finding| claim.covers(finding)) {
+            Some(finding) => problems.extend(check_sites(finding)),
+            None => problems.push(format!("{} {} was not found", claim.kind, claim.subject)),
+        }
+    }
+    for claim in expectations.must_find_ordered.iter().filter(|claim| claim.analysis == analysis) {
+        if !ordered.iter().any(|finding| claim.covers(finding)) {
+            problems.push(format!("{} was not found as ordered", claim.subject));
+        }
+    }
+    let mut seen: Vec<&Value> = Vec::new();
+    for finding in unordered {
+        let mut listed = expectations.must_find.iter().chain(&expectations.may_find);
+        if !listed.any(|claim| claim.covers(finding)) {
+            problems.push(format!("false alarm: {} {}", finding["kind"], describe(finding)));
+        }
+        if seen.contains(&&finding["subject"]) {
+            problems.push(format!("reported more than once: {}", finding["subject"]));
+        }
+        seen.push(&finding["subject"]);
+    }
+    for finding in ordered {
+        if expectations.must_not_find_ordered.iter().any(|subject| finding["subject"] == **subject) {
+            problems.push(format!(
+                "found as ordered, though it is not to be found at all: {}",
+                describe(finding)
+            ));
+        }
+    }
+    let left_alone = report["coverage"]["left_alone"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for class in &expectations.must_leave_alone {
+        if !left_alone.iter().any(|left| left["class"] == **class) {
+            problems.push(format!("the coverage does not tell that {class} was left alone"));
+        }
+    }
+    problems
+}
+
+/// A race has two accesses by two threads, one of them a write, each with its place.
+fn check_sites(finding: &Value) -> Vec<String> {
+    let sites = finding["sites"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut problems = Vec::new();
+    let mut complain = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
+    match sites {
+        [first, .., last] if first["thread"] != last["thread"] => {}
+        _ => complain("it names no two accesses of different threads"),
+    }
+    if !sites.iter().any(|site| site["role"] == "write") {
+        complain("none of its accesses writes");
+    }
+    for site in sites {
+        let placed = site["line"].is_u64() && site["file"].is_string() && site["method"].is_string();
+        if !placed || site["stack"].as_array().is_none_or(Vec::is_empty) {
+            complain("an access without its place or stack");
+        }
+    }
+    problems
+}
+
+/// Fissure's own exit code, and that it did see the program.
+fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let counts = findings.iter().any(|finding| finding["ordered"] != true);
+    let blind = !report["problem"].is_null();
+    let expected = if blind { 2 } else { i32::from(counts) };
+    if ended.code.is_some_and(|code| code != expected) {
+        problems.push(format!("Fissure ended with {:?}, not {expected}", ended.code));
+    }
+    if blind && !may_be_blind {
+        problems.push(format!("Fissure could not see: {}", report["problem"]));
+    }
+    // A JVM that was killed could not count to the end, but then it must have found something before.
+    for counted in ["jvms", "classes_in_scope", "classes_rewritten", "threads"] {
+        if findings.is_empty() && report["coverage"][counted].as_u64().unwrap_or_default() == 0 {
+            problems.push(format!("the coverage counts no {counted}"));
+        }
+    }
+    problems
+}
+
+impl Claim {
+    fn covers(&self, finding: &Value) -> bool {
+        let subject = finding["subject"].as_str().unwrap_or_default();
+        let subject_matches = match self.subject.strip_suffix('*') {
+            Some(start) => subject.starts_with(start),
+            None => subject == self.subject,
+        };
+        subject_matches && finding["analysis"] == *self.analysis && finding["kind"] == *self.kind
+    }
+}
+
+fn claim(analysis: &str, kind: &str, subject: &str) -> Claim {
+    Claim { analysis: analysis.to_owned(), kind: kind.to_owned(), subject: subject.to_owned() }
+}
+
+fn describe(finding: &Value) -> String {
+    let sites = finding["sites"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let sites: Vec<String> = sites
+        .iter()
+        .map(|site| {
+            let held = site["locks"].as_array().map_or(0, Vec::len);
+            let method = site["method"].as_str().unwrap_or_default();
+            format!(
+                "{} in {method}:{} by {} holding {held} locks",
+                site["role"], site["line"], site["thread"]
+            )
+        })
+        .collect();
+    format!("{} ({})", finding["subject"], sites.join(", then "))
+}
+
+/// The first line in which two texts differ.
+fn first_difference(expected: &[u8], actual: &[u8]) -> String {
+    let (expected, actual) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(actual));
+    let (mut left, mut right) = (expected.lines(), actual.lines());
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return "only in their line breaks".to_owned(),
+            (one, other) if one == other => {}
+            (one, other) => {
+                let show = |line: Option<&str>| line.map_or("its end".to_owned(), |line| format!("'{line}'"));
+                return format!("expected {}, got {}", show(one), show(other));
+            }
+        }
+    }
+}
+
+fn block(program: &Program, java: &Path, analysis: &str, problems: &[String], ended: &Ended) -> String {
+    let mut text = format!("{} ({analysis}, {})\n", program.path.display(), java.display());
+    for problem in problems {
+        text.push_str(&format!("  - {problem}\n"));
+    }
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<&str> = stderr.lines().collect();
+    text.push_str("  the end of stderr:\n");
+    for line in &lines[lines.len().saturating_sub(15)..] {
+        text.push_str(&format!("    | {line}\n"));
+    }
+    text
+}
+
+/// Runs a command to its end, or stops it and what it started when it hangs.
+fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = |name| fs::File::create(folder.path().join(name)).expect("a file can be made in it");
+    let mut process = Command::new(&command[0]);
+    process.args(&command[1..]).stdin(Stdio::piped()).stdout(file("stdout")).stderr(file("stderr"));
+    process.process_group(0);
+    for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+        process.env_remove(variable);
+    }
+    if let Some(agent) = agent {
+        process.env("FISSURE_AGENT", agent);
+    }
+    let mut child = process.spawn().unwrap_or_else(|error| panic!("cannot start {:?}: {error}", command[0]));
+    if let Some(mut pipe) = child.stdin.take() {
+        // A program that does not read its input may be gone by now; that is its own affair.
+        let _ = pipe.write_all(stdin.as_bytes());
+    }
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait().expect("the process can be waited for") {
+            Some(status) => break Some(status),
+            None if started.elapsed() > PATIENCE => break None,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if status.is_none() {
+        let group = format!("-{}", child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let read = |name| fs::read(folder.path().join(name)).unwrap_or_default();
+    Ended {
+        code: status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())),
+        stdout: read("stdout"),
+        stderr: read("stderr"),
+    }
+}
+
+fn programs_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs").join(name);
+    folder.canonicalize().unwrap_or_else(|error| panic!("cannot find {}: {error}", folder.display()))
+}
+
+fn programs_in(folder: &Path) -> Vec<Program> {
+    let mut programs = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
+        for entry in entries {
+            let path = entry.expect("the folder can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "java") {
+                programs.push(read_program(path));
+            }
+        }
+    }
+    programs.sort_by(|one, other| one.class.cmp(&other.class));
+    programs
+}
+
+fn read_program(path: PathBuf) -> Program {
+    let text =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let expectations = parse_header(&text).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+    let package = text.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'));
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let class = package.map_or_else(|| name.to_string(), |package| format!("{package}.{name}"));
+    Program { path, class, expectations }
+}
+
+/// Reads the expectations of a header; what cannot be understood is a mistake in the program.
+fn parse_header(text: &str) -> Result<Expectations, String> {
+    let mut expectations = Expectations::default();
+    for line in text.lines().take_while(|line| line.starts_with("//")) {
+        let Some(directive) = line.strip_prefix("// fissure: ") else { continue };
+        let words: Vec<&str> = directive.split_whitespace().collect();
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        match words.as_slice() {
+            ["must-find", analysis, kind, subject] if ANALYSES.contains(analysis) => {
+                expectations.must_find.push(claim(analysis, kind, subject));
+            }
+            ["may-find", analysis, kind, subject] if ANALYSES.contains(analysis) => {
+                expectations.may_find.push(claim(analysis, kind, subject));
+            }
+            ["must-find-ordered", analysis, subject] if ANALYSES.contains(analysis) => {
+                expectations.must_find_ordered.push(claim(analysis, "data-race", subject));
+            }
+            ["must-not-find-ordered", subject] => {
+                expectations.must_not_find_ordered.push((*subject).to_owned());
+            }
+            ["must-leave-alone", class] => expectations.must_leave_alone.push((*class).to_owned()),
+            ["program-exit", code] => {
+                expectations.program_exit =
+                    code.parse().map_err(|_| format!("'{code}' is no exit code: {line}"))?;
+            }
+            ["java", options @ ..] => expectations.java_options = owned(options),
+            ["args", arguments @ ..] => expectations.arguments = owned(arguments),
+            ["stdin", words @ ..] => expectations.stdin = format!("{}\n", words.join(" ")),
+            _ => return Err(format!("this line of the header is not understood: {line}")),
+        }
+    }
+    Ok(expectations)
+}
+
+fn compile(programs: &[Program], classes: &Path) {
+    if classes.exists() {
+        fs::remove_dir_all(classes).expect("old classes can be removed");
+    }
+    fs::create_dir_all(classes).expect("a folder for the classes can be made");
+    let output = Command::new(jdk_tool("javac"))
+        .args(["--release", "11", "-g", "-nowarn", "-d"])
+        .arg(classes)
+        .args(programs.iter().map(|program| &program.path))
+        .output()
+        .expect("javac can be started");
+    assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn javas() -> Vec<PathBuf> {
+    let mut javas = vec![jdk_tool("java")];
+    if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
+        javas.extend(env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
+    }
+    for java in &javas {
+        assert!(java.is_file(), "{} of FISSURE_TEST_JAVAS is no file", java.display());
+    }
+    javas
+}
+
+/// A tool of the JDK, by `JAVA_HOME` or by the search path.
+fn jdk_tool(name: &str) -> PathBuf {
+    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    home.into_iter()
+        .chain(env::split_paths(&path))
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
+}
+
+/// The agent of the same build, next to the executable under test.
+fn agent() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");
+    let agent = folder.join("libfissure_jvm.so");
+    assert!(
+        agent.is_file(),
+        "{} is missing: run `cargo build -p fissure-jvm`, or all tests by `cargo xtask test`",
+        agent.display()
+    );
+    agent
+}
