@@ -63,31 +63,22 @@ impl Histories {
 
     /// The history after one more access; `None` if the table is full.
     ///
-    /// Accesses of one segment are one entry, with the locks they have in common. An earlier access is forgotten once
-    /// every later one that would race with it races with the access at hand as well: it comes before that in its thread or
-    /// by start and join, it does no more than read if that reads, and it held all locks that that holds.
+    /// An access is forgotten once another one covers it, which means that whatever will race with it will race with that
+    /// one as well: that one comes later in the same thread or by start and join, writes if it does, and holds no lock
+    /// that it did not hold. An access that is covered already, by one of the same segment, changes nothing.
     pub fn add(&mut self, history: u32, access: Entry, order: &Order, sets: &mut LockSets) -> Option<u32> {
         let old = self.entries(history);
-        let mut access = access;
-        if let Some(same) = old.iter().find(|entry| entry.segment == access.segment) {
-            access.set = sets.intersect(same.set, access.set);
-            if access.set == same.set && (same.wrote || !access.wrote) {
-                return Some(history);
-            }
-            if same.wrote && !access.wrote {
-                access.wrote = true;
-                access.site = same.site;
-            }
+        if old.iter().any(|entry| entry.segment == access.segment && covers(entry, &access, sets)) {
+            return Some(history);
         }
         let thread = order.thread_of(access.segment);
         let mut entries: Entries = old
             .iter()
             .copied()
             .filter(|entry| {
-                let covered = (access.wrote || !entry.wrote) && sets.intersect(entry.set, access.set) == access.set;
-                let earlier =
-                    order.thread_of(entry.segment) == thread || order.is_before(entry.segment, access.segment);
-                entry.segment != access.segment && !(covered && earlier)
+                let earlier = order.thread_of(entry.segment) == thread
+                    || order.is_before(entry.segment, access.segment);
+                !(earlier && covers(&access, entry, sets))
             })
             .collect();
         if entries.len() >= MOST_ENTRIES {
@@ -116,6 +107,11 @@ impl Histories {
         self.numbers.insert(entries, number);
         Some(number)
     }
+}
+
+/// Whether whatever races with `entry` races with `cover` as well, as far as locks and writing go.
+pub fn covers(cover: &Entry, entry: &Entry, sets: &mut LockSets) -> bool {
+    (cover.wrote || !entry.wrote) && sets.intersect(entry.set, cover.set) == cover.set
 }
 
 /// Whether two accesses of different threads conflict: at least one of them writes.
@@ -164,7 +160,10 @@ mod tests {
         let both = histories.add(history, guarded(inner, true, lock), &order, &mut sets).unwrap();
         assert_eq!(histories.entries(both), [entry(first, true), guarded(inner, true, lock)]);
         let unlocked = histories.add(both, entry(inner, false), &order, &mut sets).unwrap();
-        assert_eq!(histories.entries(unlocked), [entry(inner, true)]);
+        let all = [entry(first, true), guarded(inner, true, lock), entry(inner, false)];
+        assert_eq!(histories.entries(unlocked), all);
+        let written = histories.add(unlocked, entry(inner, true), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(written), [entry(inner, true)]);
     }
 
     #[test]

@@ -26,14 +26,15 @@
 //!   the one at hand, and one of the two must write. Three threads that hold two of three locks each leave the lock set
 //!   empty and yet cannot race.
 //! - After a report that was not ordered the location is [`State::Done`]. After an ordered one it is followed
-//!   further, for two other threads may yet race on it. If nothing of its history matters any more, the location
-//!   starts anew as its writer's own.
+//!   further, for two other threads may yet race on it.
+//! - A thread that accesses its own location under different locks has a history too, so that a report never says of
+//!   a write what was true of a read. Where one access covers all others, the location is its thread's own again.
 
 use fissure_model::{event::AccessKind, settings::Analysis};
 
 use crate::{
     history::{Entry, Histories, conflicts},
-    locksets::{EMPTY, LockSets},
+    locksets::{ANY, EMPTY, LockSets},
     order::{Order, Segment},
     word::{State, Word},
 };
@@ -102,51 +103,57 @@ impl Machine {
             State::Done => quiet(word),
             State::Virgin => {
                 let state = if wrote { State::ExclusiveModified } else { State::Exclusive };
-                let set = self.own_set(access.set, access.set);
+                let set = if self.analysis == Analysis::Racer { access.set } else { EMPTY };
                 quiet(Word::new(state, access.segment.0, set, access.site))
             }
             State::Exclusive | State::ExclusiveModified => {
                 let owner = Segment(word.owner());
-                if self.order.thread_of(owner) == self.order.thread_of(access.segment) {
-                    quiet(self.own_access(word, access))
-                } else {
-                    self.second_thread(word, owner, access)
+                let is_own = self.order.thread_of(owner) == self.order.thread_of(access.segment);
+                match (self.analysis, is_own) {
+                    (Analysis::Racer, _) => {
+                        let first = self.entry_of(word);
+                        let set = self.sets.intersect(word.set(), access.set);
+                        self.with_history(word, first, set, first.wrote || wrote, access)
+                    }
+                    (Analysis::Eraser, true) => {
+                        let state = if wrote { State::ExclusiveModified } else { word.state() };
+                        let site = if state == word.state() { word.site() } else { access.site };
+                        quiet(Word::new(state, access.segment.0, EMPTY, site))
+                    }
+                    (Analysis::Eraser, false) => {
+                        let first = self.entry_of(word);
+                        self.with_history(word, first, access.set, wrote, access)
+                    }
                 }
             }
             State::Shared | State::SharedModified => {
                 let set = self.sets.intersect(word.set(), access.set);
                 let modified = wrote || word.state() == State::SharedModified;
-                self.shared(word.owner(), set, modified, access)
+                self.shared(word, word.owner(), set, modified, access)
             }
         }
     }
 
-    /// An access of the thread that owns the location alone.
-    fn own_access(&mut self, word: Word, access: Access) -> Word {
-        let state = if access.kind == AccessKind::Write { State::ExclusiveModified } else { word.state() };
-        let set = self.own_set(word.set(), access.set);
-        let unchanged = state == word.state() && set == word.set();
-        let site = if unchanged { word.site() } else { access.site };
-        Word::new(state, access.segment.0, set, site)
+    /// The access that a location remembers while one thread owns it. Eraser does not know under which locks it was.
+    fn entry_of(&self, word: Word) -> Entry {
+        Entry {
+            segment: Segment(word.owner()),
+            wrote: word.state() == State::ExclusiveModified,
+            site: word.site(),
+            set: if self.analysis == Analysis::Racer { word.set() } else { ANY },
+        }
     }
 
-    /// The first access of a second thread.
-    fn second_thread(&mut self, word: Word, owner: Segment, access: Access) -> Step {
-        let was_modified = word.state() == State::ExclusiveModified;
-        let first = Entry { segment: owner, wrote: was_modified, site: word.site(), set: word.set() };
-        let wrote = access.kind == AccessKind::Write;
-        let (modified, set) = match self.analysis {
-            Analysis::Racer => (was_modified || wrote, self.sets.intersect(word.set(), access.set)),
-            Analysis::Eraser => (wrote, access.set),
-        };
+    /// An access to a location that remembers one access so far.
+    fn with_history(&mut self, word: Word, first: Entry, set: u32, modified: bool, access: Access) -> Step {
         match self.histories.of(&[first]) {
-            Some(history) => self.shared(history, set, modified, access),
+            Some(history) => self.shared(word, history, set, modified, access),
             None => Step { word: Word::DONE, race: None },
         }
     }
 
-    /// An access to a location that several threads have touched, with the lock set it leaves.
-    fn shared(&mut self, history: u32, set: u32, modified: bool, access: Access) -> Step {
+    /// An access to a location with a history, with the lock set it leaves.
+    fn shared(&mut self, word: Word, history: u32, set: u32, modified: bool, access: Access) -> Step {
         let later = Entry {
             segment: access.segment,
             wrote: access.kind == AccessKind::Write,
@@ -160,12 +167,20 @@ impl Machine {
         let Some(next) = self.histories.add(history, later, &self.order, &mut self.sets) else {
             return Step { word: Word::DONE, race };
         };
-        if set == EMPTY && modified && self.histories.entries(next) == [later] && later.wrote {
-            let word = Word::new(State::ExclusiveModified, access.segment.0, EMPTY, access.site);
-            return Step { word, race };
-        }
-        let state = if modified { State::SharedModified } else { State::Shared };
-        Step { word: Word::new(state, next, set, access.site), race }
+        let entries = self.histories.entries(next);
+        let word = match entries {
+            // One access that matters is what a word can hold by itself.
+            [only] if self.analysis == Analysis::Racer => {
+                let state = if only.wrote { State::ExclusiveModified } else { State::Exclusive };
+                Word::new(state, only.segment.0, only.set, only.site)
+            }
+            _ => {
+                let state = if modified { State::SharedModified } else { State::Shared };
+                let changed = (state, next, set) != (word.state(), word.owner(), word.set());
+                Word::new(state, next, set, if changed { access.site } else { word.site() })
+            }
+        };
+        Step { word, race }
     }
 
     /// The race between the access at hand and the earlier access that shows it best: with no lock in common, rather one
@@ -174,9 +189,11 @@ impl Machine {
         let thread = self.order.thread_of(later.segment);
         let mut best: Option<(bool, bool, Entry)> = None;
         for &earlier in self.histories.entries(history) {
+            // What Eraser does not know it holds against the program, as the paper does.
             let apart = self.order.thread_of(earlier.segment) != thread
                 && conflicts(&earlier, kind)
-                && self.sets.intersect(earlier.set, later.set) == EMPTY;
+                && (self.sets.intersect(earlier.set, later.set) == EMPTY
+                    || self.analysis == Analysis::Eraser && earlier.set == ANY);
             if !apart {
                 continue;
             }
@@ -186,13 +203,5 @@ impl Machine {
             }
         }
         best.map(|(unordered, _, earlier)| Race { earlier, later, ordered: !unordered })
-    }
-
-    /// The lock set of a location that one thread owns. Eraser keeps none.
-    fn own_set(&mut self, old: u32, held: u32) -> u32 {
-        match self.analysis {
-            Analysis::Racer => self.sets.intersect(old, held),
-            Analysis::Eraser => EMPTY,
-        }
     }
 }

@@ -26,10 +26,16 @@ impl Names {
 
 /// Runs a trace and gives back `x` for each race on x, `x (ordered)` for those that start and join ordered.
 fn races(analysis: Analysis, trace: &str) -> Vec<String> {
+    stories(analysis, trace).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The same with the two lines of the trace that each race is between.
+fn stories(analysis: Analysis, trace: &str) -> Vec<(String, [String; 2])> {
     let (mut threads, mut locks, mut locations) = (Names::default(), Names::default(), Names::default());
     let mut detector = TraceDetector::new(analysis);
     let mut found = Vec::new();
-    for (line, text) in trace.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+    let lines: Vec<&str> = trace.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    for (line, text) in lines.iter().enumerate() {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [who, what, whom] = words[..] else { panic!("bad line {text}") };
         let thread = ThreadId(threads.number(who));
@@ -52,7 +58,13 @@ fn races(analysis: Analysis, trace: &str) -> Vec<String> {
         };
         if let Some(located) = detector.event(&event) {
             let name = &locations.0[located.location.0 as usize - 2];
-            found.push(if located.race.ordered { format!("{name} (ordered)") } else { name.clone() });
+            let name = if located.race.ordered { format!("{name} (ordered)") } else { name.clone() };
+            let sides = [located.race.earlier, located.race.later].map(|side| {
+                let text = lines[side.site as usize];
+                assert_eq!(side.wrote, text.contains("write"), "{text}");
+                text.to_owned()
+            });
+            found.push((name, sides));
         }
     }
     found
@@ -339,4 +351,24 @@ fn one_unlocked_access_among_locked_ones_is_remembered() {
          t1 lock B\n t1 read x\n t1 unlock B"
     );
     check(&trace, &["x"], &["x"]);
+}
+
+#[test]
+fn a_report_names_the_access_that_was_not_protected() {
+    let trace = "
+        main start t1
+        main start t2
+        t1 lock A\n t1 write x\n t1 unlock A
+        t1 read x
+        t2 lock A\n t2 read x
+        t2 write x\n t2 unlock A
+    ";
+    let expected = ("x".to_owned(), ["t1 read x".to_owned(), "t2 write x".to_owned()]);
+    assert_eq!(stories(Analysis::Racer, trace), [expected]);
+}
+
+#[test]
+fn reading_again_after_a_start_does_not_move_the_write_behind_it() {
+    check("main write x\n main start t1\n main read x\n t1 read x\n main read x", &["x (ordered)"], &[]);
+    check("main write x\n main start t1\n main read x\n t1 write x", &["x"], &["x"]);
 }
