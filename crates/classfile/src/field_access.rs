@@ -52,12 +52,7 @@ impl<'a> FieldTable<'a> {
         environment: &mut dyn Environment,
     ) -> Result<Self, ClassError> {
         let this = class.pool.class_name(class.this_index)?;
-        let mut table = Self {
-            this,
-            own: FxHashMap::default(),
-            shadows: Vec::new(),
-            decided: Vec::new(),
-        };
+        let mut table = Self { this, own: FxHashMap::default(), shadows: Vec::new(), decided: Vec::new() };
         if !plan.fields && plan.added_fields.is_empty() {
             return Ok(table);
         }

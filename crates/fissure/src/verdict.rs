@@ -123,7 +123,8 @@ pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<Strin
     if question.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
         return None;
     }
-    let accessing = jvms.iter().filter_map(|jvm| jvm.coverage.as_ref()).map(|coverage| coverage.threads_accessing);
+    let accessing =
+        jvms.iter().filter_map(|jvm| jvm.coverage.as_ref()).map(|coverage| coverage.threads_accessing);
     let who = match accessing.max() {
         None | Some(0) => "no thread",
         Some(1) => "only one thread",

@@ -50,6 +50,8 @@ pub(crate) struct Counts {
     pub(crate) methods_rewritten: AtomicU64,
     pub(crate) methods_left_alone: AtomicU64,
     pub(crate) large_arrays: AtomicU64,
+    /// Threads that Java code started and that serve the JDK.
+    pub(crate) jdk_threads: AtomicU64,
 }
 
 /// The agent of one JVM.
@@ -181,7 +183,7 @@ impl Agent {
             methods_rewritten: get(&self.counts.methods_rewritten),
             methods_left_alone: get(&self.counts.methods_left_alone),
             left_alone: code.left_alone.clone(),
-            threads: threads as u64,
+            threads: (threads as u64).saturating_sub(get(&self.counts.jdk_threads)),
             threads_accessing,
             access_sites: code.sites.len() as u64,
             lock_operations,

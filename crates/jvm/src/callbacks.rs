@@ -17,8 +17,8 @@ use fissure_model::{
 use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
     jvmti::{
-        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
-        JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_START,
+        JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
     },
 };
 
@@ -37,6 +37,7 @@ const BUILD_TOOLS: &[&str] = &[
     "jdk.javadoc/",
     "jdk.jdeps/",
     "jdk.jlink/",
+    "net.bytebuddy.agent.Attacher",
     "java.base/sun.security.tools.",
     "org.apache.maven.wrapper.",
     "org.codehaus.plexus.classworlds.launcher.Launcher",
@@ -51,7 +52,11 @@ const BUILD_TOOLS: &[&str] = &[
 /// # Safety
 /// Called by the JVM with its own pointers.
 #[unsafe(no_mangle)]
-unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _reserved: *mut c_void) -> jint {
+unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *mut c_char,
+    _reserved: *mut c_void,
+) -> jint {
     let options = if options.is_null() {
         String::new()
     } else {
@@ -121,7 +126,9 @@ fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> 
         return unsupported("This JVM is older than Java 11; run the program on HotSpot 11 or newer.");
     };
     if vm_name.contains("OpenJ9") || vm_name.contains("J9 VM") {
-        return unsupported("This JVM is not HotSpot (it is OpenJ9); run the program on an OpenJDK with HotSpot 11 or newer.");
+        return unsupported(
+            "This JVM is not HotSpot (it is OpenJ9); run the program on an OpenJDK with HotSpot 11 or newer.",
+        );
     }
     let version = tool.system_property(c"java.vm.specification.version").unwrap_or_default();
     if version.parse::<u32>().is_ok_and(|version| version < 11) || version.starts_with("1.") {
@@ -129,7 +136,9 @@ fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> 
     }
     let sharing = fs::read("/proc/self/cmdline").unwrap_or_default();
     if sharing.split(|&byte| byte == 0).any(|argument| argument == b"-Xshare:on") {
-        return unsupported("The option -Xshare:on keeps agents from seeing the JDK's classes; leave it out.");
+        return unsupported(
+            "The option -Xshare:on keeps agents from seeing the JDK's classes; leave it out.",
+        );
     }
     BUILD_TOOLS.iter().any(|tool| command.starts_with(tool)).then_some(Refusal::BuildTool)
 }
@@ -173,7 +182,12 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
 }
 
 /// A class is ready. Hidden ones are counted, for their code never came by: their names hold what no class file's may.
-unsafe extern "system" fn class_prepare(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jthread, class: jclass) {
+unsafe extern "system" fn class_prepare(
+    _tool: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _thread: jthread,
+    class: jclass,
+) {
     guarded((), |agent| {
         if agent.tool.class_name(class).is_some_and(|name| name.contains('.')) {
             agent.counts.classes_hidden.fetch_add(1, Ordering::Relaxed);

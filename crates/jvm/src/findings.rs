@@ -1,6 +1,6 @@
 //! Races become findings: names for numbers, one finding a field.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY};
 use fissure_model::{
@@ -23,19 +23,27 @@ pub(crate) struct Findings {
     found: FxHashMap<String, Finding>,
     /// The subject of each site at which a race was seen, so that its next race there costs little.
     subjects: FxHashMap<u32, String>,
+    /// Which objects each race was seen in, by their numbers.
+    owners: FxHashMap<String, FxHashSet<i64>>,
 }
 
+/// Objects beyond this number are not counted any more.
+const MOST_OWNERS: usize = 1 << 20;
+
 impl Findings {
-    /// Counts a race at a site whose field was reported before, if this one is no worse.
-    fn count_again(&mut self, race: &Race) -> bool {
-        let known = self.subjects.get(&race.later.site).and_then(|subject| self.found.get_mut(subject));
-        match known {
-            Some(known) if race.ordered || !known.ordered => {
-                known.hits += 1;
-                true
-            }
-            _ => false,
+    /// Counts the object of a race at a site whose field was reported before, if this race is no worse.
+    fn count_again(&mut self, race: &Race, owner: i64) -> bool {
+        let Some(subject) = self.subjects.get(&race.later.site) else { return false };
+        let Some(known) = self.found.get_mut(subject) else { return false };
+        if known.ordered && !race.ordered {
+            return false;
         }
+        let owners = self.owners.entry(subject.clone()).or_default();
+        if known.ordered == race.ordered && owners.len() < MOST_OWNERS {
+            owners.insert(owner);
+            known.hits = owners.len() as u64;
+        }
+        true
     }
 
     /// All findings as they are now, in a fixed order.
@@ -55,7 +63,8 @@ struct Subject {
 
 /// Reports a race, unless its field was reported before and this one is no worse.
 pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
-    if locked(&agent.findings).count_again(race) {
+    let owner = if object.is_null() { 0 } else { agent.object_number(object) };
+    if locked(&agent.findings).count_again(race, owner) {
         return;
     }
     let (earlier, later) = {
@@ -67,7 +76,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     {
         let mut findings = locked(&agent.findings);
         findings.subjects.insert(race.later.site, subject.name.clone());
-        if findings.count_again(race) {
+        if findings.count_again(race, owner) {
             return;
         }
     }
@@ -92,11 +101,9 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     };
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
     let mut findings = locked(&agent.findings);
-    match findings.found.get_mut(&subject.name) {
-        Some(known) if race.ordered || !known.ordered => known.hits += 1,
-        _ => {
-            findings.found.insert(subject.name, finding);
-        }
+    if !findings.count_again(race, owner) {
+        findings.owners.insert(subject.name.clone(), FxHashSet::from_iter([owner]));
+        findings.found.insert(subject.name, finding);
     }
 }
 
@@ -151,7 +158,12 @@ fn subject(agent: &Agent, later: &SiteInfo, earlier: Option<&SiteInfo>, object: 
     }
 }
 
-fn site(agent: &Agent, entry: &Entry, info: Option<&SiteInfo>, stack: impl FnOnce(u32) -> Vec<Frame>) -> Site {
+fn site(
+    agent: &Agent,
+    entry: &Entry,
+    info: Option<&SiteInfo>,
+    stack: impl FnOnce(u32) -> Vec<Frame>,
+) -> Site {
     let (thread, locks) = {
         let machine = locked(&agent.machine);
         (machine.order.thread_of(entry.segment).0, machine.sets.locks(entry.set).to_vec())

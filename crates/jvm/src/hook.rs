@@ -44,7 +44,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
 
 /// Defines all of them; says which one failed.
 pub(crate) fn define(jni: Jni) -> Result<(), &'static str> {
-    CLASSES.iter().try_for_each(|(name, bytes)| if jni.define_class(name, bytes) { Ok(()) } else { Err(*name) })
+    CLASSES
+        .iter()
+        .try_for_each(|(name, bytes)| if jni.define_class(name, bytes) { Ok(()) } else { Err(*name) })
 }
 
 #[cfg(test)]
@@ -61,7 +63,8 @@ mod tests {
             let name = format!("java/lang/{}", entry.file_name().into_string().unwrap());
             sources.insert(name, fs::read_to_string(entry.path()).unwrap());
         }
-        let parts: Vec<&str> = sources.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]).collect();
+        let parts: Vec<&str> =
+            sources.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]).collect();
         let recorded = fs::read_to_string(hook.join("classes/SOURCE_HASH")).unwrap();
         assert_eq!(
             recorded.trim(),

@@ -41,7 +41,8 @@ const READ_LOCK: &[Probe<'static>] = &[
     probe("unlock", Some("()V"), Entry, "unlocked", This),
 ];
 
-const READ_WRITE_LOCK: &[Probe<'static>] = &[probe("<init>", Some("(Z)V"), Return, "readWriteLockMade", This)];
+const READ_WRITE_LOCK: &[Probe<'static>] =
+    &[probe("<init>", Some("(Z)V"), Return, "readWriteLockMade", This)];
 
 const STAMPED_LOCK: &[Probe<'static>] = &[
     probe("writeLock", Some("()J"), Return, "stampedWrite", ResultAndThis),

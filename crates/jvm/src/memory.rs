@@ -1,6 +1,9 @@
 //! Memory outside the Java heap that Java code reads and writes by address.
 
-use std::{io, sync::atomic::{AtomicI32, AtomicU64, Ordering}};
+use std::{
+    io,
+    sync::atomic::{AtomicI32, AtomicU64, Ordering},
+};
 
 /// Zeroed memory that lives as long as the JVM. Pages cost nothing until they are touched.
 #[derive(Debug)]

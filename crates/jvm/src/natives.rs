@@ -115,7 +115,6 @@ extern "system" fn resolve_static(_environment: *mut JNIEnv, _class: jclass, sit
     })
 }
 
-#[expect(clippy::too_many_arguments, reason = "plain numbers instead of an object to take apart")]
 extern "system" fn step(
     environment: *mut JNIEnv,
     _class: jclass,
@@ -159,11 +158,17 @@ extern "system" fn start_thread(
     environment: *mut JNIEnv,
     _class: jclass,
     parent: jint,
-    _child: jobject,
+    child: jobject,
     name: jobject,
 ) -> jlong {
     guarded(0, |agent| {
-        let name = Jni::new(environment).text(name);
+        let jni = Jni::new(environment);
+        let name = jni.text(name);
+        let class = jni.class_of(child);
+        if agent.tool.class_name(class).is_some_and(|class| class.starts_with("jdk/internal/")) {
+            agent.counts.jdk_threads.fetch_add(1, Ordering::Relaxed);
+        }
+        jni.forget(class);
         let (child, segment) = {
             let mut machine = locked(&agent.machine);
             let child = match u32::try_from(parent) {

@@ -130,7 +130,11 @@ impl Registry {
     /// The class of that name that a class of `loader` sees: one of the same loader, or else the first known.
     fn find(&self, loader: i64, class: &str) -> Option<usize> {
         let numbers = self.by_name.get(class)?;
-        numbers.iter().copied().find(|&number| self.classes[number].loader == loader).or(numbers.first().copied())
+        numbers
+            .iter()
+            .copied()
+            .find(|&number| self.classes[number].loader == loader)
+            .or(numbers.first().copied())
     }
 }
 

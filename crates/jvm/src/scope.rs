@@ -6,17 +6,51 @@
 use fissure_model::pattern::Pattern;
 
 /// Packages of the JDK.
-const JDK: &[&str] = &["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.", "org.ietf.jgss."];
+const JDK: &[&str] =
+    &["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.", "org.ietf.jgss."];
 
 /// Test frameworks, build tools, agents and libraries that nearly every program carries along.
 const LIBRARIES: &[&str] = &[
-    "ch.qos.logback.", "com.fasterxml.jackson.", "com.google.common.", "com.google.gson.", "com.google.protobuf.",
-    "com.intellij.rt.", "groovy.", "io.netty.", "io.opentelemetry.", "io.reactivex.", "jakarta.", "junit.", "kotlin.",
-    "kotlinx.", "net.bytebuddy.", "org.apache.commons.", "org.apache.groovy.", "org.apache.log4j.",
-    "org.apache.logging.", "org.apache.maven.", "org.assertj.", "org.codehaus.groovy.", "org.codehaus.plexus.",
-    "org.eclipse.aether.", "org.gradle.", "org.hamcrest.", "org.jacoco.", "org.jetbrains.", "org.junit.",
-    "org.mockito.", "org.objectweb.asm.", "org.objenesis.", "org.openjdk.jmh.", "org.opentest4j.", "org.slf4j.",
-    "org.springframework.", "org.testng.", "reactor.", "scala.", "worker.org.gradle.",
+    "ch.qos.logback.",
+    "com.fasterxml.jackson.",
+    "com.google.common.",
+    "com.google.gson.",
+    "com.google.protobuf.",
+    "com.intellij.rt.",
+    "groovy.",
+    "io.netty.",
+    "io.opentelemetry.",
+    "io.reactivex.",
+    "jakarta.",
+    "junit.",
+    "kotlin.",
+    "kotlinx.",
+    "net.bytebuddy.",
+    "org.apache.commons.",
+    "org.apache.groovy.",
+    "org.apache.log4j.",
+    "org.apache.logging.",
+    "org.apache.maven.",
+    "org.assertj.",
+    "org.codehaus.groovy.",
+    "org.codehaus.plexus.",
+    "org.eclipse.aether.",
+    "org.gradle.",
+    "org.hamcrest.",
+    "org.jacoco.",
+    "org.jetbrains.",
+    "org.junit.",
+    "org.mockito.",
+    "org.objectweb.asm.",
+    "org.objenesis.",
+    "org.openjdk.jmh.",
+    "org.opentest4j.",
+    "org.slf4j.",
+    "org.springframework.",
+    "org.testng.",
+    "reactor.",
+    "scala.",
+    "worker.org.gradle.",
 ];
 
 /// Classes whose layout or timing the JVM itself depends on: their fields are never watched, whatever the scope says.

@@ -16,10 +16,13 @@ const DEPTH: usize = 64;
 /// How many stacks are kept; a report on an access beyond that shows the access alone.
 const MOST_SAMPLES: usize = 200_000;
 
+/// Stacks by thread and site.
+type Stacks = FxHashMap<(u32, u32), Box<[RawFrame]>>;
+
 /// One stack for each site that each thread passed.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
-    stacks: Mutex<FxHashMap<(u32, u32), Box<[RawFrame]>>>,
+    stacks: Mutex<Stacks>,
 }
 
 impl Samples {

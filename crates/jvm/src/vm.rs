@@ -81,9 +81,7 @@ impl Tool {
     /// Sets the callbacks and switches their events on.
     pub(crate) fn set_callbacks(self, callbacks: &jvmtiEventCallbacks, events: &[u32]) -> bool {
         tool!(self, SetEventCallbacks, callbacks, size_of::<jvmtiEventCallbacks>() as jint)
-            && events
-                .iter()
-                .all(|&event| self.enable(event))
+            && events.iter().all(|&event| self.enable(event))
     }
 
     /// Switches an event on for all threads.
@@ -156,7 +154,8 @@ impl Tool {
     pub(crate) fn line(self, frame: RawFrame) -> Option<u32> {
         let mut count = 0;
         let mut table: *mut jvmtiLineNumberEntry = ptr::null_mut();
-        if frame.location < 0 || !tool!(self, GetLineNumberTable, frame.method as jmethodID, &mut count, &mut table)
+        if frame.location < 0
+            || !tool!(self, GetLineNumberTable, frame.method as jmethodID, &mut count, &mut table)
         {
             return None;
         }
@@ -232,8 +231,14 @@ impl Jni {
     /// Defines a class in the boot loader.
     pub(crate) fn define_class(self, name: &str, bytes: &[u8]) -> bool {
         let Ok(name) = CString::new(name) else { return false };
-        let class =
-            jni!(self, DefineClass, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), bytes.len() as jint);
+        let class = jni!(
+            self,
+            DefineClass,
+            name.as_ptr(),
+            ptr::null_mut(),
+            bytes.as_ptr().cast(),
+            bytes.len() as jint
+        );
         self.succeeded() && !class.is_null()
     }
 

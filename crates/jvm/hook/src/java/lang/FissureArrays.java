@@ -44,8 +44,39 @@ final class FissureArrays {
     }
 
     static void access(Object array, int index, int site, boolean write) {
-        FissureThread thread = Thread.currentThread().fissureState;
-        if (thread == null || thread.isQuiet()) {
+        Thread current = Thread.currentThread();
+        FissureThread thread = current.fissureState;
+        if (thread == null) {
+            return;
+        }
+        Shadow shadow = thread.recent(array);
+        if (shadow == null || !isSettled(current, thread, shadow, index, write)) {
+            slowAccess(thread, array, index, site, write);
+        }
+    }
+
+    /** Whether an access changes nothing, as far as that is seen without looking anything up. */
+    private static boolean isSettled(
+            Thread current, FissureThread thread, Shadow shadow, int index, boolean write) {
+        if (index < 0 || index >= shadow.length) {
+            return true;
+        }
+        long mine = write ? current.fissureWrite : current.fissureRead;
+        long[] words = shadow.words;
+        if (words != null) {
+            long word = words[index];
+            long mask = write ? FissureHook.WRITE_MASK : FissureHook.READ_MASK;
+            return ((word ^ mine) & mask) == 0L || thread.settles(null, word, write);
+        }
+        if (((shadow.common ^ mine) & FissureHook.READ_MASK) != 0L || !thread.isClean()) {
+            return false;
+        }
+        long[] bits = write ? shadow.written : shadow.read;
+        return (bits[index >>> 6] & 1L << index) != 0L;
+    }
+
+    private static void slowAccess(FissureThread thread, Object array, int index, int site, boolean write) {
+        if (thread.isQuiet()) {
             return;
         }
         thread.busy = true;

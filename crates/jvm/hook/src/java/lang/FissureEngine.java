@@ -87,6 +87,7 @@ final class FissureEngine {
         FissureArrays.access(array, 0, 0, false);
         staticAt(0, false);
         unresolved(array, 0, true);
+        main.fissureState.forgetCounts();
         FissureHook.on = true;
     }
 
@@ -223,23 +224,22 @@ final class FissureEngine {
         if (state >= DONE) {
             return word;
         }
-        int old = (int) (word >>> SET_SHIFT) & SET_MASK;
         if (state < SHARED) {
             if (((int) (word >>> OWNER_SHIFT) & OWNER_MASK) == thread.segment) {
-                int now = REFINE ? thread.common(old, set) : 0;
-                if (write && state == EXCLUSIVE) {
-                    thread.sample(site);
-                    return word(EXCLUSIVE_MODIFIED, thread.segment, now, site);
-                }
-                if (now == old) {
+                int old = (int) (word >>> SET_SHIFT) & SET_MASK;
+                boolean grows = write && state == EXCLUSIVE;
+                if (!grows && (!REFINE || thread.common(old, set) == old)) {
                     return word;
                 }
-                thread.sample(site);
-                return word(state, thread.segment, now, site);
+                if (grows && (!REFINE || old == set)) {
+                    thread.sample(site);
+                    return word(EXCLUSIVE_MODIFIED, thread.segment, old, site);
+                }
             }
         } else if (thread.knows(word, set, write)) {
             return word;
         }
+        thread.sample(site);
         increment(thread.counters + 16L);
         long next = step(word, thread.id, thread.segment, set, site, write, owner);
         int after = (int) (next >>> STATE_SHIFT);

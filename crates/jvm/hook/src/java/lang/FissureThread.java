@@ -9,6 +9,7 @@ final class FissureThread {
     /** The number that stands for the accessed object's own lock. */
     private static final int SELF = 1;
     private static final int MEMO = 64;
+    private static final int RECENT_ARRAYS = 256;
 
     final int id;
     int segment;
@@ -33,7 +34,8 @@ final class FissureThread {
     private FissureLocks.Numbered lastLock;
     private final int selfOnly = FissureEngine.addLock(0, SELF);
 
-    private final FissureArrays.Shadow[] arrays = new FissureArrays.Shadow[32];
+    /** By identity; threads that touch no array have room for one. */
+    private FissureArrays.Shadow[] arrays = new FissureArrays.Shadow[1];
     private final long[] sumKeys = new long[MEMO];
     private final int[] sums = new int[MEMO];
     private final long[] commonKeys = new long[MEMO];
@@ -173,6 +175,12 @@ final class FissureThread {
         }
     }
 
+    void forgetCounts() {
+        for (long counter = counters; counter < counters + 32L; counter += 8L) {
+            FissureEngine.U.putLong(counter, 0L);
+        }
+    }
+
     /** Whether this thread's accesses are not looked at now. */
     boolean isQuiet() {
         return busy || initializers > 0;
@@ -235,15 +243,28 @@ final class FissureThread {
         return write ? writeSets[depth] : readSets[depth];
     }
 
-    /** The shadow of an array, from the ones this thread used last. */
+    /** The shadow of an array, if it is among those that this thread used last. */
+    FissureArrays.Shadow recent(Object array) {
+        FissureArrays.Shadow shadow = arrays[System.identityHashCode(array) & arrays.length - 1];
+        return shadow != null && shadow.get() == array ? shadow : null;
+    }
+
+    /** The shadow of an array; null if it is not watched. */
     FissureArrays.Shadow shadow(Object array) {
-        int slot = System.identityHashCode(array) & arrays.length - 1;
-        FissureArrays.Shadow shadow = arrays[slot];
-        if (shadow == null || shadow.get() != array) {
+        FissureArrays.Shadow shadow = recent(array);
+        if (shadow == null) {
+            if (arrays.length == 1) {
+                arrays = new FissureArrays.Shadow[RECENT_ARRAYS];
+            }
             shadow = FissureArrays.find(array);
-            arrays[slot] = shadow;
+            arrays[System.identityHashCode(array) & arrays.length - 1] = shadow;
         }
         return shadow;
+    }
+
+    /** Whether the thread's words stand for all locks that it holds. */
+    boolean isClean() {
+        return clean == depth;
     }
 
     void newLocation(int site) {
