@@ -1,2 +1,57 @@
-//! Development tasks.
-fn main() {}
+//! Development tasks, run as `cargo xtask TASK`: set-up, demo, tests, measurements, installation.
+
+#![allow(clippy::print_stdout, reason = "a development command talks to its user on standard output")]
+
+mod bench;
+mod demo;
+mod hook;
+mod install;
+mod jdk;
+mod statistics;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Usage: cargo xtask TASK
+
+  setup                         find a JDK, or install one with the system's package manager
+  demo                          build Fissure, run it on an example program and show what it finds
+  test                          formatting, lints, build, unit, doc and end-to-end tests
+  hook                          compile the agent's Java classes into crates/jvm/hook/classes
+  install [--root DIR]          install one self-contained `fissure`
+  bench detect [--rounds N] [--scale N] [--kernel NAME]
+                                measure what watching costs, as ratios to the plain run
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["setup"] => jdk::set_up().map(|jdk| println!("the JDK in {} will do", jdk.bin().display())),
+        ["demo"] => demo::run(),
+        ["test"] => test::run(),
+        ["hook"] => hook::run(),
+        ["install", options @ ..] => install::run(options),
+        ["bench", "detect", options @ ..] => bench::run(options),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("which task?\n\n{USAGE}"),
+        other => bail!("'{}' is not known\n\n{USAGE}", other.join(" ")),
+    }
+}

@@ -1,0 +1,251 @@
+//! What watching costs: kernels run plain and watched, in turn, and every number is a ratio of the same run.
+
+use std::{path::PathBuf, process::Command, time::Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    jdk::{self, Jdk},
+    statistics::{geometric_mean, median},
+    workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
+};
+
+/// Kernels that live on fields and locks; the bars are about these.
+const FIELD_KERNELS: [&str; 5] = ["FieldLoop", "SmallObjects", "LockHeavy", "ReadShared", "Bodies"];
+
+/// Kernels that live on arrays, told apart.
+const ARRAY_KERNELS: [&str; 2] = ["Sieve", "Matrix"];
+
+/// The program whose start-up is measured.
+const HELLO: &str = "Hello";
+
+/// How a kernel is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Plain,
+    Locks,
+    Fields,
+    All,
+}
+
+const FIELD_MODES: [Mode; 3] = [Mode::Plain, Mode::Locks, Mode::Fields];
+const ARRAY_MODES: [Mode; 4] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All];
+
+/// What the user asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    rounds: usize,
+    scale: u32,
+    kernel: Option<String>,
+}
+
+/// One run of a kernel, or the medians of several: nanoseconds and bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Measure {
+    elapsed: f64,
+    heap: f64,
+}
+
+/// Everything that is needed to run something.
+struct Bench {
+    jdk: Jdk,
+    fissure: PathBuf,
+    classes: PathBuf,
+    options: Options,
+}
+
+/// Builds, measures and prints.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = parse(arguments)?;
+    let jdk = jdk::set_up()?;
+    succeed(&mut cargo(&["build", "--release"]))?;
+    let classes = fresh_folder("bench")?;
+    let sources = files_below(&root().join("programs/bench"), "java")?;
+    succeed(jdk.tool("javac").args(["--release", "11", "-g", "-d"]).arg(&classes).args(sources))?;
+    let bench = Bench { jdk, fissure: target()?.join("release/fissure"), classes, options };
+    let wanted = |name: &&str| bench.options.kernel.as_ref().is_none_or(|kernel| kernel == name);
+    println!("median of {} rounds; ratios are to the plain run\n", bench.options.rounds);
+    bench.table(&FIELD_KERNELS.into_iter().filter(wanted).collect::<Vec<_>>(), &FIELD_MODES)?;
+    bench.table(&ARRAY_KERNELS.into_iter().filter(wanted).collect::<Vec<_>>(), &ARRAY_MODES)?;
+    if wanted(&HELLO) {
+        bench.start_up()?;
+    }
+    Ok(())
+}
+
+fn parse(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options { rounds: 5, scale: 1, kernel: None };
+    for pair in arguments.chunks(2) {
+        match *pair {
+            ["--rounds", number] => options.rounds = positive(number)?,
+            ["--scale", number] => options.scale = positive(number)?,
+            ["--kernel", name] if known(name) => options.kernel = Some(name.to_owned()),
+            ["--kernel", name] => {
+                bail!("there is no kernel '{name}': {FIELD_KERNELS:?}, {ARRAY_KERNELS:?}, {HELLO}")
+            }
+            _ => bail!("'{}' is not known: [--rounds N] [--scale N] [--kernel NAME]", pair.join(" ")),
+        }
+    }
+    Ok(options)
+}
+
+fn known(name: &str) -> bool {
+    FIELD_KERNELS.contains(&name) || ARRAY_KERNELS.contains(&name) || name == HELLO
+}
+
+fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(number: &str) -> Result<T> {
+    let parsed = number.parse().ok().filter(|value| *value >= T::from(1));
+    parsed.with_context(|| format!("'{number}' is no number of at least 1"))
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Plain => "plain",
+            Mode::Locks => "locks",
+            Mode::Fields => "fields",
+            Mode::All => "all",
+        }
+    }
+}
+
+impl Bench {
+    /// Measures some kernels and prints a line for each, and the means.
+    fn table(&self, kernels: &[&str], modes: &[Mode]) -> Result<()> {
+        if kernels.is_empty() {
+            return Ok(());
+        }
+        let watched = &modes[1..];
+        print!("{:<14}{:>10}", "kernel", "plain");
+        watched.iter().for_each(|mode| print!("{:>9}", mode.name()));
+        print!("{:>12}", "plain heap");
+        watched.iter().for_each(|mode| print!("{:>9}", mode.name()));
+        println!();
+        let mut times = vec![Vec::new(); watched.len()];
+        let mut heaps = vec![Vec::new(); watched.len()];
+        for kernel in kernels {
+            let medians = self.kernel(kernel, modes)?;
+            let [plain, watched @ ..] = medians.as_slice() else { bail!("nothing was measured") };
+            print!("{kernel:<14}{:>7.0} ms", plain.elapsed / 1e6);
+            for (median, ratios) in watched.iter().zip(&mut times) {
+                ratios.push(median.elapsed / plain.elapsed);
+                print!("{:>8.2}x", median.elapsed / plain.elapsed);
+            }
+            print!("{:>9.1} MB", plain.heap / 1e6);
+            for (median, ratios) in watched.iter().zip(&mut heaps) {
+                ratios.push(median.heap / plain.heap);
+                print!("{:>8.2}x", median.heap / plain.heap);
+            }
+            println!();
+        }
+        print!("{:<14}{:>10}", "geometric mean", "");
+        times.iter().for_each(|ratios| print!("{:>8.2}x", geometric_mean(ratios)));
+        print!("{:>12}", "");
+        heaps.iter().for_each(|ratios| print!("{:>8.2}x", geometric_mean(ratios)));
+        println!("\n");
+        Ok(())
+    }
+
+    /// Runs a kernel in all modes, round by round, so that whatever slows the machine down slows all of them.
+    fn kernel(&self, kernel: &str, modes: &[Mode]) -> Result<Vec<Measure>> {
+        let mut measures = vec![Vec::new(); modes.len()];
+        for _ in 0..self.options.rounds {
+            for (mode, measures) in modes.iter().zip(&mut measures) {
+                measures.push(self.measure(kernel, *mode)?);
+            }
+        }
+        let middle = |measures: &[Measure], number: fn(&Measure) -> f64| {
+            median(&measures.iter().map(number).collect::<Vec<_>>())
+        };
+        let medians = measures.iter().map(|measures| Measure {
+            elapsed: middle(measures, |measure| measure.elapsed),
+            heap: middle(measures, |measure| measure.heap),
+        });
+        Ok(medians.collect())
+    }
+
+    fn measure(&self, kernel: &str, mode: Mode) -> Result<Measure> {
+        // The JVM's archive of ready-made objects counts as used heap, and is not used under Fissure: without it the
+        // heaps can be compared.
+        let mut command = self.command(kernel, mode, &["-Xshare:off"]);
+        let text = answer(command.arg(self.options.scale.to_string()))?;
+        parse_measure(&text).with_context(|| format!("{} printed no measure: {text}", line(&command)))
+    }
+
+    fn command(&self, class: &str, mode: Mode, java_options: &[&str]) -> Command {
+        let java = self.jdk.bin().join("java");
+        let mut command = match mode {
+            Mode::Plain => Command::new(java),
+            _ => {
+                let mut command = Command::new(&self.fissure);
+                command.args(["detect", "--analysis", "racer", "--watch", mode.name(), "--"]).arg(java);
+                command
+            }
+        };
+        command.args(java_options).arg("-cp").arg(&self.classes).arg(class);
+        command
+    }
+
+    /// The time from start to end of a program that does next to nothing.
+    fn start_up(&self) -> Result<()> {
+        let mut plain = Vec::new();
+        let mut watched = Vec::new();
+        for _ in 0..self.options.rounds {
+            for (mode, times) in [(Mode::Plain, &mut plain), (Mode::All, &mut watched)] {
+                let started = Instant::now();
+                let text = answer(&mut self.command(HELLO, mode, &[]))?;
+                times.push(started.elapsed().as_secs_f64());
+                if text.trim() != "hello 1" {
+                    bail!("{HELLO} did not greet: {text}");
+                }
+            }
+        }
+        let (plain, watched) = (median(&plain), median(&watched));
+        println!("start-up: plain {plain:.3} s, watched {watched:.3} s, {:.3} s more", watched - plain);
+        Ok(())
+    }
+}
+
+/// What a command prints. Fissure's exit code tells what it found, which does not matter here.
+fn answer(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {}", line(command)))?;
+    if output.stdout.is_empty() {
+        bail!("{} printed nothing: {}", line(command), String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn parse_measure(text: &str) -> Option<Measure> {
+    let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some(Measure { elapsed: number("elapsed_ns ")?, heap: number("heap_bytes ")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_and_limits() {
+        assert_eq!(parse(&[]).unwrap(), Options { rounds: 5, scale: 1, kernel: None });
+        let options = parse(&["--rounds", "3", "--kernel", "Sieve", "--scale", "2"]).unwrap();
+        assert_eq!(options, Options { rounds: 3, scale: 2, kernel: Some("Sieve".to_owned()) });
+        for wrong in [&["--rounds", "0"][..], &["--rounds"], &["--kernel", "None"], &["--speed", "3"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn measures_are_read_from_the_output() {
+        let text = "something else\nelapsed_ns 1500\nheap_bytes 42\n";
+        assert_eq!(parse_measure(text), Some(Measure { elapsed: 1500.0, heap: 42.0 }));
+        assert_eq!(parse_measure("elapsed_ns 1500\n"), None);
+    }
+
+    #[test]
+    fn every_kernel_has_its_source() {
+        for kernel in FIELD_KERNELS.iter().chain(&ARRAY_KERNELS).chain([&HELLO]) {
+            let source = root().join("programs/bench").join(format!("{kernel}.java"));
+            assert!(source.is_file(), "{}", source.display());
+        }
+    }
+}

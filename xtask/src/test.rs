@@ -1,0 +1,62 @@
+//! All tests, in the order in which they fail fastest.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    jdk,
+    workspace::{cargo, line, succeed},
+};
+
+/// Runs step after step and stops at the first that fails.
+pub(crate) fn run() -> Result<()> {
+    let mut report = Report::default();
+    report.step("set-up", || jdk::set_up().map(|jdk| println!("JDK in {}", jdk.bin().display())))?;
+    for (name, arguments) in steps() {
+        report.step(name, || {
+            let mut command = cargo(arguments);
+            println!("$ {}", line(&command));
+            succeed(&mut command)
+        })?;
+    }
+    println!("\nall of it passed:");
+    for (name, time) in &report.passed {
+        println!("  {name:<14} {:>7.1} s", time.as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The steps after the set-up. The agent is a library of its own that no test depends on, so that the build comes
+/// before the tests that need it.
+fn steps() -> [(&'static str, &'static [&'static str]); 6] {
+    [
+        ("formatting", &["fmt", "--all", "--check"]),
+        ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        ("build", &["build", "--workspace"]),
+        ("unit tests", &["test", "--workspace", "--lib", "--bins"]),
+        ("doc tests", &["test", "--workspace", "--doc"]),
+        ("end to end", &["test", "--workspace", "--test", "*", "--", "--show-output"]),
+    ]
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    passed: Vec<(&'static str, Duration)>,
+}
+
+impl Report {
+    fn step(&mut self, name: &'static str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("\n== {name}");
+        let started = Instant::now();
+        let result = body();
+        let time = started.elapsed();
+        println!(
+            "== {name}: {} after {:.1} s",
+            if result.is_ok() { "passed" } else { "failed" },
+            time.as_secs_f64()
+        );
+        self.passed.push((name, time));
+        result.with_context(|| format!("the step '{name}' failed"))
+    }
+}
