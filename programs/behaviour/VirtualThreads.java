@@ -1,0 +1,34 @@
+// A hundred virtual threads with a lock and a queue, where the JVM has them; otherwise it says so.
+import java.util.ArrayList;
+import java.util.List;
+
+public class VirtualThreads {
+    private static int visits;
+
+    static void visit() {
+        for (int i = 0; i < 10; i++) {
+            synchronized (VirtualThreads.class) {
+                visits++;
+            }
+            Thread.yield();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (Runtime.version().feature() < 21) {
+            System.out.println("no virtual threads here");
+            return;
+        }
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Runnable body = VirtualThreads::visit;
+            threads.add((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        synchronized (VirtualThreads.class) {
+            System.out.println(visits);
+        }
+    }
+}

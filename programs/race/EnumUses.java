@@ -1,0 +1,28 @@
+// A field of an enum constant is shared by everybody who uses the constant.
+// fissure: must-find racer data-race EnumUses$Level.uses
+// fissure: must-find eraser data-race EnumUses$Level.uses
+public class EnumUses {
+    enum Level {
+        LOW,
+        HIGH;
+
+        private int uses;
+    }
+
+    static void work(Level level) {
+        for (int i = 0; i < 100; i++) {
+            level.uses++;
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Level shared = Level.valueOf("LOW");
+        Thread first = new Thread(() -> work(shared));
+        Thread second = new Thread(() -> work(shared));
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        System.out.println("done");
+    }
+}

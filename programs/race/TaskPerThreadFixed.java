@@ -1,0 +1,18 @@
+// A thread for each task, joined before the next one starts: both analyses see no lock, and that all is ordered.
+// fissure: must-find-ordered racer TaskPerThreadFixed.finished
+// fissure: must-find-ordered eraser TaskPerThreadFixed.finished
+public class TaskPerThreadFixed {
+    private static int finished;
+
+    public static void main(String[] args) throws InterruptedException {
+        for (int task = 0; task < 4; task++) {
+            Thread thread = new Thread(() -> finished++);
+            thread.start();
+            thread.join();
+        }
+        if (finished != 4) {
+            throw new AssertionError(finished);
+        }
+        System.out.println("done");
+    }
+}
