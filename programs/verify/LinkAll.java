@@ -1,55 +1,32 @@
-// Loads and links, without initializing them, all classes of the modules named as arguments (or of all modules), so that
-// the JVM verifies each of them. Prints how many were linked and every failure of verification.
+// Loads and links, without initializing them, all classes that a file names, one on each line, so that the JVM verifies
+// each of them. Prints a line for every class that could not be linked (what became of it, its name and why, with tabs
+// between), and in the end how many could.
 import java.io.IOException;
-import java.net.URI;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Stream;
 
 public class LinkAll {
     public static void main(String[] args) throws IOException {
-        FileSystem image = FileSystems.getFileSystem(URI.create("jrt:/"));
-        List<String> modules = new ArrayList<>(List.of(args));
-        if (modules.isEmpty()) {
-            try (Stream<Path> all = Files.list(image.getPath("/modules"))) {
-                all.forEach(module -> modules.add(module.getFileName().toString()));
-            }
-        }
+        ClassLoader loader = ClassLoader.getSystemClassLoader();
         int linked = 0;
-        int absent = 0;
-        int refused = 0;
-        for (String module : modules) {
-            for (String name : classesOf(image.getPath("/modules", module))) {
-                try {
-                    // Asking for the declared methods links the class.
-                    Class.forName(name, false, ClassLoader.getSystemClassLoader()).getDeclaredMethods();
-                    linked++;
-                } catch (VerifyError | ClassFormatError | IncompatibleClassChangeError error) {
-                    refused++;
-                    System.out.println(name + ": " + error);
-                } catch (LinkageError | ClassNotFoundException error) {
-                    // Some classes refer to others that this image does not have.
-                    absent++;
-                }
+        for (String name : Files.readAllLines(Path.of(args[0]))) {
+            try {
+                // Asking for the declared methods links the class.
+                Class.forName(name, false, loader).getDeclaredMethods();
+                linked++;
+            } catch (NoClassDefFoundError | ClassNotFoundException error) {
+                // Some classes refer to others that this JVM does not have.
+                print("incomplete", name, error);
+            } catch (Throwable error) {
+                print("refused", name, error);
             }
         }
-        System.out.println("linked " + linked + ", refused " + refused + ", incomplete " + absent);
+        System.out.println("linked\t" + linked);
     }
 
-    private static List<String> classesOf(Path module) throws IOException {
-        List<String> names = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(module)) {
-            files.forEach(file -> {
-                String name = module.relativize(file).toString();
-                if (name.endsWith(".class") && !name.endsWith("module-info.class")) {
-                    names.add(name.substring(0, name.length() - 6).replace('/', '.'));
-                }
-            });
-        }
-        return names;
+    private static void print(String what, String name, Throwable error) {
+        // The message of the verifier ends in a dump of the code, over many lines.
+        String message = error.toString().split("Current Frame:", 2)[0].replaceAll("\\s+", " ").trim();
+        System.out.println(what + "\t" + name + "\t" + message);
     }
 }

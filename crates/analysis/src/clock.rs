@@ -67,6 +67,18 @@ impl Clock {
         Clock { root: join(&left.root, &right.root), height: left.height }
     }
 
+    /// Whether no count of `other` is larger than here.
+    pub fn includes(&self, other: &Clock) -> bool {
+        let (mut left, mut right) = (self.clone(), other.clone());
+        while left.height < right.height {
+            left.grow();
+        }
+        while right.height < left.height {
+            right.grow();
+        }
+        includes(left.root.as_ref(), right.root.as_ref())
+    }
+
     fn grow(&mut self) {
         if let Some(root) = self.root.take() {
             let mut children: [Option<Arc<Node>>; FAN] = Default::default();
@@ -103,6 +115,21 @@ fn with(node: Option<&Node>, height: u32, thread: u32, count: u32) -> Arc<Node> 
     let child = &mut children[slot(thread, height)];
     *child = Some(with(child.as_deref(), height - 1, thread, count));
     Arc::new(Node::Branch(children))
+}
+
+fn includes(larger: Option<&Arc<Node>>, smaller: Option<&Arc<Node>>) -> bool {
+    let Some(smaller) = smaller else { return true };
+    if larger.is_some_and(|larger| Arc::ptr_eq(larger, smaller)) {
+        return true;
+    }
+    match (larger.map(|node| &**node), &**smaller) {
+        (Some(Node::Leaf(a)), Node::Leaf(b)) => a.iter().zip(b).all(|(a, b)| a >= b),
+        (Some(Node::Branch(a)), Node::Branch(b)) => {
+            a.iter().zip(b).all(|(a, b)| includes(a.as_ref(), b.as_ref()))
+        }
+        (_, Node::Leaf(b)) => b.iter().all(|&count| count == 0),
+        (_, Node::Branch(b)) => b.iter().all(|child| includes(None, child.as_ref())),
+    }
 }
 
 fn join(left: &Option<Arc<Node>>, right: &Option<Arc<Node>>) -> Option<Arc<Node>> {
@@ -145,6 +172,9 @@ mod tests {
                 let entry = expected.entry(thread).or_insert(0);
                 *entry = count.max(*entry);
             }
+            prop_assert!(joined.includes(&build(&left)) && joined.includes(&build(&right)));
+            let within = expected.iter().all(|(&thread, &count)| build(&left).get(thread) >= count);
+            prop_assert_eq!(build(&left).includes(&build(&right)), within);
             for thread in (0..5000).step_by(7).chain(expected.keys().copied()) {
                 prop_assert_eq!(joined.get(thread), expected.get(&thread).copied().unwrap_or(0));
             }

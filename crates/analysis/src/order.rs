@@ -1,8 +1,12 @@
-//! What comes before what: the order that starting and joining threads gives.
+//! What comes before what: the order that starting and joining threads gives, and the library's forms of it.
 //!
 //! A thread's life is cut into segments. A new one begins when the thread starts another or has joined one, so
 //! that a whole segment either comes before a segment of another thread or it does not, and an access
 //! can be stamped with one small number.
+//!
+//! Submitting a task and waiting for its result, opening a latch and passing it, putting something into a queue and taking
+//! it out are starting and joining in other words: one thread [releases](Order::release) what it did so far, another one
+//! [acquires](Order::acquire) it.
 
 use fissure_model::ids::ThreadId;
 
@@ -29,8 +33,9 @@ pub struct Order {
     saturated: bool,
 }
 
-/// Segments beyond this number are not told apart any more.
-const LIMIT: usize = (1 << OWNER_BITS) - 1;
+/// Segments beyond this number are not told apart any more: each costs about a hundred bytes.
+const LIMIT: usize = 1 << 20;
+const _: () = assert!(LIMIT < 1 << OWNER_BITS);
 
 impl Order {
     /// A thread that nobody known started.
@@ -50,6 +55,40 @@ impl Order {
     pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
         if let Some(&last) = self.current.get(ended.0 as usize) {
             self.advance(thread, Some(last));
+        }
+    }
+
+    /// `thread` hands over what it did so far, together with what others handed over `before` at the same place. Whoever
+    /// acquires the segment that is given back comes after all of it.
+    pub fn release(&mut self, thread: ThreadId, before: Option<Segment>) -> Segment {
+        let Some(&now) = self.current.get(thread.0 as usize) else { return Segment(0) };
+        let known = |before: Segment| {
+            self.segments[now.0 as usize].clock.includes(&self.segments[before.0 as usize].clock)
+        };
+        let before = before.filter(|&before| (before.0 as usize) < self.segments.len() && !known(before));
+        let handed = match before {
+            Some(before) => {
+                let data = &self.segments[now.0 as usize];
+                let (thread, index) = (data.thread, data.index);
+                let clock = data.clock.join(&self.segments[before.0 as usize].clock);
+                self.segment_with(thread, index, clock)
+            }
+            None => now,
+        };
+        self.advance(thread, None);
+        handed
+    }
+
+    /// `thread` takes over what was handed over as `handed`. A new segment begins if it did not know that before.
+    pub fn acquire(&mut self, thread: ThreadId, handed: Segment) {
+        let Some(&now) = self.current.get(thread.0 as usize) else { return };
+        let known = (handed.0 as usize) >= self.segments.len() || {
+            let (now, handed) =
+                (&self.segments[now.0 as usize].clock, &self.segments[handed.0 as usize].clock);
+            now.includes(handed)
+        };
+        if !known {
+            self.advance(thread, Some(handed));
         }
     }
 
@@ -131,6 +170,23 @@ mod tests {
         order.join(main, child);
         assert!(order.is_before(inside, order.segment(main)));
         assert_eq!(order.thread_of(inside), child);
+    }
+
+    #[test]
+    fn what_is_handed_over_comes_before_what_is_done_with_it() {
+        let mut order = Order::default();
+        let main = order.root();
+        let (left, right, last) = (order.start(main), order.start(main), order.start(main));
+        let (a, b) = (order.segment(left), order.segment(right));
+        let handed = order.release(left, None);
+        let after = order.segment(left);
+        let both = order.release(right, Some(handed));
+        order.acquire(last, both);
+        let taken = order.segment(last);
+        assert!(order.is_before(a, taken) && order.is_before(b, taken));
+        assert!(!order.is_before(after, taken) && !order.is_before(taken, a));
+        order.acquire(last, handed);
+        assert_eq!(order.segment(last), taken);
     }
 
     #[test]

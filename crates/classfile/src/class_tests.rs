@@ -355,11 +355,13 @@ fn probes_are_put_where_they_fit() {
             Err(reason) => assert!(outcome.left_alone.iter().any(|left| left.reason.contains(reason))),
         }
     }
-    use ProbeArguments::{MapResult, ResultAndThis, This, ThisAndLong};
+    use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
     use ProbePoint::{Entry, Return};
     check("()V", &[177], Entry, This, Ok("0 aload_0\n1 invokestatic probe\n4 return"));
     check("()V", &[0, 177], Return, This, Ok("0 nop\n1 aload_0\n2 invokestatic probe\n5 return"));
-    check("(J)V", &[177], Entry, ThisAndLong, Ok("0 aload_0\n1 lload_1\n2 invokestatic probe\n5 return"));
+    check("(LX;)V", &[177], Entry, Parameter(0), Ok("0 aload_1\n1 invokestatic probe\n4 return"));
+    check("(JLX;)V", &[177], Entry, Parameter(1), Ok("0 aload_3\n1 invokestatic probe\n4 return"));
+    check("(JILX;)V", &[177], Entry, Parameter(2), Ok("0 aload\n2 invokestatic probe\n5 return"));
     check(
         "()Z",
         &[3, 172],
@@ -372,7 +374,8 @@ fn probes_are_put_where_they_fit() {
     check("()LX;", &[1, 176], Return, MapResult, Ok("0 aconst_null\n1 invokestatic probe\n4 areturn"));
     check("()V", &[177], Return, ResultAndThis, Err("result"));
     check("()V", &[177], Return, MapResult, Err("reference"));
-    check("(I)V", &[177], Entry, ThisAndLong, Err("not a long"));
+    check("(I)V", &[177], Entry, Parameter(0), Err("no such parameter"));
+    check("(LX;)V", &[177], Entry, Parameter(1), Err("no such parameter"));
     check("()V", &[1, 75, 177], Return, This, Err("forgets"));
 }
 

@@ -89,8 +89,8 @@ pub enum ProbeArguments {
     ResultAndThis,
     /// `(T)T` with the method's return type, a reference: what the hook gives back is returned instead.
     MapResult,
-    /// `(Object this, long)V`, at entry of a method whose first parameter is a long.
-    ThisAndLong,
+    /// `(Object)V` with the parameter of this place, counted from 0, at entry; it must be a reference.
+    Parameter(u8),
 }
 
 /// How an access to another class's field is instrumented.

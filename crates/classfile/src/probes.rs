@@ -1,10 +1,10 @@
 //! Calls of hook methods at the entry or the returns of chosen methods.
 
 use crate::additions::Additions;
-use crate::descriptor::{parameters, result};
+use crate::descriptor::{parameters, result, slots};
 use crate::edits::Edits;
 use crate::error::MethodError;
-use crate::opcodes::{ACONST_NULL, ALOAD_0, DUP, DUP2, INVOKESTATIC, LLOAD_0, LLOAD_1};
+use crate::opcodes::{ACONST_NULL, ALOAD, ALOAD_0, DUP, DUP2, INVOKESTATIC};
 use crate::plan::{Plan, Probe, ProbeArguments, ProbePoint};
 
 /// A probe that is known to fit its method.
@@ -66,7 +66,7 @@ fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, 
     let is_entry = probe.at == ProbePoint::Entry;
     let this = if method.is_static { ACONST_NULL } else { ALOAD_0 };
     let returned = result(method.descriptor);
-    if probe.argument != ProbeArguments::MapResult {
+    if matches!(probe.argument, ProbeArguments::This | ProbeArguments::ResultAndThis) {
         if is_entry && method.is_constructor {
             return Err("a constructor has no object at its entry to hand to a probe");
         }
@@ -90,16 +90,23 @@ fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, 
         (ProbeArguments::MapResult, false) => {
             Err("the method's result is not a reference that a probe could map")
         }
-        (ProbeArguments::ThisAndLong, true) => match parameters(method.descriptor).next() {
-            Some(b"J") => {
-                let argument = if method.is_static { LLOAD_0 } else { LLOAD_1 };
-                Ok(([this, argument], 3, b"(Ljava/lang/Object;J)V".to_vec()))
+        (ProbeArguments::Parameter(place), true) => {
+            let place = usize::from(place);
+            if !matches!(parameters(method.descriptor).nth(place), Some([b'L' | b'[', ..])) {
+                return Err("the method has no such parameter that is a reference");
             }
-            _ => Err("the method's first parameter is not a long"),
-        },
+            let before: usize = parameters(method.descriptor).take(place).map(slots).sum();
+            match u8::try_from(before + usize::from(!method.is_static)) {
+                Ok(slot @ 0..=3) => Ok(([ALOAD_0 + slot, 0], 1, b"(Ljava/lang/Object;)V".to_vec())),
+                Ok(slot) => Ok(([ALOAD, slot], 1, b"(Ljava/lang/Object;)V".to_vec())),
+                Err(_) => Err("the parameter is out of a probe's reach"),
+            }
+        }
         (ProbeArguments::ResultAndThis | ProbeArguments::MapResult, true) => {
             Err("there is no result at a method's entry")
         }
-        (ProbeArguments::ThisAndLong, false) => Err("parameters can only be handed over at a method's entry"),
+        (ProbeArguments::Parameter(_), false) => {
+            Err("parameters can only be handed over at a method's entry")
+        }
     }
 }

@@ -275,6 +275,7 @@ fn mnemonic(opcode: u8) -> String {
         17 => "sipush",
         18 => "ldc",
         19 => "ldc_w",
+        25 => "aload",
         26..=29 => return format!("iload_{}", opcode - 26),
         30..=33 => return format!("lload_{}", opcode - 30),
         42..=45 => return format!("aload_{}", opcode - 42),

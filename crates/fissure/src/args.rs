@@ -8,7 +8,7 @@ use clap::{
 };
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Watch},
+    settings::{Analysis, Order, Watch},
 };
 
 /// Finds data races in unmodified JVM programs.
@@ -49,6 +49,11 @@ pub(crate) struct DetectArguments {
     /// Whether the elements of arrays are watched too.
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub(crate) arrays: YesNo,
+
+    /// What counts as an order between two accesses: starting and joining threads, or also handing over by tasks and
+    /// their results, latches, barriers and queues. Ordered races are listed apart and do not count.
+    #[arg(long, value_name = "ORDER", default_value = "start-join")]
+    pub(crate) order: OrderName,
 
     /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
     #[arg(long, value_name = "DIR")]
@@ -103,6 +108,23 @@ impl From<AnalysisName> for Analysis {
         match name {
             AnalysisName::Racer => Analysis::Racer,
             AnalysisName::Eraser => Analysis::Eraser,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderName {
+    /// Starting and joining threads.
+    StartJoin,
+    /// Also tasks and their results, latches, barriers and queues.
+    HandOver,
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Order {
+        match name {
+            OrderName::StartJoin => Order::StartJoin,
+            OrderName::HandOver => Order::HandOver,
         }
     }
 }

@@ -26,7 +26,13 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         }
     }
     let json = options.json.as_deref().map(JsonFile::check).transpose()?;
-    let task = Task { command: &options.command, analysis, scope: &options.scope, watch: options.watched() };
+    let task = Task {
+        command: &options.command,
+        analysis,
+        scope: &options.scope,
+        watch: options.watched(),
+        order: options.order.into(),
+    };
     let report = watch::run(&task);
 
     let directory = env::current_dir().unwrap_or_default();

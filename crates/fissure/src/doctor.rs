@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use fissure_model::settings::{Analysis, Watch};
+use fissure_model::settings::{Analysis, Order, Watch};
 use fissure_report::Report;
 
 use crate::{
@@ -112,7 +112,13 @@ fn version(java: Option<&Path>) -> Outcome {
 fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
     let command: [OsString; 5] =
         [java.into(), "-cp".into(), classes.into(), "FissureDoctor".into(), mode.into()];
-    watch::run(&Task { command: &command, analysis: Analysis::Racer, scope: &[], watch: Watch::All })
+    watch::run(&Task {
+        command: &command,
+        analysis: Analysis::Racer,
+        scope: &[],
+        watch: Watch::All,
+        order: Order::StartJoin,
+    })
 }
 
 fn judge_racy(report: &Report) -> Outcome {

@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Settings, Watch},
+    settings::{Analysis, Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
 use tempfile::TempDir;
@@ -23,6 +23,7 @@ pub(crate) struct Task<'a> {
     pub(crate) analysis: Analysis,
     pub(crate) scope: &'a [Pattern],
     pub(crate) watch: Watch,
+    pub(crate) order: Order,
 }
 
 /// Refuses on systems where no agent can work.
@@ -86,6 +87,7 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
         analysis: task.analysis,
         scope: task.scope.to_vec(),
         watch: task.watch,
+        order: task.order,
         folder: folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;

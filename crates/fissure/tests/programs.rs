@@ -7,6 +7,7 @@
 //! - `must-find-ordered ANALYSIS SUBJECT`: reported as ordered by thread start or join.
 //! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
 //! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
+//! - `detect OPTION…`: what Fissure is told beside the analysis.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
 //!
 //! Whatever else is found without being ordered is a false alarm. Programs in `race` print `done`; those in
@@ -55,6 +56,7 @@ struct Expectations {
     must_not_find_ordered: Vec<String>,
     must_leave_alone: Vec<String>,
     program_exit: i32,
+    detect_options: Vec<String>,
     java_options: Vec<String>,
     arguments: Vec<String>,
     stdin: String,
@@ -196,6 +198,7 @@ impl Folder {
             let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
             let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
             watched.extend(["--analysis".into(), analysis.into(), "--json".into(), report.path().into()]);
+            watched.extend(expectations.detect_options.iter().map(OsString::from));
             watched.push("--".into());
             watched.extend(command.iter().cloned());
             let ended = run(&watched, &expectations.stdin, Some(&self.agent));
@@ -489,6 +492,7 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
                 expectations.program_exit =
                     code.parse().map_err(|_| format!("'{code}' is no exit code: {line}"))?;
             }
+            ["detect", options @ ..] => expectations.detect_options = owned(options),
             ["java", options @ ..] => expectations.java_options = owned(options),
             ["args", arguments @ ..] => expectations.arguments = owned(arguments),
             ["stdin", words @ ..] => expectations.stdin = format!("{}\n", words.join(" ")),

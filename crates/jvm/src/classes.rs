@@ -47,7 +47,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: jdk::probes(name),
+        probes: jdk::probes(name, agent.settings.order),
     };
     let summary = if in_scope { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);

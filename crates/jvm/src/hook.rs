@@ -37,6 +37,8 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureLocks",
     "FissureArrays$Shadow",
     "FissureArrays",
+    "FissureOrder$Handed",
+    "FissureOrder",
     "FissureThread",
     "FissureEngine",
     "FissureHook",

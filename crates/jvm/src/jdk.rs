@@ -1,9 +1,10 @@
 //! What is particular about classes of the JDK: where they take locks that are not monitors, where threads start and
-//! end, and which classes are better left as they are.
+//! end, where one thread hands over to another, and which classes are better left as they are.
 
 use fissure_classfile::{Probe, ProbeArguments, ProbePoint};
+use fissure_model::settings::Order;
 
-use ProbeArguments::{MapResult, ResultAndThis, This};
+use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
 
 const fn probe(
@@ -65,6 +66,157 @@ const STAMPED_LOCK: &[Probe<'static>] = &[
     probe("unstampedUnlockRead", Some("()V"), Entry, "unlocked", This),
 ];
 
+// Starting and joining in the library's words: tasks, latches and the like, and queues, where one thread hands over to another
+// as a whole. Maps and atomics are not among them: they are used far too often for a new segment each time. Each release is at a method's entry, before its effect can be seen, and each
+// acquire at its return, after the effect of others was seen.
+
+/// At entry, what the thread did so far is handed over at the object itself.
+const fn releases(method: &'static str) -> Probe<'static> {
+    probe(method, None, Entry, "released", This)
+}
+
+/// At entry, it is handed over with a parameter: a task, an element, a value.
+const fn releases_with(method: &'static str, descriptor: &'static str, parameter: u8) -> Probe<'static> {
+    probe(method, Some(descriptor), Entry, "released", Parameter(parameter))
+}
+
+/// At entry, what was handed over at the object itself is taken over: a task begins.
+const fn begins(method: &'static str) -> Probe<'static> {
+    probe(method, None, Entry, "acquired", This)
+}
+
+/// At return, what was handed over at the object itself is taken over.
+const fn acquires(method: &'static str) -> Probe<'static> {
+    probe(method, None, Return, "acquired", This)
+}
+
+/// At return, what was handed over with the result is taken over.
+const fn takes(method: &'static str, descriptor: &'static str) -> Probe<'static> {
+    probe(method, Some(descriptor), Return, "taken", ResultAndThis)
+}
+
+const FUTURE_TASK: &[Probe<'static>] =
+    &[begins("run"), begins("runAndReset"), releases("set"), releases("setException"), acquires("get")];
+
+const EXECUTOR: &[Probe<'static>] = &[
+    releases_with("execute", "(Ljava/lang/Runnable;)V", 0),
+    releases_with("delayedExecute", "(Ljava/util/concurrent/RunnableScheduledFuture;)V", 0),
+    releases_with("reExecutePeriodic", "(Ljava/util/concurrent/RunnableScheduledFuture;)V", 0),
+    takes("getTask", "()Ljava/lang/Runnable;"),
+    releases("tryTerminate"),
+    acquires("awaitTermination"),
+];
+
+const FORK_JOIN_TASK: &[Probe<'static>] = &[
+    releases("fork"),
+    begins("doExec"),
+    releases("setDone"),
+    releases("setCompletion"),
+    releases("setThrown"),
+    releases("trySetThrown"),
+    releases("setExceptionalCompletion"),
+    acquires("join"),
+    acquires("get"),
+    acquires("invoke"),
+    acquires("quietlyJoin"),
+    acquires("quietlyInvoke"),
+    acquires("joinForPoolInvoke"),
+    acquires("getForPoolInvoke"),
+    acquires("awaitDone"),
+];
+
+const FORK_JOIN_POOL: &[Probe<'static>] = &[
+    releases_with("externalPush", "(Ljava/util/concurrent/ForkJoinTask;)V", 0),
+    releases_with(
+        "externalSubmit",
+        "(Ljava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;",
+        0,
+    ),
+    releases_with(
+        "poolSubmit",
+        "(ZLjava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;",
+        1,
+    ),
+    releases_with("execute", "(Ljava/util/concurrent/ForkJoinTask;)V", 0),
+    releases_with("submit", "(Ljava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;", 0),
+    releases_with("invoke", "(Ljava/util/concurrent/ForkJoinTask;)Ljava/lang/Object;", 0),
+];
+
+const COUNTED_COMPLETER: &[Probe<'static>] = &[
+    probe("tryComplete", None, Entry, "completes", This),
+    probe("propagateCompletion", None, Entry, "completes", This),
+    probe("complete", None, Entry, "completes", This),
+];
+
+const COMPLETABLE_FUTURE: &[Probe<'static>] = &[
+    releases("complete"),
+    releases("completeExceptionally"),
+    releases("internalComplete"),
+    releases("completeNull"),
+    releases("completeValue"),
+    releases("completeThrowable"),
+    releases("completeRelay"),
+    acquires("get"),
+    acquires("join"),
+    acquires("getNow"),
+    acquires("resultNow"),
+    begins("uniAcceptNow"),
+    begins("uniApplyNow"),
+    begins("uniRunNow"),
+    begins("postComplete"),
+];
+
+const TASK: &[Probe<'static>] = &[begins("run")];
+
+const COUNT_DOWN_LATCH: &[Probe<'static>] = &[releases("countDown"), acquires("await")];
+
+const CYCLIC_BARRIER: &[Probe<'static>] = &[releases("await"), acquires("await")];
+
+const EXCHANGER: &[Probe<'static>] = &[releases("exchange"), acquires("exchange")];
+
+const PHASER: &[Probe<'static>] = &[
+    releases("arrive"),
+    releases("arriveAndDeregister"),
+    releases("arriveAndAwaitAdvance"),
+    acquires("arriveAndAwaitAdvance"),
+    acquires("awaitAdvance"),
+    acquires("awaitAdvanceInterruptibly"),
+];
+
+const SEMAPHORE: &[Probe<'static>] =
+    &[releases("release"), acquires("acquire"), acquires("acquireUninterruptibly"), acquires("tryAcquire")];
+
+const TIMER: &[Probe<'static>] = &[releases_with("sched", "(Ljava/util/TimerTask;JJ)V", 0)];
+
+const TIMER_QUEUE: &[Probe<'static>] = &[takes("getMin", "()Ljava/util/TimerTask;")];
+
+/// Queues and deques hand over with each element.
+const QUEUE: &[Probe<'static>] = &[
+    releases_with("add", "(Ljava/lang/Object;)Z", 0),
+    releases_with("addFirst", "(Ljava/lang/Object;)V", 0),
+    releases_with("addLast", "(Ljava/lang/Object;)V", 0),
+    releases_with("offer", "(Ljava/lang/Object;)Z", 0),
+    releases_with("offer", "(Ljava/lang/Object;JLjava/util/concurrent/TimeUnit;)Z", 0),
+    releases_with("offerFirst", "(Ljava/lang/Object;)Z", 0),
+    releases_with("offerLast", "(Ljava/lang/Object;)Z", 0),
+    releases_with("push", "(Ljava/lang/Object;)V", 0),
+    releases_with("put", "(Ljava/lang/Object;)V", 0),
+    releases_with("putFirst", "(Ljava/lang/Object;)V", 0),
+    releases_with("putLast", "(Ljava/lang/Object;)V", 0),
+    releases_with("transfer", "(Ljava/lang/Object;)V", 0),
+    releases_with("tryTransfer", "(Ljava/lang/Object;)Z", 0),
+    takes("peek", "()Ljava/lang/Object;"),
+    takes("peekFirst", "()Ljava/lang/Object;"),
+    takes("peekLast", "()Ljava/lang/Object;"),
+    takes("poll", "()Ljava/lang/Object;"),
+    takes("poll", "(JLjava/util/concurrent/TimeUnit;)Ljava/lang/Object;"),
+    takes("pollFirst", "()Ljava/lang/Object;"),
+    takes("pollLast", "()Ljava/lang/Object;"),
+    takes("take", "()Ljava/lang/Object;"),
+    takes("takeFirst", "()Ljava/lang/Object;"),
+    takes("takeLast", "()Ljava/lang/Object;"),
+];
+
 const REFLECTION: &[Probe<'static>] = &[probe(
     "filterFields",
     Some("(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;"),
@@ -74,7 +226,7 @@ const REFLECTION: &[Probe<'static>] = &[probe(
 )];
 
 /// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
+pub(crate) fn probes(class: &str, order: Order) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => THREAD,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => VIRTUAL_THREAD,
@@ -84,6 +236,40 @@ pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
         "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock" => REENTRANT_LOCK,
         "java/util/concurrent/locks/StampedLock" => STAMPED_LOCK,
         "jdk/internal/reflect/Reflection" => REFLECTION,
+        _ if order == Order::HandOver => {
+            hand_over_probes(class.strip_prefix("java/util/").unwrap_or_default())
+        }
+        _ => &[],
+    }
+}
+
+fn hand_over_probes(class: &str) -> &'static [Probe<'static>] {
+    match class.strip_prefix("concurrent/").unwrap_or(class) {
+        "Timer" => TIMER,
+        "TaskQueue" => TIMER_QUEUE,
+        "FutureTask" => FUTURE_TASK,
+        "ThreadPoolExecutor" | "ScheduledThreadPoolExecutor" => EXECUTOR,
+        "ForkJoinTask" => FORK_JOIN_TASK,
+        "ForkJoinPool" => FORK_JOIN_POOL,
+        "CountedCompleter" => COUNTED_COMPLETER,
+        "CompletableFuture" => COMPLETABLE_FUTURE,
+        "CompletableFuture$AsyncRun" | "CompletableFuture$AsyncSupply" | "CompletableFuture$Completion" => {
+            TASK
+        }
+        "CountDownLatch" => COUNT_DOWN_LATCH,
+        "CyclicBarrier" => CYCLIC_BARRIER,
+        "Exchanger" => EXCHANGER,
+        "Phaser" => PHASER,
+        "Semaphore" => SEMAPHORE,
+        "ArrayBlockingQueue"
+        | "LinkedBlockingQueue"
+        | "LinkedBlockingDeque"
+        | "PriorityBlockingQueue"
+        | "SynchronousQueue"
+        | "LinkedTransferQueue"
+        | "DelayQueue"
+        | "ConcurrentLinkedQueue"
+        | "ConcurrentLinkedDeque" => QUEUE,
         _ => &[],
     }
 }

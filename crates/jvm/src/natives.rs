@@ -38,6 +38,8 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"startThread", c"(ILjava/lang/Thread;Ljava/lang/String;)J", start_thread as *mut c_void),
             (c"joinThread", c"(II)I", join_thread as *mut c_void),
             (c"segmentOf", c"(I)I", segment_of as *mut c_void),
+            (c"release", c"(II)I", release as *mut c_void),
+            (c"acquire", c"(II)I", acquire as *mut c_void),
             (c"sample", c"(II)V", sample as *mut c_void),
             (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
         ];
@@ -198,6 +200,24 @@ extern "system" fn join_thread(_environment: *mut JNIEnv, _class: jclass, thread
 
 extern "system" fn segment_of(_environment: *mut JNIEnv, _class: jclass, thread: jint) -> jint {
     guarded(0, |agent| locked(&agent.machine).order.segment(ThreadId(thread as u32)).0 as i32)
+}
+
+extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jint, before: jint) -> jint {
+    guarded(before, |agent| {
+        let before = u32::try_from(before).ok().map(Segment);
+        locked(&agent.machine).order.release(ThreadId(thread as u32), before).0 as i32
+    })
+}
+
+extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jint, handed: jint) -> jint {
+    guarded(0, |agent| {
+        let mut machine = locked(&agent.machine);
+        let thread = ThreadId(thread as u32);
+        if let Ok(handed) = u32::try_from(handed) {
+            machine.order.acquire(thread, Segment(handed));
+        }
+        machine.order.segment(thread).0 as i32
+    })
 }
 
 extern "system" fn sample(_environment: *mut JNIEnv, _class: jclass, thread: jint, site: jint) {

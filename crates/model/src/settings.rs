@@ -24,6 +24,17 @@ impl Analysis {
     }
 }
 
+/// What counts as an order between two accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Starting and joining threads.
+    #[default]
+    StartJoin,
+    /// Also handing over from thread to thread by tasks and their results, latches, barriers and queues.
+    HandOver,
+}
+
 /// How much of the program is turned into events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +57,9 @@ pub struct Settings {
     pub scope: Vec<Pattern>,
     /// What is turned into events.
     pub watch: Watch,
+    /// What counts as an order.
+    #[serde(default)]
+    pub order: Order,
     /// The folder for the records.
     pub folder: String,
 }

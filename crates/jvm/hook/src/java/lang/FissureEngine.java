@@ -67,6 +67,12 @@ final class FissureEngine {
 
     static native int segmentOf(int thread);
 
+    /** Hands over what a thread did so far, beside what was handed over before (-1 for nothing). */
+    static native int release(int thread, int before);
+
+    /** Takes over what was handed over; gives back the thread's segment from then on. */
+    static native int acquire(int thread, int handed);
+
     /** Remembers the stack of the current thread for a site. */
     static native void sample(int thread, int site);
 
@@ -85,6 +91,8 @@ final class FissureEngine {
         FissureArrays.access(array, 0, 0, true);
         FissureThread.release(lock);
         FissureArrays.access(array, 0, 0, false);
+        FissureOrder.release(lock);
+        FissureOrder.acquire(lock);
         staticAt(0, false);
         unresolved(array, 0, true);
         main.fissureState.forgetCounts();

@@ -223,6 +223,31 @@ public final class FissureHook {
         }
     }
 
+    public static void released(Object place) {
+        if (on) {
+            FissureOrder.release(place);
+        }
+    }
+
+    public static void acquired(Object place) {
+        if (on) {
+            FissureOrder.acquire(place);
+        }
+    }
+
+    /** An element was taken out of a collection. */
+    public static void taken(Object element, Object collection) {
+        if (on) {
+            FissureOrder.acquire(element);
+        }
+    }
+
+    public static void completes(Object task) {
+        if (on) {
+            FissureOrder.completes(task);
+        }
+    }
+
     /** Hides the fields that the agent added: they alone are both synthetic and transient. */
     public static Field[] visibleFields(Field[] fields) {
         int visible = 0;

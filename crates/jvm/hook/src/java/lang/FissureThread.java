@@ -333,7 +333,11 @@ final class FissureThread {
         state.refresh(thread);
     }
 
-    private void moveTo(int segment) {
+    /** Begins another segment of the thread's life. */
+    void moveTo(int segment) {
+        if (segment == this.segment) {
+            return;
+        }
         this.segment = segment;
         for (int at = 0; at < MEMO; at++) {
             known[at] = 0L;
