@@ -1,4 +1,5 @@
-// A hundred virtual threads with a lock and a queue, where the JVM has them; otherwise it says so.
+// Thousands of virtual threads that contend for a lock while the collector moves things about, where the JVM has them;
+// otherwise it says so.
 import java.util.ArrayList;
 import java.util.List;
 
@@ -6,7 +7,7 @@ public class VirtualThreads {
     private static int visits;
 
     static void visit() {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 3; i++) {
             synchronized (VirtualThreads.class) {
                 visits++;
             }
@@ -20,7 +21,10 @@ public class VirtualThreads {
             return;
         }
         List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 5000; i++) {
+            if (i % 1000 == 999) {
+                System.gc();
+            }
             Runnable body = VirtualThreads::visit;
             threads.add((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
         }

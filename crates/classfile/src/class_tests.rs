@@ -23,7 +23,7 @@ fn exceptions(class: &[u8], method: &str) -> Vec<[u16; 4]> {
 }
 
 #[test]
-fn the_call_after_monitorenter_is_protected_but_not_jumped_to() {
+fn monitors_are_reported_before_they_change() {
     let mut class = ClassBuilder::new("A");
     // aload_0, monitorenter, [aload_0, monitorexit], goto 2, return
     let mut body = Body::new(&[42, 194, 42, 195, 167, 255, 254, 177]);
@@ -35,8 +35,8 @@ fn the_call_after_monitorenter_is_protected_but_not_jumped_to() {
         "m",
         "0 aload_0
          1 dup
-         2 monitorenter
-         3 invokestatic enter
+         2 invokestatic enter
+         5 monitorenter
          6 aload_0
          7 dup
          8 invokestatic exit
@@ -44,7 +44,7 @@ fn the_call_after_monitorenter_is_protected_but_not_jumped_to() {
          12 goto 6
          15 return",
     );
-    assert_eq!(exceptions(&outcome.bytes, "m"), [[3, 12, 15, 0]]);
+    assert_eq!(exceptions(&outcome.bytes, "m"), [[6, 12, 15, 0]]);
     assert_eq!(outcome.methods_rewritten, 1);
 }
 

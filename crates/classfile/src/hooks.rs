@@ -21,7 +21,7 @@ impl Hook {
     }
 }
 
-/// The thread has entered the object's monitor.
+/// The thread is about to enter the object's monitor, or a synchronized method begins and it has entered.
 pub const ENTER: Hook = Hook::new(0, "enter", "(Ljava/lang/Object;)V");
 /// The thread is about to leave the object's monitor.
 pub const EXIT: Hook = Hook::new(1, "exit", "(Ljava/lang/Object;)V");

@@ -83,9 +83,10 @@ impl<'a> Instrumenter<'_, 'a> {
             }
             let mut edit = self.edits.begin(index);
             match instruction.opcode {
+                // A virtual thread may be taken off its carrier inside this instruction. HotSpot 25 then loses track of
+                // references that lie below the lock on the stack, so that none may be left there for a call afterwards.
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
-                    self.edits.split(&mut edit);
                     self.edits.call(&hooks::ENTER, self.additions)?;
                 }
                 MONITOREXIT if plan.monitors => {

@@ -106,7 +106,7 @@ fn check(
 
 #[test]
 fn shuffles_are_right() {
-    check(194, None, "o", "o o", &["enter o"]);
+    check(194, None, "o", "o", &["enter o"]);
     check(195, None, "o", "o", &["exit o"]);
     check(182, Some(("wait", "()V")), "o", "o o", &["waitBegin o", "waitEnd o"]);
     check(182, Some(("wait", "(J)V")), "o t1 t2", "o o t1 t2", &["waitBegin o", "waitEnd o"]);

@@ -103,8 +103,12 @@ public final class FissureHook {
         }
     }
 
+    /**
+     * A monitor is about to be entered. A thread that waits for it accesses nothing, so that it makes no difference to lock
+     * sets that it does not have the monitor yet.
+     */
     public static void enter(Object lock) {
-        if (on) {
+        if (on && lock != null) {
             FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
         }
     }
