@@ -101,6 +101,22 @@ pub(crate) fn set_up() -> Result<Jdk> {
     find().with_context(|| format!("a JDK was installed, but there is still no `javac`; {ADVICE}"))
 }
 
+/// The JDK in a folder, which must have a compiler.
+pub(crate) fn at(home: &Path) -> Result<Jdk> {
+    let home = std::path::absolute(home)?;
+    let jdk = Jdk { bin: home.join("bin") };
+    if !jdk.bin.join("javac").is_file() {
+        bail!(
+            "there is no `bin/javac` in {}; give the folder of a JDK, not of a mere runtime",
+            home.display()
+        );
+    }
+    match version(&jdk) {
+        Some(version) if version >= OLDEST => Ok(jdk),
+        _ => bail!("the JDK in {} is not of version {OLDEST} or later", home.display()),
+    }
+}
+
 /// A JDK that is new enough, by `JAVA_HOME` first and by the search path then.
 fn find() -> Option<Jdk> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));

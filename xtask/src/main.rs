@@ -9,6 +9,7 @@ mod install;
 mod jdk;
 mod statistics;
 mod test;
+mod verify;
 mod workspace;
 
 use std::process::ExitCode;
@@ -20,7 +21,9 @@ Usage: cargo xtask TASK
 
   setup                         find a JDK, or install one with the system's package manager
   demo                          build Fissure, run it on an example program and show what it finds
-  test                          formatting, lints, build, unit, doc and end-to-end tests
+  test                          formatting, lints, build, unit, doc, verifier and end-to-end tests
+  verify-jdk [--java-home DIR] [--modules java.base,...|all]
+                                rewrite every class of a JDK and have the JVM verify it
   hook                          compile the agent's Java classes into crates/jvm/hook/classes
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
@@ -45,6 +48,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["demo"] => demo::run(),
         ["test"] => test::run(),
         ["hook"] => hook::run(),
+        ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
         ["help" | "--help" | "-h"] => {

@@ -29,13 +29,14 @@ pub(crate) fn run() -> Result<()> {
 
 /// The steps after the set-up. The agent is a library of its own that no test depends on, so that the build comes
 /// before the tests that need it.
-fn steps() -> [(&'static str, &'static [&'static str]); 6] {
+fn steps() -> [(&'static str, &'static [&'static str]); 7] {
     [
         ("formatting", &["fmt", "--all", "--check"]),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         ("build", &["build", "--workspace"]),
         ("unit tests", &["test", "--workspace", "--lib", "--bins"]),
         ("doc tests", &["test", "--workspace", "--doc"]),
+        ("verifier", &["xtask", "verify-jdk", "--modules", "java.base"]),
         ("end to end", &["test", "--workspace", "--test", "*", "--", "--show-output"]),
     ]
 }

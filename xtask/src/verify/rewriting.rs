@@ -1,0 +1,130 @@
+//! Rewriting a set of classes at full instrumentation, as if all of them had been loaded and watched already.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use fissure_classfile::{
+    ClassSummary, Environment, FieldSummary, Foreign, Plan, Site, read_summary, rewrite,
+};
+
+use super::{ClassFile, dotted, java::HOOK};
+
+const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
+
+/// The root of all classes, which nothing may be added to.
+const ROOT: &str = "java/lang/Object";
+
+/// What became of the classes.
+#[derive(Debug, Default)]
+pub(crate) struct Rewriting {
+    /// The classes that were changed, by internal name.
+    pub(crate) classes: BTreeMap<String, Vec<u8>>,
+    pub(crate) methods: u32,
+    /// Methods that were not rewritten as asked, by reason.
+    pub(crate) left_alone: BTreeMap<String, Vec<String>>,
+    /// What rewriting took, without reading and writing files.
+    pub(crate) time: Duration,
+}
+
+impl Rewriting {
+    /// Rewrites the classes.
+    pub(crate) fn of(classes: &[ClassFile]) -> Result<Self> {
+        let mut world = World::default();
+        for class in classes.iter().filter(|class| class.name != ROOT) {
+            let summary =
+                read_summary(&class.bytes).with_context(|| format!("cannot read {}", class.name))?;
+            world.classes.insert(class.name.clone(), summary);
+        }
+        let mut rewriting = Self::default();
+        for class in classes {
+            if class.name == ROOT {
+                rewriting.leave("the root of all classes stays as it is", dotted(ROOT));
+            } else {
+                rewriting.add(class, &mut world);
+            }
+        }
+        Ok(rewriting)
+    }
+
+    fn add(&mut self, class: &ClassFile, world: &mut World) {
+        let plan = Plan { monitors: true, waits: true, fields: true, arrays: true, ..Plan::empty(HOOK) };
+        let start = Instant::now();
+        let result = rewrite(&class.bytes, &plan, world);
+        self.time += start.elapsed();
+        let outcome = match result {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => return,
+            Err(error) => return self.leave(&error.to_string(), dotted(&class.name)),
+        };
+        for left in outcome.left_alone {
+            self.leave(&left.reason, format!("{}.{}{}", dotted(&class.name), left.name, left.descriptor));
+        }
+        if outcome.bytes != class.bytes {
+            self.methods += outcome.methods_rewritten;
+            self.classes.insert(class.name.clone(), outcome.bytes);
+        }
+    }
+
+    fn leave(&mut self, reason: &str, what: String) {
+        self.left_alone.entry(reason.to_owned()).or_default().push(what);
+    }
+}
+
+/// All classes that are rewritten, by internal name.
+#[derive(Debug, Default)]
+struct World {
+    classes: HashMap<String, ClassSummary>,
+    sites: u32,
+    cells: u32,
+}
+
+impl World {
+    /// The class that declares a field and the field, as the JVM would find it from `class`.
+    fn declaration(
+        &self,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<(&ClassSummary, &FieldSummary)> {
+        let mut class = self.classes.get(class);
+        while let Some(summary) = class {
+            let field =
+                summary.fields.iter().find(|field| field.name == name && field.descriptor == descriptor);
+            if let Some(field) = field {
+                return Some((summary, field));
+            }
+            class = summary.super_name.as_ref().and_then(|name| self.classes.get(name));
+        }
+        None
+    }
+}
+
+impl Environment for World {
+    fn site(&mut self, _site: Site<'_>) -> u32 {
+        self.sites += 1;
+        self.sites
+    }
+
+    fn cell(&mut self, _field: &str, _descriptor: &str) -> u32 {
+        self.cells += 1;
+        self.cells
+    }
+
+    fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign {
+        match self.declaration(class, name, descriptor) {
+            None => Foreign::Resolve,
+            Some((_, field)) if field.access & FINAL_OR_VOLATILE != 0 => Foreign::Ignore,
+            Some(_) if is_static => Foreign::Resolve,
+            // A shadow has its original's name, so that of two fields of one name one may have to do without.
+            Some((declaring, _))
+                if declaring.fields.iter().filter(|field| field.name == name).count() > 1 =>
+            {
+                Foreign::Ignore
+            }
+            Some(_) => Foreign::Shadowed,
+        }
+    }
+}
