@@ -170,6 +170,45 @@ fn field_accesses_are_reported_by_what_is_known_of_the_field() {
 }
 
 #[test]
+fn accesses_that_say_nothing_new_are_not_reported() {
+    fn check(code: &[u8], expected: &[&str]) {
+        let mut class = ClassBuilder::new("A");
+        class.field(0, "f", "I");
+        let field = class.field_reference("A", "f", "I").to_be_bytes();
+        let called = class.method_reference("A", "m", "()V").to_be_bytes();
+        // Zeros after a field access or a call stand for its constant.
+        let mut code = code.to_vec();
+        for at in 0..code.len() {
+            match code[at] {
+                180 | 181 => code[at + 1..at + 3].copy_from_slice(&field),
+                182 => code[at + 1..at + 3].copy_from_slice(&called),
+                _ => {}
+            }
+        }
+        class.method(0, "m", "()V", Some(&Body::new(&code)));
+        let mut environment = Recorder::new(Foreign::Ignore);
+        rewrite(&class, &everything(), &mut environment);
+        let kinds: Vec<&str> =
+            environment.sites.iter().filter_map(|site| site.split_whitespace().nth(1)).collect();
+        assert_eq!(kinds, expected, "{code:?}");
+    }
+    let read = [42, 180, 0, 0, 87];
+    let write = [42, 3, 181, 0, 0];
+    let end = [177];
+    check(&[&read[..], &read, &end].concat(), &["Read"]);
+    check(&[&read[..], &write, &read, &write, &end].concat(), &["Read", "Write"]);
+    check(&[&write[..], &read, &end].concat(), &["Write"]);
+    // aload_0, dup, getfield, iconst_0, iadd, putfield: both through the same object.
+    check(&[&[42, 89, 180, 0, 0, 3, 96, 181, 0, 0][..], &read, &end].concat(), &["Read", "Write"]);
+    // A call, a monitor, a jump into the code, and another object in the variable.
+    check(&[&read[..], &[42, 182, 0, 0], &read, &end].concat(), &["Read", "Read"]);
+    check(&[&read[..], &[42, 194], &read, &end].concat(), &["Read", "Read"]);
+    check(&[&read[..], &read, &[3, 153, 255, 250], &end].concat(), &["Read", "Read"]);
+    check(&[&read[..], &[43, 75], &read, &end].concat(), &["Read", "Read"]);
+    check(&[&read[..], &[43, 180, 0, 0, 87], &end].concat(), &["Read", "Read"]);
+}
+
+#[test]
 fn shadows_are_given_to_plain_fields_once_per_name() {
     let mut class = ClassBuilder::new("A");
     class.field(0x0010, "constant", "I");

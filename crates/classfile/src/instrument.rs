@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::additions::Additions;
-use crate::array_source::{ArraySources, Source};
 use crate::bytes::u16_at;
 use crate::code::{Code, Instruction, Instructions};
 use crate::constant_pool::{ConstantPool, text};
@@ -14,11 +13,13 @@ use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
 use crate::opcodes::{
     ACONST_NULL, ALOAD_0, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC,
-    IALOAD, IASTORE, INVOKESPECIAL, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP,
-    POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
+    IALOAD, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W, MONITORENTER,
+    MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
 };
 use crate::plan::{ArraySource, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
+use crate::redundancy::{Object, Reported};
+use crate::sources::{Source, Sources};
 use crate::tables::{Lines, local_name};
 
 /// What a method holds from its entry to its end, and how it is named.
@@ -59,7 +60,8 @@ pub(crate) struct Instrumenter<'m, 'a> {
     pub(crate) environment: &'m mut dyn Environment,
     pub(crate) edits: &'m mut Edits,
     pub(crate) lines: &'m mut Lines,
-    pub(crate) sources: &'m mut ArraySources,
+    pub(crate) sources: &'m mut Sources,
+    pub(crate) reported: &'m mut Reported,
 }
 
 impl<'a> Instrumenter<'_, 'a> {
@@ -69,17 +71,16 @@ impl<'a> Instrumenter<'_, 'a> {
         self.prologue()?;
         let has_return_code = self.method.lock.is_some()
             || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
-        let follows_arrays = plan.arrays && self.instructions.has_array_access;
-        if follows_arrays {
+        let follows = plan.fields || plan.arrays && self.instructions.has_array_access;
+        if follows {
             self.sources.begin(self.code, self.instructions);
-        }
-        if follows_arrays || plan.fields {
+            self.reported.clear();
             self.lines.read(self.code, self.pool);
         }
         let instructions = self.instructions;
         for (index, &instruction) in instructions.list.iter().enumerate() {
-            if follows_arrays {
-                self.sources.arrive(instruction.pc);
+            if follows && self.sources.arrive(instruction.pc) {
+                self.reported.clear();
             }
             let mut edit = self.edits.begin(index);
             match instruction.opcode {
@@ -100,8 +101,13 @@ impl<'a> Instrumenter<'_, 'a> {
                 _ => {}
             }
             self.edits.finish(edit)?;
-            if follows_arrays {
-                self.sources.step(self.code.bytes, instruction, self.pool);
+            if follows {
+                if let Some(slot) = self.sources.step(self.code.bytes, instruction, self.pool) {
+                    self.reported.forget(slot);
+                }
+                if matches!(instruction.opcode, INVOKEVIRTUAL..=INVOKEDYNAMIC | MONITORENTER | MONITOREXIT) {
+                    self.reported.clear();
+                }
             }
         }
         Ok(())
@@ -208,6 +214,13 @@ impl<'a> Instrumenter<'_, 'a> {
             _ => {}
         }
         let field = self.pool.field(index)?;
+        let depth = if opcode == PUTFIELD { slots(field.descriptor) } else { 0 };
+        let object =
+            if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
+        let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
+        if object.is_some_and(|object| !self.reported.is_new(object, index, wrote)) {
+            return Ok(());
+        }
         let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
         let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
         let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };

@@ -8,7 +8,6 @@
 
 mod additions;
 mod annotations;
-mod array_source;
 mod bytes;
 mod class;
 #[cfg(test)]
@@ -31,8 +30,10 @@ mod method;
 mod opcodes;
 mod plan;
 mod probes;
+mod redundancy;
 #[cfg(test)]
 mod robustness_tests;
+mod sources;
 #[cfg(test)]
 mod stack_tests;
 mod structure;

@@ -1,7 +1,6 @@
 //! Rewriting one method.
 
 use crate::additions::Additions;
-use crate::array_source::ArraySources;
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
@@ -16,6 +15,8 @@ use crate::layout::Layout;
 use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
 use crate::plan::{Environment, Plan};
 use crate::probes::{ProbedMethod, fit, probes_of};
+use crate::redundancy::Reported;
+use crate::sources::Sources;
 use crate::structure::{ACC_SYNCHRONIZED, Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
@@ -26,7 +27,8 @@ pub(crate) struct Scratch {
     edits: Edits,
     layout: Layout,
     lines: Lines,
-    sources: ArraySources,
+    sources: Sources,
+    reported: Reported,
 }
 
 /// Rewrites the methods of one class.
@@ -84,6 +86,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             edits: &mut scratch.edits,
             lines: &mut scratch.lines,
             sources: &mut scratch.sources,
+            reported: &mut scratch.reported,
         };
         instrumenter.run()?;
         if instrumenter.edits.is_empty() {

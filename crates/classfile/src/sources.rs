@@ -1,8 +1,8 @@
-//! Where array references come from, found by one pass over a method.
+//! Where references come from, found by one pass over a method.
 //!
 //! The pass follows references from fields and local variables over the operand stack, in the order of the
-//! code and without regard to jumps. Where jumps come together the stack is forgotten. It only serves to name
-//! arrays in reports; what it cannot tell is unknown.
+//! code and without regard to jumps. Where jumps come together the stack is forgotten. It serves to name
+//! arrays in reports, and to tell that two references are the same; what it cannot tell is unknown.
 
 use crate::bytes::{u8_at, u16_at};
 use crate::code::{Code, Instruction, Instructions, for_each_target};
@@ -24,16 +24,26 @@ pub(crate) enum Source {
     Local(u16),
 }
 
+/// One slot of the stack.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    source: Source,
+    /// The local variable that still holds the same.
+    copy_of: Option<u16>,
+}
+
+const UNKNOWN: Value = Value { source: Source::Unknown, copy_of: None };
+
 /// The state of the pass; kept from method to method for its memory.
 #[derive(Default)]
-pub(crate) struct ArraySources {
+pub(crate) struct Sources {
     /// By stack slot, so that a long takes two. What lies below is unknown.
-    stack: Vec<Source>,
+    stack: Vec<Value>,
     locals: Vec<Source>,
     is_target: Vec<bool>,
 }
 
-impl ArraySources {
+impl Sources {
     /// Begins with a method.
     pub(crate) fn begin(&mut self, code: &Code<'_>, instructions: &Instructions) {
         self.stack.clear();
@@ -57,35 +67,52 @@ impl ArraySources {
         }
     }
 
-    /// Must be called before each instruction.
-    pub(crate) fn arrive(&mut self, pc: usize) {
-        if self.is_target.get(pc) == Some(&true) {
+    /// Must be called before each instruction; says whether the code may be entered here from elsewhere.
+    pub(crate) fn arrive(&mut self, pc: usize) -> bool {
+        let is_target = self.is_target.get(pc) == Some(&true);
+        if is_target {
             self.stack.clear();
         }
+        is_target
     }
 
     /// The source of what lies `depth` slots below the top of the stack.
     pub(crate) fn below(&self, depth: usize) -> Source {
-        self.stack.iter().rev().nth(depth).copied().unwrap_or(Source::Unknown)
+        self.stack.iter().rev().nth(depth).map_or(Source::Unknown, |value| value.source)
     }
 
-    /// Must be called after each instruction.
-    pub(crate) fn step(&mut self, code: &[u8], instruction: Instruction, pool: &ConstantPool<'_>) {
+    /// The local variable that holds what lies `depth` slots below the top of the stack.
+    pub(crate) fn copy_below(&self, depth: usize) -> Option<u16> {
+        self.stack.iter().rev().nth(depth).and_then(|value| value.copy_of)
+    }
+
+    /// Must be called after each instruction; gives the local variable that it stored to.
+    pub(crate) fn step(
+        &mut self,
+        code: &[u8],
+        instruction: Instruction,
+        pool: &ConstantPool<'_>,
+    ) -> Option<u16> {
         let pc = instruction.pc;
         match instruction.opcode {
             ALOAD => self.load(u16::from(u8_at(code, pc + 1))),
             opcode @ ALOAD_0..=ALOAD_3 => self.load(u16::from(opcode - ALOAD_0)),
             // The element of an array of arrays takes the place of the array.
-            AALOAD => self.pop(1),
+            AALOAD => {
+                self.pop(1);
+                if let Some(value) = self.stack.last_mut() {
+                    value.copy_of = None;
+                }
+            }
             CHECKCAST => {}
-            opcode @ ISTORE..=ASTORE => self.store(opcode, u16::from(u8_at(code, pc + 1))),
+            opcode @ ISTORE..=ASTORE => return self.store(opcode, u16::from(u8_at(code, pc + 1))),
             opcode @ ISTORE_0..=ASTORE_3 => {
                 let plain = ISTORE + (opcode - ISTORE_0) / 4;
-                self.store(plain, u16::from((opcode - ISTORE_0) % 4));
+                return self.store(plain, u16::from((opcode - ISTORE_0) % 4));
             }
             WIDE => match u8_at(code, pc + 1) {
                 ALOAD => self.load(u16_at(code, pc + 2)),
-                opcode @ ISTORE..=ASTORE => self.store(opcode, u16_at(code, pc + 2)),
+                opcode @ ISTORE..=ASTORE => return self.store(opcode, u16_at(code, pc + 2)),
                 opcode => self.apply(opcode),
             },
             DUP => self.duplicate(1, 0),
@@ -108,6 +135,7 @@ impl ArraySources {
             opcode if is_unconditional(opcode) => self.stack.clear(),
             opcode => self.apply(opcode),
         }
+        None
     }
 
     fn load(&mut self, slot: u16) {
@@ -115,14 +143,20 @@ impl ArraySources {
             Some(&Source::Field(index)) => Source::Field(index),
             _ => Source::Local(slot),
         };
-        self.stack.push(source);
+        self.stack.push(Value { source, copy_of: Some(slot) });
     }
 
     /// `opcode` is the form with an operand. A local variable that is not stored a field's array is its own
     /// source.
-    fn store(&mut self, opcode: u8, slot: u16) {
+    fn store(&mut self, opcode: u8, slot: u16) -> Option<u16> {
         let stored = self.below(0);
         self.apply(opcode);
+        for value in &mut self.stack {
+            if value.copy_of == Some(slot) {
+                value.copy_of = None;
+            }
+        }
+        let stored_slot = slot;
         let slot = usize::from(slot);
         match stored {
             Source::Field(_) if opcode == ASTORE => {
@@ -139,6 +173,7 @@ impl ArraySources {
                 }
             }
         }
+        Some(stored_slot)
     }
 
     fn field(&mut self, opcode: u8, index: u16, pool: &ConstantPool<'_>) {
@@ -152,7 +187,9 @@ impl ArraySources {
                     self.pop(1);
                 }
                 match field.descriptor.first() {
-                    Some(b'[' | b'L') => self.stack.push(Source::Field(index)),
+                    Some(b'[' | b'L') => {
+                        self.stack.push(Value { source: Source::Field(index), copy_of: None })
+                    }
                     _ => self.push(size),
                 }
             }
@@ -172,8 +209,8 @@ impl ArraySources {
         self.reserve(count + under);
         let top = self.stack.len() - count;
         for offset in 0..count {
-            if let Some(&source) = self.stack.get(top + 2 * offset) {
-                self.stack.insert(top - under + offset, source);
+            if let Some(&value) = self.stack.get(top + 2 * offset) {
+                self.stack.insert(top - under + offset, value);
             }
         }
     }
@@ -190,14 +227,14 @@ impl ArraySources {
 
     fn push(&mut self, count: usize) {
         for _ in 0..count {
-            self.stack.push(Source::Unknown);
+            self.stack.push(UNKNOWN);
         }
     }
 
     /// Makes at least `count` slots of the stack explicit.
     fn reserve(&mut self, count: usize) {
         while self.stack.len() < count {
-            self.stack.insert(0, Source::Unknown);
+            self.stack.insert(0, UNKNOWN);
         }
     }
 }
