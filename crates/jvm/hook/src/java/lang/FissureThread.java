@@ -36,12 +36,13 @@ final class FissureThread {
 
     /** By identity; threads that touch no array have room for one. */
     private FissureArrays.Shadow[] arrays = new FissureArrays.Shadow[1];
-    private final long[] sumKeys = new long[MEMO];
-    private final int[] sums = new int[MEMO];
-    private final long[] commonKeys = new long[MEMO];
-    private final int[] commons = new int[MEMO];
-    private final long[] known = new long[MEMO];
-    private final int[] knownSets = new int[MEMO];
+    /** Made when they are needed first: there may be a hundred thousand threads that hardly do anything. */
+    private long[] sumKeys;
+    private int[] sums;
+    private long[] commonKeys;
+    private int[] commons;
+    private long[] known;
+    private int[] knownSets;
 
     private FissureThread(int id, int segment) {
         this.id = id;
@@ -297,6 +298,10 @@ final class FissureThread {
         }
         long key = (long) left << 32 | right;
         int slot = slot(key);
+        if (commonKeys == null) {
+            commons = new int[MEMO];
+            commonKeys = new long[MEMO];
+        }
         if (commonKeys[slot] != key) {
             commons[slot] = FissureEngine.intersect(left, right);
             commonKeys[slot] = key;
@@ -308,12 +313,16 @@ final class FissureThread {
     boolean knows(long word, int set, boolean write) {
         long key = key(word, write);
         int slot = slot(key);
-        return known[slot] == key && knownSets[slot] == set;
+        return known != null && known[slot] == key && knownSets[slot] == set;
     }
 
     void learn(long word, int set, boolean write) {
         long key = key(word, write);
         int slot = slot(key);
+        if (known == null) {
+            knownSets = new int[MEMO];
+            known = new long[MEMO];
+        }
         known[slot] = key;
         knownSets[slot] = set;
     }
@@ -339,7 +348,7 @@ final class FissureThread {
             return;
         }
         this.segment = segment;
-        for (int at = 0; at < MEMO; at++) {
+        for (int at = 0; known != null && at < MEMO; at++) {
             known[at] = 0L;
         }
         refresh(Thread.currentThread());
@@ -421,6 +430,10 @@ final class FissureThread {
     private int sum(int set, int lock) {
         long key = (long) set << 32 | lock;
         int slot = slot(key);
+        if (sumKeys == null) {
+            sums = new int[MEMO];
+            sumKeys = new long[MEMO];
+        }
         if (sumKeys[slot] != key) {
             sums[slot] = FissureEngine.addLock(set, lock);
             sumKeys[slot] = key;
