@@ -209,6 +209,59 @@ fn accesses_that_say_nothing_new_are_not_reported() {
 }
 
 #[test]
+fn a_read_that_a_write_is_bound_to_follow_is_not_reported() {
+    fn check(between: &[u8], expected: &str) {
+        let mut class = ClassBuilder::new("A");
+        class.field(0, "f", "I");
+        let field = class.field_reference("A", "f", "I");
+        let code = [&[42, 89][..], &op(180, field), between, &op(181, field), &[177]].concat();
+        class.method(0, "m", "()V", Some(&Body::new(&code)));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        check_listing(&outcome.bytes, "m", expected);
+    }
+    // The sum is bound to be stored, the quotient is not: the divisor may be zero.
+    check(
+        &[3, 96],
+        "0 aload_0
+         1 dup
+         2 getfield f:I
+         5 iconst_0
+         6 instruction_96
+         7 swap
+         8 dup_x1
+         9 swap
+         10 putfield f:I
+         13 dup
+         14 getfield f:J
+         17 iconst_2
+         18 invokestatic write
+         21 return",
+    );
+    check(
+        &[3, 108],
+        "0 aload_0
+         1 dup
+         2 dup
+         3 dup
+         4 getfield f:J
+         7 iconst_1
+         8 invokestatic read
+         11 getfield f:I
+         14 iconst_0
+         15 instruction_108
+         16 swap
+         17 dup_x1
+         18 swap
+         19 putfield f:I
+         22 dup
+         23 getfield f:J
+         26 iconst_2
+         27 invokestatic write
+         30 return",
+    );
+}
+
+#[test]
 fn shadows_are_given_to_plain_fields_once_per_name() {
     let mut class = ClassBuilder::new("A");
     class.field(0x0010, "constant", "I");

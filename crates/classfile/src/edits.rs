@@ -116,6 +116,13 @@ impl Edits {
         if self.bytes.len() > usize::from(u16::MAX) { Err(MethodError::CodeTooLong) } else { Ok(()) }
     }
 
+    /// Takes back what was to be inserted around an instruction.
+    pub(crate) fn cancel(&mut self, instruction: usize) {
+        if let Ok(at) = self.list.binary_search_by_key(&instruction, |edit| edit.instruction) {
+            self.list.remove(at);
+        }
+    }
+
     /// Appends instructions during which the stack grows by at most `stack`.
     pub(crate) fn code(&mut self, stack: u16, instructions: &[u8]) {
         self.extra_stack = self.extra_stack.max(stack);

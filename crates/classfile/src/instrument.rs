@@ -18,7 +18,7 @@ use crate::opcodes::{
 };
 use crate::plan::{ArraySource, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
-use crate::redundancy::{Object, Reported};
+use crate::redundancy::{Object, Reported, Verdict, always_goes_on};
 use crate::sources::{Source, Sources};
 use crate::tables::{Lines, local_name};
 
@@ -79,8 +79,13 @@ impl<'a> Instrumenter<'_, 'a> {
         }
         let instructions = self.instructions;
         for (index, &instruction) in instructions.list.iter().enumerate() {
-            if follows && self.sources.arrive(instruction.pc) {
-                self.reported.clear();
+            if follows {
+                if self.sources.arrive(instruction.pc) {
+                    self.reported.clear();
+                }
+                if !self.goes_on(instruction) {
+                    self.reported.may_end();
+                }
             }
             let mut edit = self.edits.begin(index);
             match instruction.opcode {
@@ -111,6 +116,19 @@ impl<'a> Instrumenter<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the next instruction follows for sure.
+    fn goes_on(&self, instruction: Instruction) -> bool {
+        let depth = match instruction.opcode {
+            GETFIELD => 0,
+            PUTFIELD => {
+                let index = u16_at(self.code.bytes, instruction.pc + 1);
+                self.pool.field(index).map_or(usize::MAX, |field| slots(field.descriptor))
+            }
+            opcode => return always_goes_on(opcode),
+        };
+        self.sources.copy_below(depth).is_some_and(|slot| self.reported.knows(Object::Local(slot)))
     }
 
     /// Appends the handler that reports the end of what the method holds when it throws.
@@ -218,8 +236,12 @@ impl<'a> Instrumenter<'_, 'a> {
         let object =
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
         let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
-        if object.is_some_and(|object| !self.reported.is_new(object, index, wrote)) {
-            return Ok(());
+        if let Some(object) = object {
+            match self.reported.access(object, index, wrote, edit.instruction) {
+                Verdict::Known => return Ok(()),
+                Verdict::New => {}
+                Verdict::Replaces(read) => self.edits.cancel(read),
+            }
         }
         let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
         let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));

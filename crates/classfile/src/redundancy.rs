@@ -4,6 +4,9 @@
 //! thread keeps its locks, and no thread is started or joined. A second access to the same field of the same object in
 //! such a stretch says nothing new, unless it is the first write. The object is known to be the same if it comes
 //! from the same local variable, which has not been stored to.
+//!
+//! A read says nothing either if a write to the same is bound to follow, as in `count++`: whatever races with the read
+//! races with the write.
 
 /// The accesses reported in the current stretch; kept from method to method for its memory.
 #[derive(Default)]
@@ -16,6 +19,8 @@ struct Access {
     /// The field, by its constant.
     field: u16,
     wrote: bool,
+    /// The number of the instruction, for a read after which nothing has happened yet that could end the stretch.
+    read_at: Option<usize>,
 }
 
 /// Whose field it is.
@@ -25,6 +30,17 @@ pub(crate) enum Object {
     Class,
     /// The object in this local variable.
     Local(u16),
+}
+
+/// What to do about an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It says nothing new.
+    Known,
+    /// It must be reported.
+    New,
+    /// It must be reported, and makes the report of the read at this instruction superfluous.
+    Replaces(usize),
 }
 
 impl Reported {
@@ -38,20 +54,44 @@ impl Reported {
         self.accesses.retain(|access| access.object != Object::Local(slot));
     }
 
-    /// Takes note of an access; says whether it must be reported.
-    pub(crate) fn is_new(&mut self, object: Object, field: u16, wrote: bool) -> bool {
+    /// The stretch may end after what was reported so far: by an exception or a jump.
+    pub(crate) fn may_end(&mut self) {
+        for access in &mut self.accesses {
+            access.read_at = None;
+        }
+    }
+
+    /// Whether a field of this object was accessed in the stretch, so that it cannot be null.
+    pub(crate) fn knows(&self, object: Object) -> bool {
+        self.accesses.iter().any(|access| access.object == object)
+    }
+
+    /// Takes note of an access by the instruction of this number.
+    pub(crate) fn access(&mut self, object: Object, field: u16, wrote: bool, instruction: usize) -> Verdict {
         let known = self.accesses.iter_mut().find(|access| access.object == object && access.field == field);
         match known {
-            Some(access) if access.wrote || !wrote => false,
+            Some(access) if access.wrote || !wrote => Verdict::Known,
             Some(access) => {
                 access.wrote = true;
-                true
+                access.read_at.take().map_or(Verdict::New, Verdict::Replaces)
             }
             None => {
-                self.accesses.push(Access { object, field, wrote });
-                true
+                let read_at = (!wrote).then_some(instruction);
+                self.accesses.push(Access { object, field, wrote, read_at });
+                Verdict::New
             }
         }
+    }
+}
+
+/// Whether an instruction always goes on with the next one. Accesses to fields depend on their object.
+pub(crate) fn always_goes_on(opcode: u8) -> bool {
+    match opcode {
+        // Constants may be classes that cannot be loaded; integers may be divided by zero.
+        18 | 19 | 108 | 109 | 112 | 113 => false,
+        // Constants, loads, stores, the stack, arithmetic, conversions and comparisons.
+        0..=45 | 54..=78 | 87..=152 => true,
+        _ => false,
     }
 }
 
@@ -63,15 +103,32 @@ mod tests {
     fn only_the_first_access_and_the_first_write_are_new() {
         let mut reported = Reported::default();
         let this = Object::Local(0);
-        assert!(reported.is_new(this, 7, false));
-        assert!(!reported.is_new(this, 7, false));
-        assert!(reported.is_new(this, 7, true));
-        assert!(!reported.is_new(this, 7, true) && !reported.is_new(this, 7, false));
-        assert!(reported.is_new(this, 8, true) && reported.is_new(Object::Local(1), 7, true));
-        assert!(reported.is_new(Object::Class, 7, false));
+        assert_eq!(reported.access(this, 7, false, 1), Verdict::New);
+        assert_eq!(reported.access(this, 7, false, 2), Verdict::Known);
+        assert_eq!(reported.access(this, 7, true, 3), Verdict::Replaces(1));
+        assert_eq!(reported.access(this, 7, true, 4), Verdict::Known);
+        assert_eq!(reported.access(this, 7, false, 5), Verdict::Known);
+        assert_eq!(reported.access(this, 8, true, 6), Verdict::New);
+        assert_eq!(reported.access(Object::Local(1), 7, false, 7), Verdict::New);
+        assert_eq!(reported.access(Object::Class, 7, false, 8), Verdict::New);
+        assert!(reported.knows(this) && !reported.knows(Object::Local(2)));
+        reported.may_end();
+        assert_eq!(reported.access(Object::Local(1), 7, true, 9), Verdict::New);
         reported.forget(0);
-        assert!(reported.is_new(this, 7, false) && !reported.is_new(Object::Local(1), 7, true));
+        assert_eq!(reported.access(this, 7, false, 10), Verdict::New);
+        assert_eq!(reported.access(Object::Local(1), 7, true, 11), Verdict::Known);
         reported.clear();
-        assert!(reported.is_new(Object::Local(1), 7, true));
+        assert_eq!(reported.access(Object::Local(1), 7, true, 12), Verdict::New);
+    }
+
+    #[test]
+    fn divisions_constants_of_classes_and_jumps_may_not_go_on() {
+        for opcode in [18, 19, 108, 109, 112, 113, 46, 79, 153, 167, 177, 182, 190, 191, 194] {
+            assert!(!always_goes_on(opcode), "{opcode}");
+        }
+        for opcode in [0, 3, 17, 20, 21, 42, 54, 78, 87, 95, 96, 104, 110, 111, 114, 116, 130, 132, 133, 152]
+        {
+            assert!(always_goes_on(opcode), "{opcode}");
+        }
     }
 }
