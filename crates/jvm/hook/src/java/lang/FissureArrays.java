@@ -10,10 +10,13 @@ package java.lang;
 final class FissureArrays {
     static final class Shadow extends FissureTable.Entry {
         final int length;
-        /** The word of all elements that were touched, until {@link #words} is there. */
+        /** The word of all elements that were touched, without its site, until {@link #words} is there. */
         long common;
         long[] read;
         long[] written;
+        /** Where the array was first read and written. */
+        int readSite;
+        int writeSite;
         volatile long[] words;
 
         Shadow(Object array, int length) {
@@ -134,13 +137,18 @@ final class FissureArrays {
                 int size = (shadow.length + 63) >>> 6;
                 shadow.read = new long[size];
                 shadow.written = new long[size];
-                shadow.common = mine | site;
+                shadow.common = mine;
             }
         }
         long[] bits = write ? shadow.written : shadow.read;
         long bit = 1L << index;
         if ((bits[index >>> 6] & bit) == 0L) {
             bits[index >>> 6] |= bit;
+            if (write && shadow.writeSite == 0) {
+                shadow.writeSite = site;
+            } else if (!write && shadow.readSite == 0) {
+                shadow.readSite = site;
+            }
             thread.sample(site);
             // Another thread may have given each element its word meanwhile, without this bit.
             return shadow.words == null;
@@ -153,8 +161,8 @@ final class FissureArrays {
             return;
         }
         long[] words = new long[shadow.length];
-        long read = shadow.common;
-        long written = read | 1L << FissureEngine.STATE_SHIFT;
+        long read = shadow.common | shadow.readSite;
+        long written = shadow.common | 1L << FissureEngine.STATE_SHIFT | shadow.writeSite;
         for (int i = 0; i < words.length; i++) {
             long bit = 1L << i;
             if ((shadow.written[i >>> 6] & bit) != 0L) {
