@@ -32,6 +32,8 @@ type Entries = SmallVec<[Entry; 4]>;
 
 /// More accesses than this are not remembered for one location; the oldest go first.
 const MOST_ENTRIES: usize = 64;
+/// More reads or writes of one thread under different locks than this are not remembered.
+const MOST_ALIKE: usize = 4;
 const LIMIT: usize = (1 << OWNER_BITS) - 1;
 
 /// The table of histories.
@@ -72,6 +74,16 @@ impl Histories {
             return Some(history);
         }
         let thread = order.thread_of(access.segment);
+        // A thread that always takes other locks would have no end of accesses. Any two without a common lock are
+        // enough to tell that no lock protects the location, so that a few are kept and further ones say nothing new.
+        let alike = old.iter().filter(|entry| {
+            order.thread_of(entry.segment) == thread
+                && entry.wrote == access.wrote
+                && !covers(&access, entry, sets)
+        });
+        if alike.count() >= MOST_ALIKE {
+            return Some(history);
+        }
         let mut entries: Entries = old
             .iter()
             .copied()
@@ -164,6 +176,22 @@ mod tests {
         assert_eq!(histories.entries(unlocked), all);
         let written = histories.add(unlocked, entry(inner, true), &order, &mut sets).unwrap();
         assert_eq!(histories.entries(written), [entry(inner, true)]);
+    }
+
+    #[test]
+    fn a_thread_that_takes_ever_other_locks_is_remembered_by_a_few() {
+        let mut order = Order::default();
+        let main = order.root();
+        let segment = order.segment(main);
+        let (mut histories, mut sets) = (Histories::default(), LockSets::default());
+        let mut history = 0;
+        for lock in 10..100 {
+            let set = sets.add(0, lock);
+            history = histories.add(history, guarded(segment, true, set), &order, &mut sets).unwrap();
+        }
+        assert_eq!(histories.entries(history).len(), MOST_ALIKE);
+        let unlocked = histories.add(history, entry(segment, true), &order, &mut sets).unwrap();
+        assert_eq!(histories.entries(unlocked), [entry(segment, true)]);
     }
 
     #[test]

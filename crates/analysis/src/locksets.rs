@@ -26,6 +26,7 @@ pub struct LockSets {
     sets: Vec<Set>,
     numbers: FxHashMap<Set, u32>,
     limit: usize,
+    overflow: u64,
 }
 
 impl Default for LockSets {
@@ -39,7 +40,7 @@ impl LockSets {
     pub fn with_limit(limit: usize) -> Self {
         let mut numbers = FxHashMap::default();
         numbers.insert(Set::new(), EMPTY);
-        LockSets { sets: vec![Set::new()], numbers, limit: limit.min(ANY as usize) }
+        LockSets { sets: vec![Set::new()], numbers, limit: limit.min(ANY as usize), overflow: 0 }
     }
 
     /// The set with `lock` in it as well.
@@ -90,16 +91,17 @@ impl LockSets {
         self.sets.get(set as usize).map_or(&[], |locks| locks.as_slice())
     }
 
-    /// Whether a set that did not fit was asked for.
-    pub fn is_full(&self) -> bool {
-        self.sets.len() >= self.limit
+    /// How often a set was asked for that did not fit.
+    pub fn overflow(&self) -> u64 {
+        self.overflow
     }
 
     fn intern(&mut self, set: Set) -> u32 {
         if let Some(&number) = self.numbers.get(&set) {
             return number;
         }
-        if self.is_full() {
+        if self.sets.len() >= self.limit {
+            self.overflow += 1;
             return ANY;
         }
         let number = self.sets.len() as u32;
@@ -152,6 +154,6 @@ mod tests {
         assert_eq!(sets.intersect(a, ANY), ANY);
         assert_eq!(sets.intersect(EMPTY, ANY), EMPTY);
         assert_eq!(sets.intersect(a, b), EMPTY);
-        assert!(sets.is_full());
+        assert_eq!(sets.overflow(), 1);
     }
 }
