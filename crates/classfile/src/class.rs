@@ -32,6 +32,15 @@ pub fn rewrite(
     put_count(&mut body, file.methods.len());
     let mut methods_rewritten = 0;
     let mut left_alone = Vec::new();
+    // A method that grows too long with everything may still report its locks, without which the accesses of others would
+    // be judged wrongly.
+    let without_arrays = Plan { arrays: false, ..*plan };
+    let locks_only = Plan { fields: false, ..without_arrays };
+    let plans = [
+        (plan, ""),
+        (&without_arrays, "array elements are not watched: "),
+        (&locks_only, "only locks are watched: "),
+    ];
     let mut rewriter = MethodRewriter {
         plan,
         class: &file,
@@ -46,22 +55,33 @@ pub fn rewrite(
         let start = body.len();
         let mark = rewriter.additions.mark();
         let mut tell = |reason: String| left_alone.push(describe(&file, method, reason));
-        match rewriter.rewrite(method, &mut body) {
-            Ok(outcome) => {
-                if outcome.is_rewritten {
-                    methods_rewritten += 1;
-                } else {
-                    body.extend_from_slice(method.raw);
+        let mut trouble = None;
+        for (tried, remark) in plans {
+            rewriter.plan = tried;
+            match rewriter.rewrite(method, &mut body) {
+                Ok(outcome) => {
+                    if outcome.is_rewritten {
+                        methods_rewritten += 1;
+                    } else {
+                        body.extend_from_slice(method.raw);
+                    }
+                    if let Some(trouble) = trouble.take() {
+                        tell(format!("{remark}{trouble}"));
+                    }
+                    outcome.omissions.into_iter().for_each(|omission| tell(omission.to_owned()));
+                    break;
                 }
-                outcome.omissions.into_iter().for_each(|omission| tell(omission.to_owned()));
+                Err(error) => {
+                    body.truncate(start);
+                    rewriter.additions.roll_back(mark);
+                    rewriter.fields.forget_decisions();
+                    trouble = Some(error);
+                }
             }
-            Err(error) => {
-                body.truncate(start);
-                body.extend_from_slice(method.raw);
-                rewriter.additions.roll_back(mark);
-                rewriter.fields.forget_decisions();
-                tell(error.to_string());
-            }
+        }
+        if let Some(error) = trouble {
+            body.extend_from_slice(method.raw);
+            tell(error.to_string());
         }
     }
     if methods_rewritten == 0 && !has_new_fields {
