@@ -50,6 +50,7 @@ pub(crate) struct Counts {
     pub(crate) methods_rewritten: AtomicU64,
     pub(crate) methods_left_alone: AtomicU64,
     pub(crate) large_arrays: AtomicU64,
+    pub(crate) out_of_memory: AtomicU64,
     /// Threads that Java code started and that serve the JDK.
     pub(crate) jdk_threads: AtomicU64,
 }
@@ -161,7 +162,7 @@ impl Agent {
             let machine = locked(&self.machine);
             (
                 machine.order.threads(),
-                machine.sets.is_full(),
+                machine.sets.overflow(),
                 machine.histories.is_truncated(),
                 machine.order.is_saturated(),
             )
@@ -198,7 +199,8 @@ impl Agent {
         };
         limit("access sites beyond the number that can be told apart", code.sites.overflow());
         limit("arrays too large to watch", get(&self.counts.large_arrays));
-        limit("lock sets beyond the number that can be told apart", u64::from(sets_full));
+        limit("lock sets beyond the number that can be told apart", sets_full);
+        limit("things left out for lack of memory", get(&self.counts.out_of_memory));
         limit("accesses of shared locations forgotten", u64::from(histories_cut));
         limit("thread starts and joins beyond the number that can be told apart", u64::from(order_cut));
         coverage

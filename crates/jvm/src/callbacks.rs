@@ -47,6 +47,10 @@ const BUILD_TOOLS: &[&str] = &[
     "org.jetbrains.kotlin.cli.",
 ];
 
+/// Options that make or insist on an archive of classes. With rewritten classes the JVM refuses them or crashes.
+const CLASS_ARCHIVES: &[&str] =
+    &["-Xshare:on", "-Xshare:dump", "-XX:AOTCacheOutput", "-XX:AOTMode", "-XX:ArchiveClassesAtExit"];
+
 /// The JVM loads the agent. Whatever goes wrong here leaves the program alone and is said in the run's folder.
 ///
 /// # Safety
@@ -134,10 +138,12 @@ fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> 
     if version.parse::<u32>().is_ok_and(|version| version < 11) || version.starts_with("1.") {
         return unsupported("This JVM is older than Java 11; run the program on HotSpot 11 or newer.");
     }
-    let sharing = fs::read("/proc/self/cmdline").unwrap_or_default();
-    if sharing.split(|&byte| byte == 0).any(|argument| argument == b"-Xshare:on") {
+    let arguments = fs::read("/proc/self/cmdline").unwrap_or_default();
+    let is_archive =
+        |argument: &[u8]| CLASS_ARCHIVES.iter().any(|option| argument.starts_with(option.as_bytes()));
+    if arguments.split(|&byte| byte == 0).any(is_archive) {
         return unsupported(
-            "The option -Xshare:on keeps agents from seeing the JDK's classes; leave it out.",
+            "An option that needs the JDK's classes as they are was given (-Xshare:on, -XX:AOTMode, …); leave it out.",
         );
     }
     BUILD_TOOLS.iter().any(|tool| command.starts_with(tool)).then_some(Refusal::BuildTool)
@@ -161,7 +167,7 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
         let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
-            let mut pause = Duration::from_millis(500);
+            let mut pause = Duration::from_millis(50);
             while let Some(agent) = agent_after(pause) {
                 agent.write_coverage();
                 pause = (pause * 2).min(Duration::from_secs(30));

@@ -72,7 +72,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
         (code.sites.get(race.earlier.site).cloned(), code.sites.get(race.later.site).cloned())
     };
     let Some(later) = later else { return };
-    let Some(subject) = subject(agent, &later, earlier.as_ref(), object) else { return };
+    let Some(subject) = subject(agent, jni, &later, earlier.as_ref(), object) else { return };
     {
         let mut findings = locked(&agent.findings);
         findings.subjects.insert(race.later.site, subject.name.clone());
@@ -100,6 +100,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
         ],
     };
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    agent.write_coverage();
     let mut findings = locked(&agent.findings);
     if !findings.count_again(race, owner) {
         findings.owners.insert(subject.name.clone(), FxHashSet::from_iter([owner]));
@@ -122,14 +123,33 @@ pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
     format!("{name}@{}", agent.object_number(object))
 }
 
+/// The class of an array by the JVM's name, `[I`.
+fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
+    if array.is_null() {
+        return None;
+    }
+    let class = jni.class_of(array);
+    let name = agent.tool.class_name(class);
+    jni.forget(class);
+    name
+}
+
 /// The field in question: the one that the site names, where it is declared. For an array element, the field that
 /// held the array, or else the local variable.
-fn subject(agent: &Agent, later: &SiteInfo, earlier: Option<&SiteInfo>, object: jobject) -> Option<Subject> {
-    let named = [Some(later), earlier]
-        .into_iter()
-        .flatten()
-        .find(|site| matches!(site.target, Target::Field { .. }))
-        .unwrap_or(later);
+fn subject(
+    agent: &Agent,
+    jni: Jni,
+    later: &SiteInfo,
+    earlier: Option<&SiteInfo>,
+    object: jobject,
+) -> Option<Subject> {
+    let is_named = |site: &&SiteInfo| matches!(site.target, Target::Field { .. });
+    let found = [Some(later), earlier].into_iter().flatten().find(is_named).cloned().or_else(|| {
+        // Where the array came from could not be told. If the method uses just one field of its type, it is that one.
+        let array = array_class(agent, jni, object)?;
+        locked(&agent.code).sites.only_field_like(later, &array).cloned()
+    });
+    let named = found.as_ref().unwrap_or(later);
     match &named.target {
         Target::Field { class, name, descriptor } => {
             let code = locked(&agent.code);
@@ -145,13 +165,15 @@ fn subject(agent: &Agent, later: &SiteInfo, earlier: Option<&SiteInfo>, object: 
             })
         }
         target => {
+            let array =
+                array_class(agent, jni, object).map_or_else(|| "array".to_owned(), |name| type_name(&name));
             let variable = match target {
                 Target::Local(Some(name)) => name,
-                _ => "array",
+                _ => array.as_str(),
             };
             Some(Subject {
                 name: format!("{}.{}.{variable}", named.class, named.method),
-                field_type: None,
+                field_type: Some(array.clone()),
                 is_static: false,
             })
         }

@@ -42,6 +42,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"acquire", c"(II)I", acquire as *mut c_void),
             (c"sample", c"(II)V", sample as *mut c_void),
             (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
+            (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
         ];
         if !jni.register_natives(class, methods) {
             agent.notice("Fissure's native methods could not be bound; nothing is watched.");
@@ -227,6 +228,12 @@ extern "system" fn sample(_environment: *mut JNIEnv, _class: jclass, thread: jin
 extern "system" fn array_too_large(_environment: *mut JNIEnv, _class: jclass) {
     guarded((), |agent| {
         agent.counts.large_arrays.fetch_add(1, Ordering::Relaxed);
+    });
+}
+
+extern "system" fn out_of_memory(_environment: *mut JNIEnv, _class: jclass) {
+    guarded((), |agent| {
+        agent.counts.out_of_memory.fetch_add(1, Ordering::Relaxed);
     });
 }
 

@@ -53,6 +53,19 @@ impl Sites {
         self.sites.get((number as usize).checked_sub(1)?)
     }
 
+    /// The one field of this descriptor that the method of `site` accesses elements of or reads, if there is just one.
+    pub(crate) fn only_field_like(&self, site: &SiteInfo, wanted: &str) -> Option<&SiteInfo> {
+        let is_like = |other: &&SiteInfo| {
+            other.class == site.class
+                && other.method == site.method
+                && other.loader == site.loader
+                && matches!(&other.target, Target::Field { descriptor, .. } if &**descriptor == wanted)
+        };
+        let mut found = self.sites.iter().filter(is_like);
+        let first = found.next()?;
+        found.all(|other| other.target == first.target).then_some(first)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.sites.len()
     }

@@ -13,11 +13,11 @@ use crate::{
 
 /// How many frames are looked at.
 const DEPTH: usize = 64;
-/// How many stacks are kept; a report on an access beyond that shows the access alone.
-const MOST_SAMPLES: usize = 200_000;
+/// How many stacks are kept for one site; a report on an access of a further thread shows the access alone.
+const MOST_SAMPLES: usize = 64;
 
-/// Stacks by thread and site.
-type Stacks = FxHashMap<(u32, u32), Box<[RawFrame]>>;
+/// Stacks by site, each with its thread.
+type Stacks = FxHashMap<u32, Vec<(u32, Box<[RawFrame]>)>>;
 
 /// One stack for each site that each thread passed.
 #[derive(Debug, Default)]
@@ -28,10 +28,10 @@ pub(crate) struct Samples {
 impl Samples {
     /// Keeps the current thread's stack for a site, unless there is one.
     pub(crate) fn take(&self, tool: Tool, thread: u32, site: u32) {
-        let stack = tool.stack(DEPTH).into_boxed_slice();
         let mut stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
-        if stacks.len() < MOST_SAMPLES {
-            stacks.entry((thread, site)).or_insert(stack);
+        let known = stacks.entry(site).or_default();
+        if known.len() < MOST_SAMPLES && known.iter().all(|&(other, _)| other != thread) {
+            known.push((thread, tool.stack(DEPTH).into_boxed_slice()));
         }
     }
 
@@ -39,7 +39,8 @@ impl Samples {
     pub(crate) fn frames(&self, tool: Tool, thread: u32, site: u32) -> Vec<Frame> {
         let stack = {
             let stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
-            stacks.get(&(thread, site)).cloned()
+            let known = stacks.get(&site).into_iter().flatten();
+            known.into_iter().find(|(other, _)| *other == thread).map(|(_, stack)| stack.clone())
         };
         stack.map_or_else(Vec::new, |stack| named(tool, &stack))
     }

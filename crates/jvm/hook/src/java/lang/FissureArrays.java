@@ -17,6 +17,8 @@ final class FissureArrays {
         /** Where the array was first read and written. */
         int readSite;
         int writeSite;
+        /** There was no memory for {@link #words}: the array is not watched any more. */
+        volatile boolean abandoned;
         volatile long[] words;
 
         Shadow(Object array, int length) {
@@ -25,8 +27,8 @@ final class FissureArrays {
         }
     }
 
-    /** Longer arrays are not watched; it is said how many there were. */
-    private static final int LONGEST = 1 << 24;
+    /** Longer arrays are not watched; it is said how many there were. Their words would take an eighth of the heap. */
+    private static final long LONGEST = Math.min(1L << 24, Runtime.getRuntime().maxMemory() >>> 6);
 
     private static final FissureTable TABLE = new FissureTable();
     private static final long WORDS = wordsOffset();
@@ -61,7 +63,7 @@ final class FissureArrays {
     /** Whether an access changes nothing, as far as that is seen without looking anything up. */
     private static boolean isSettled(
             Thread current, FissureThread thread, Shadow shadow, int index, boolean write) {
-        if (index < 0 || index >= shadow.length) {
+        if (index < 0 || index >= shadow.length || shadow.abandoned) {
             return true;
         }
         long mine = write ? current.fissureWrite : current.fissureRead;
@@ -85,7 +87,7 @@ final class FissureArrays {
         thread.busy = true;
         try {
             Shadow shadow = thread.shadow(array);
-            if (shadow == null || index < 0 || index >= shadow.length) {
+            if (shadow.abandoned || index < 0 || index >= shadow.length) {
                 return;
             }
             int set = thread.set(null, write);
@@ -94,28 +96,29 @@ final class FissureArrays {
             }
             FissureEngine.access(thread, set, array, shadow.words, WORDS + ((long) index << 3), site, write);
         } catch (OutOfMemoryError error) {
-            FissureEngine.arrayTooLarge();
+            FissureEngine.outOfMemory();
         } finally {
             thread.busy = false;
         }
     }
 
-    /** The shadow of an array, made if there is none; null if the array is too large to be watched. */
+    /** The shadow of an array, made if there is none. */
     static Shadow find(Object array) {
         FissureTable.Entry entry = TABLE.find(array);
         if (entry != null) {
             return (Shadow) entry;
         }
         int length = java.lang.reflect.Array.getLength(array);
-        if (length > LONGEST) {
-            FissureEngine.arrayTooLarge();
-            return null;
-        }
         synchronized (TABLE.guard) {
             entry = TABLE.find(array);
             if (entry == null) {
-                entry = new Shadow(array, length);
-                TABLE.add(entry);
+                Shadow shadow = new Shadow(array, length);
+                if (length > LONGEST) {
+                    shadow.abandoned = true;
+                    FissureEngine.arrayTooLarge();
+                }
+                TABLE.add(shadow);
+                entry = shadow;
             }
             return (Shadow) entry;
         }
@@ -160,7 +163,14 @@ final class FissureArrays {
         if (shadow.words != null) {
             return;
         }
-        long[] words = new long[shadow.length];
+        long[] words;
+        try {
+            words = new long[shadow.length];
+        } catch (OutOfMemoryError error) {
+            // Trying again at every access would have the collector run each time.
+            shadow.abandoned = true;
+            throw error;
+        }
         long read = shadow.common | shadow.readSite;
         long written = shadow.common | 1L << FissureEngine.STATE_SHIFT | shadow.writeSite;
         for (int i = 0; i < words.length; i++) {

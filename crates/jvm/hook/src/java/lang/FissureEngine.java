@@ -79,6 +79,9 @@ final class FissureEngine {
     /** Says that an array was too large to be watched. */
     static native void arrayTooLarge();
 
+    /** Says that something was left out because there was no memory for it. */
+    static native void outOfMemory();
+
     /**
      * Switches everything on; called once the JVM is up. Everything that rewritten code may lead to is used once before,
      * so that a JVM on which it does not work is noticed here and not by the program.
@@ -156,6 +159,8 @@ final class FissureEngine {
             if (offset > 0) {
                 access(thread, thread.set(object, write), object, object, offset, site, write);
             }
+        } catch (OutOfMemoryError error) {
+            outOfMemory();
         } finally {
             thread.busy = false;
         }
@@ -206,6 +211,8 @@ final class FissureEngine {
         thread.busy = true;
         try {
             access(thread, thread.set(null, write), null, null, CELLS + ((long) cell << 3), site, write);
+        } catch (OutOfMemoryError error) {
+            outOfMemory();
         } finally {
             thread.busy = false;
         }

@@ -18,24 +18,31 @@ final class FissureThread {
     /** How many class initializers this thread is in. */
     private int initializers;
 
-    private Object[] locks = new Object[8];
-    private byte[] modes = new byte[8];
+    // Threads may come in hundreds of thousands, so that everything they do not need is shared until they do.
+    private static final Object[] NO_LOCKS = {};
+    private static final byte[] NO_MODES = {};
+    private static final int[] NO_SETS = {0};
+    private static final long[] NO_BITS = {};
+    private static final FissureArrays.Shadow[] NO_ARRAYS = {null};
+
+    private Object[] locks = NO_LOCKS;
+    private byte[] modes = NO_MODES;
     /** Lock sets for reads and writes by number of locks held, right up to {@link #clean}. */
-    private int[] readSets = new int[9];
-    private int[] writeSets = new int[9];
+    private int[] readSets = NO_SETS;
+    private int[] writeSets = NO_SETS;
     private int depth;
     private int clean;
 
     /** Longs outside the heap: acquires, locations, and accesses that the analysis judged. */
     final long counters;
-    private long[] sampled = new long[4];
+    private long[] sampled = NO_BITS;
 
     /** The lock whose number was looked up last: programs take the same lock again and again. */
     private FissureLocks.Numbered lastLock;
     private final int selfOnly = FissureEngine.addLock(0, SELF);
 
-    /** By identity; threads that touch no array have room for one. */
-    private FissureArrays.Shadow[] arrays = new FissureArrays.Shadow[1];
+    /** By identity. */
+    private FissureArrays.Shadow[] arrays = NO_ARRAYS;
     /** Made when they are needed first: there may be a hundred thousand threads that hardly do anything. */
     private long[] sumKeys;
     private int[] sums;
@@ -64,10 +71,14 @@ final class FissureThread {
             register(child, -1);
             return;
         }
+        // From here on a class initializer is not alone with what it does.
+        self.initializers = 0;
         self.busy = true;
         try {
             register(child, self.id);
             self.moveTo(FissureEngine.segmentOf(self.id));
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
         } finally {
             self.busy = false;
         }
@@ -104,8 +115,8 @@ final class FissureThread {
             return;
         }
         int depth = self.depth;
-        if (depth == self.locks.length) {
-            self.grow();
+        if (depth == self.locks.length && !self.grow()) {
+            return;
         }
         self.locks[depth] = lock;
         self.modes[depth] = mode;
@@ -250,11 +261,11 @@ final class FissureThread {
         return shadow != null && shadow.get() == array ? shadow : null;
     }
 
-    /** The shadow of an array; null if it is not watched. */
+    /** The shadow of an array. */
     FissureArrays.Shadow shadow(Object array) {
         FissureArrays.Shadow shadow = recent(array);
         if (shadow == null) {
-            if (arrays.length == 1) {
+            if (arrays == NO_ARRAYS) {
                 arrays = new FissureArrays.Shadow[RECENT_ARRAYS];
             }
             shadow = FissureArrays.find(array);
@@ -277,7 +288,7 @@ final class FissureThread {
     void sample(int site) {
         int at = site >>> 6;
         if (at >= sampled.length) {
-            long[] larger = new long[Math.max(at + 1, sampled.length * 2)];
+            long[] larger = new long[Math.max(at + 1, sampled.length + sampled.length / 2)];
             System.arraycopy(sampled, 0, larger, 0, sampled.length);
             sampled = larger;
         }
@@ -441,12 +452,21 @@ final class FissureThread {
         return sums[slot];
     }
 
-    private void grow() {
-        int size = locks.length * 2;
-        Object[] moreLocks = new Object[size];
-        byte[] moreModes = new byte[size];
-        int[] moreReads = new int[size + 1];
-        int[] moreWrites = new int[size + 1];
+    private boolean grow() {
+        int size = Math.max(4, locks.length * 2);
+        Object[] moreLocks;
+        byte[] moreModes;
+        int[] moreReads;
+        int[] moreWrites;
+        try {
+            moreLocks = new Object[size];
+            moreModes = new byte[size];
+            moreReads = new int[size + 1];
+            moreWrites = new int[size + 1];
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+            return false;
+        }
         System.arraycopy(locks, 0, moreLocks, 0, depth);
         System.arraycopy(modes, 0, moreModes, 0, depth);
         System.arraycopy(readSets, 0, moreReads, 0, depth + 1);
@@ -455,5 +475,6 @@ final class FissureThread {
         readSets = moreReads;
         writeSets = moreWrites;
         locks = moreLocks;
+        return true;
     }
 }
