@@ -64,7 +64,8 @@ pub(crate) enum Blindness {
     NothingSeen,
 
     #[error(
-        "no class of the application was loaded, so nothing could be found: name the classes to watch with --scope"
+        "no class of the application was loaded, so nothing could be found: if the program failed, its own message is \
+         above; otherwise name the classes to watch with --scope"
     )]
     NothingLoaded,
 
@@ -77,6 +78,11 @@ pub(crate) enum Blindness {
         "nothing could be found: only one thread of the program ran; run something that uses several threads"
     )]
     OneThread,
+
+    #[error(
+        "nothing was found, but not everything could be watched ({0}): narrow --scope to the classes that matter"
+    )]
+    Overflow(String),
 }
 
 /// Whether the JVMs of a run showed too little for a result.
@@ -114,7 +120,12 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
     }
     // Threads of different JVMs share no fields, so each JVM needs two of its own.
     let threads = coverages.iter().map(|coverage| coverage.threads).max().unwrap_or_default();
-    (threads < 2).then_some(Blindness::OneThread)
+    if threads < 2 {
+        return Some(Blindness::OneThread);
+    }
+    let full = |reason: &&String| reason.contains("beyond the number that can be told apart");
+    let reason = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full)?;
+    Some(Blindness::Overflow(reason.clone()))
 }
 
 /// What limits the meaning of a run that found nothing, as a sentence: several threads ran, but they shared nothing that
@@ -189,6 +200,17 @@ mod tests {
         check(&[jvm(1, 1, vec![finding("a", 1, true)])], None);
         let killed = Jvm { findings: vec![finding("a", 1, false)], ..Jvm::default() };
         check(&[killed], None);
+    }
+
+    #[test]
+    fn tables_that_overflowed_make_nothing_found_an_error() {
+        let reason = "lock sets beyond the number that can be told apart";
+        let mut full = jvm(1, 2, Vec::new());
+        full.coverage.as_mut().unwrap().limits.insert(reason.to_owned(), 1);
+        check(&[full], Some(Blindness::Overflow(reason.to_owned())));
+        let mut cut = jvm(1, 2, Vec::new());
+        cut.coverage.as_mut().unwrap().limits.insert("arrays too large to watch".to_owned(), 1);
+        check(&[cut], None);
     }
 
     #[test]
