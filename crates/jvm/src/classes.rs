@@ -63,8 +63,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if in_scope {
         agent.counts.classes_in_scope.fetch_add(1, Ordering::Relaxed);
         if let Some(summary) = &summary {
+            let is_watched = watched && result.is_ok();
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
-            register(&mut code, loader, summary, if watched { outcome } else { None });
+            register(&mut code, loader, summary, is_watched, outcome);
         }
     }
     match result {
@@ -95,13 +96,21 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
     }
 }
 
-/// Takes note of where the fields of a class are followed.
-fn register(code: &mut Code, loader: i64, summary: &ClassSummary, outcome: Option<&Outcome>) {
+/// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
+/// without any code that had to be rewritten has them watched as well.
+fn register(
+    code: &mut Code,
+    loader: i64,
+    summary: &ClassSummary,
+    is_watched: bool,
+    outcome: Option<&Outcome>,
+) {
     let mut members = FxHashMap::default();
     for field in &summary.fields {
         let plain = field.access & (FINAL | VOLATILE) == 0;
         let member = match outcome {
-            Some(_) if plain && field.access & STATIC != 0 => {
+            _ if !is_watched => Member::Unwatched,
+            _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
             Some(outcome) if plain => outcome
