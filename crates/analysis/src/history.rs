@@ -4,7 +4,9 @@
 //! objects that were touched by the same code in the same threads share one. It answers two questions: was
 //! the access at hand ordered after all that it conflicts with, and which earlier access should a report show.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use fissure_model::event::AccessKind;
@@ -31,7 +33,7 @@ pub struct Entry {
 type Entries = SmallVec<[Entry; 4]>;
 
 /// More accesses than this are not remembered for one location; the oldest go first.
-const MOST_ENTRIES: usize = 64;
+const MOST_ENTRIES: usize = 16;
 /// More reads or writes of one thread under different locks than this are not remembered.
 const MOST_ALIKE: usize = 4;
 const LIMIT: usize = (1 << OWNER_BITS) - 1;
@@ -39,28 +41,30 @@ const LIMIT: usize = (1 << OWNER_BITS) - 1;
 /// The table of histories.
 #[derive(Debug)]
 pub struct Histories {
-    histories: Vec<Entries>,
-    numbers: FxHashMap<Entries, u32>,
+    histories: Vec<Box<[Entry]>>,
+    /// The histories of each hash; the entries themselves are not kept twice.
+    numbers: FxHashMap<u64, SmallVec<[u32; 1]>>,
     truncated: bool,
 }
 
 impl Default for Histories {
     fn default() -> Self {
-        let mut numbers = FxHashMap::default();
-        numbers.insert(Entries::new(), 0);
-        Histories { histories: vec![Entries::new()], numbers, truncated: false }
+        let mut histories =
+            Histories { histories: Vec::new(), numbers: FxHashMap::default(), truncated: false };
+        histories.intern(&[]);
+        histories
     }
 }
 
 impl Histories {
     /// The accesses of a history.
     pub fn entries(&self, history: u32) -> &[Entry] {
-        self.histories.get(history as usize).map_or(&[], |entries| entries.as_slice())
+        self.histories.get(history as usize).map_or(&[], |entries| entries)
     }
 
     /// The history of exactly these accesses; `None` if the table is full.
     pub fn of(&mut self, entries: &[Entry]) -> Option<u32> {
-        self.intern(Entries::from_slice(entries))
+        self.intern(entries)
     }
 
     /// The history after one more access; `None` if the table is full.
@@ -98,7 +102,7 @@ impl Histories {
             self.truncated = true;
         }
         entries.push(access);
-        self.intern(entries)
+        self.intern(&entries)
     }
 
     /// Whether accesses had to be forgotten that might still have mattered.
@@ -106,17 +110,20 @@ impl Histories {
         self.truncated
     }
 
-    fn intern(&mut self, entries: Entries) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(&entries) {
-            return Some(number);
+    fn intern(&mut self, entries: &[Entry]) -> Option<u32> {
+        let hash = FxBuildHasher.hash_one(entries);
+        let numbers = self.numbers.entry(hash).or_default();
+        let known = numbers.iter().copied().find(|&number| *self.histories[number as usize] == *entries);
+        if known.is_some() {
+            return known;
         }
         if self.histories.len() >= LIMIT {
             self.truncated = true;
             return None;
         }
         let number = self.histories.len() as u32;
-        self.histories.push(entries.clone());
-        self.numbers.insert(entries, number);
+        self.histories.push(entries.into());
+        numbers.push(number);
         Some(number)
     }
 }

@@ -21,7 +21,22 @@ struct SegmentData {
     thread: ThreadId,
     /// The place of the segment among those of its thread, from 1.
     index: u32,
+    /// How far the other threads come before this segment. The thread itself has no entry, so that its segments can share
+    /// a clock.
     clock: Clock,
+}
+
+impl SegmentData {
+    /// The clock with what this segment itself adds to it.
+    fn whole_clock(&self) -> Clock {
+        self.clock.with(self.thread.0, self.index)
+    }
+
+    /// Whether all of `other` comes before this segment, or is it.
+    fn follows(&self, other: &SegmentData) -> bool {
+        let known = if other.thread == self.thread { self.index } else { self.clock.get(other.thread.0) };
+        known >= other.index
+    }
 }
 
 /// All threads and their segments.
@@ -46,7 +61,7 @@ impl Order {
     /// `parent` starts a thread: what the parent did so far comes before everything in it.
     pub fn start(&mut self, parent: ThreadId) -> ThreadId {
         let Some(&segment) = self.current.get(parent.0 as usize) else { return self.root() };
-        let child = self.thread(self.segments[segment.0 as usize].clock.clone());
+        let child = self.thread(self.segments[segment.0 as usize].whole_clock());
         self.advance(parent, None);
         child
     }
@@ -62,15 +77,12 @@ impl Order {
     /// acquires the segment that is given back comes after all of it.
     pub fn release(&mut self, thread: ThreadId, before: Option<Segment>) -> Segment {
         let Some(&now) = self.current.get(thread.0 as usize) else { return Segment(0) };
-        let known = |before: Segment| {
-            self.segments[now.0 as usize].clock.includes(&self.segments[before.0 as usize].clock)
-        };
-        let before = before.filter(|&before| (before.0 as usize) < self.segments.len() && !known(before));
+        let before = before.filter(|&before| !self.knows(now, before));
         let handed = match before {
             Some(before) => {
                 let data = &self.segments[now.0 as usize];
                 let (thread, index) = (data.thread, data.index);
-                let clock = data.clock.join(&self.segments[before.0 as usize].clock);
+                let clock = data.clock.join(&self.segments[before.0 as usize].whole_clock());
                 self.segment_with(thread, index, clock)
             }
             None => now,
@@ -82,12 +94,7 @@ impl Order {
     /// `thread` takes over what was handed over as `handed`. A new segment begins if it did not know that before.
     pub fn acquire(&mut self, thread: ThreadId, handed: Segment) {
         let Some(&now) = self.current.get(thread.0 as usize) else { return };
-        let known = (handed.0 as usize) >= self.segments.len() || {
-            let (now, handed) =
-                (&self.segments[now.0 as usize].clock, &self.segments[handed.0 as usize].clock);
-            now.includes(handed)
-        };
-        if !known {
+        if !self.knows(now, handed) {
             self.advance(thread, Some(handed));
         }
     }
@@ -110,7 +117,7 @@ impl Order {
         else {
             return false;
         };
-        later.clock.get(earlier.thread.0) >= earlier.index
+        later.follows(earlier)
     }
 
     /// How many threads were seen.
@@ -121,6 +128,16 @@ impl Order {
     /// Whether there were more segments than can be told apart.
     pub fn is_saturated(&self) -> bool {
         self.saturated
+    }
+
+    /// Whether a segment comes after everything that another one, or what was handed over with it, comes after.
+    fn knows(&self, now: Segment, other: Segment) -> bool {
+        let (Some(now), Some(other)) =
+            (self.segments.get(now.0 as usize), self.segments.get(other.0 as usize))
+        else {
+            return true;
+        };
+        now.follows(other) && now.whole_clock().includes(&other.clock)
     }
 
     fn thread(&mut self, inherited: Clock) -> ThreadId {
@@ -134,7 +151,7 @@ impl Order {
         let Some(&now) = self.current.get(thread.0 as usize) else { return };
         let data = &self.segments[now.0 as usize];
         let clock = match joined {
-            Some(last) => data.clock.join(&self.segments[last.0 as usize].clock),
+            Some(last) => data.clock.join(&self.segments[last.0 as usize].whole_clock()),
             None => data.clock.clone(),
         };
         let index = data.index + 1;
@@ -147,8 +164,7 @@ impl Order {
             self.saturated = true;
             return Segment(LIMIT as u32 - 1);
         }
-        let clock = inherited.with(thread.0, index);
-        self.segments.push(SegmentData { thread, index, clock });
+        self.segments.push(SegmentData { thread, index, clock: inherited });
         Segment(self.segments.len() as u32 - 1)
     }
 }
