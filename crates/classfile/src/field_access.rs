@@ -19,12 +19,15 @@ pub(crate) enum Treatment {
     /// The constant of the shadow, and whether it is a double rather than a long.
     Shadow(u16, bool),
     Cell(u32),
+    /// The constant of the class that the code names.
+    Volatile(u16),
     Resolve,
 }
 
 /// What is known about fields while one class is rewritten.
 pub(crate) struct FieldTable<'a> {
     this: &'a [u8],
+    synchronization: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
     shadows: Vec<Shadow<'a>>,
     /// By the field's constant, with whether it was used as a static field.
@@ -40,6 +43,7 @@ struct Shadow<'a> {
 #[derive(Clone, Copy)]
 enum Own {
     Ignored,
+    Volatile,
     Shadowed,
     Cell(u32),
 }
@@ -52,7 +56,13 @@ impl<'a> FieldTable<'a> {
         environment: &mut dyn Environment,
     ) -> Result<Self, ClassError> {
         let this = class.pool.class_name(class.this_index)?;
-        let mut table = Self { this, own: FxHashMap::default(), shadows: Vec::new(), decided: Vec::new() };
+        let mut table = Self {
+            this,
+            synchronization: plan.synchronization,
+            own: FxHashMap::default(),
+            shadows: Vec::new(),
+            decided: Vec::new(),
+        };
         if !plan.fields && plan.added_fields.is_empty() {
             return Ok(table);
         }
@@ -66,6 +76,9 @@ impl<'a> FieldTable<'a> {
         for field in &class.fields {
             let (name, descriptor) =
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
+            if field.access & ACC_VOLATILE != 0 && plan.synchronization {
+                table.own.insert((name, descriptor), Own::Volatile);
+            }
             if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() {
                 continue;
             }
@@ -160,6 +173,7 @@ impl<'a> FieldTable<'a> {
         let own = if field.class == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
         let is_shadowed = match own {
             Some(Own::Ignored) => return Ok(Treatment::Ignore),
+            Some(Own::Volatile) => return Ok(Treatment::Volatile(field.class_index)),
             Some(Own::Cell(cell)) if is_static => return Ok(Treatment::Cell(*cell)),
             Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
@@ -167,7 +181,10 @@ impl<'a> FieldTable<'a> {
             None => {
                 let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
                 match environment.foreign(&class, &name, &descriptor, is_static) {
-                    Foreign::Ignore => return Ok(Treatment::Ignore),
+                    Foreign::Volatile if self.synchronization => {
+                        return Ok(Treatment::Volatile(field.class_index));
+                    }
+                    Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
                     Foreign::Resolve => false,
                     Foreign::Shadowed => !is_static,
                 }

@@ -60,8 +60,15 @@ pub const ARRAY_READ: Hook = Hook::new(16, "arrayRead", "(Ljava/lang/Object;II)V
 /// An array element is about to be written: the array, the index, the site.
 pub const ARRAY_WRITE: Hook = Hook::new(17, "arrayWrite", "(Ljava/lang/Object;II)V");
 
+/// The monitor that was about to be entered has been entered.
+pub const ENTERED: Hook = Hook::new(19, "entered", "()V");
+/// A volatile field was read: its object, or its class if it is static.
+pub const VOLATILE_READ: Hook = Hook::new(20, "volatileRead", "(Ljava/lang/Object;)V");
+/// A volatile field is about to be written: its object, or its class if it is static.
+pub const VOLATILE_WRITE: Hook = Hook::new(21, "volatileWrite", "(Ljava/lang/Object;)V");
+
 /// All of them.
-pub const ALL: [Hook; 19] = [
+pub const ALL: [Hook; 22] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -81,6 +88,9 @@ pub const ALL: [Hook; 19] = [
     ARRAY_READ,
     ARRAY_WRITE,
     INITIALIZER_END,
+    ENTERED,
+    VOLATILE_READ,
+    VOLATILE_WRITE,
 ];
 
 #[cfg(test)]

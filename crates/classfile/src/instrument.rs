@@ -40,6 +40,7 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) descriptor: Cow<'a, str>,
     pub(crate) is_class_initializer: bool,
+    pub(crate) has_class_constants: bool,
     /// The lock, if synchronization is to be reported.
     pub(crate) lock: Option<Lock>,
     pub(crate) probes: Vec<FittedProbe>,
@@ -94,6 +95,10 @@ impl<'a> Instrumenter<'_, 'a> {
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
                     self.edits.call(&hooks::ENTER, self.additions)?;
+                    if plan.synchronization {
+                        self.edits.split(&mut edit);
+                        self.edits.call(&hooks::ENTERED, self.additions)?;
+                    }
                 }
                 MONITOREXIT if plan.monitors => {
                     self.edits.code(1, &[DUP]);
@@ -228,6 +233,7 @@ impl<'a> Instrumenter<'_, 'a> {
             self.fields.treatment(index, is_static, self.pool, self.additions, self.environment)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
+            Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
@@ -291,6 +297,37 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.code(2, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// A volatile field orders: what came before its write comes before what follows its read.
+    fn volatile(&mut self, instruction: Instruction, class: u16, edit: &mut Edit) -> Result<(), MethodError> {
+        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let slots = slots(field.descriptor);
+        match (instruction.opcode, slots) {
+            (PUTFIELD, 1) => self.edits.code(2, &[DUP2, POP]),
+            (PUTFIELD, _) => self.edits.code(2, &[DUP2_X1, POP2, DUP_X2]),
+            (GETFIELD, 1) => {
+                self.edits.code(1, &[DUP]);
+                self.edits.split(edit);
+                self.edits.code(1, &[SWAP]);
+            }
+            (GETFIELD, _) => {
+                self.edits.code(1, &[DUP]);
+                self.edits.split(edit);
+                self.edits.code(3, &[DUP2_X1, POP2]);
+            }
+            // Classes before version 49 have no constants that are classes.
+            _ if !self.method.has_class_constants => return Ok(()),
+            (opcode, _) => {
+                if opcode == GETSTATIC {
+                    self.edits.split(edit);
+                }
+                self.edits.code(2, &[]);
+                self.edits.constant(LDC_W, class);
+            }
+        }
+        let read = matches!(instruction.opcode, GETFIELD | GETSTATIC);
+        self.edits.call(if read { &hooks::VOLATILE_READ } else { &hooks::VOLATILE_WRITE }, self.additions)
     }
 
     fn array(&mut self, instruction: Instruction) -> Result<(), MethodError> {

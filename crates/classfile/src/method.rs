@@ -189,6 +189,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             name: text(name),
             descriptor: text(descriptor),
             is_class_initializer,
+            has_class_constants: self.class.major >= 49,
             lock,
             probes,
             objects_usable_from,

@@ -16,6 +16,9 @@ pub struct Plan<'a> {
     pub fields: bool,
     /// Report array element accesses.
     pub arrays: bool,
+    /// Report what orders threads: accesses to volatile fields (with `fields`), and monitors once they are entered
+    /// (with `monitors`).
+    pub synchronization: bool,
     /// Fields to append to the class. One that the class already has is skipped.
     pub added_fields: &'a [AddedField<'a>],
     /// Calls at entry or return of named methods of this class.
@@ -31,6 +34,7 @@ impl<'a> Plan<'a> {
             waits: false,
             fields: false,
             arrays: false,
+            synchronization: false,
             added_fields: &[],
             probes: &[],
         }
@@ -98,6 +102,8 @@ pub enum ProbeArguments {
 pub enum Foreign {
     /// The field has a shadow. For a static field the same as [`Foreign::Resolve`].
     Shadowed,
+    /// The field is volatile: the access is reported if the plan asks for synchronization.
+    Volatile,
     /// The access is of no interest.
     Ignore,
     /// The hook finds out at run time.

@@ -5,7 +5,7 @@ use crate::bytes::{u8_at, u16_at};
 use crate::code::Instructions;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
-use crate::plan::Foreign;
+use crate::plan::{Foreign, Plan};
 use crate::testing::{Body, ClassBuilder, Recorder, everything, rewrite, with_code};
 
 /// Runs stack instructions on named slots; a long has two, as in `t1 t2`.
@@ -43,6 +43,8 @@ fn check(
     let mut class = ClassBuilder::new("A");
     class.field(0, "f", "I");
     class.field(0, "d", "D");
+    class.field(0x0040, "v", "I");
+    class.field(0x0040, "w", "D");
     let index = constant.map(|(name, descriptor)| match opcode {
         182 => class.method_reference("A", name, descriptor),
         _ => class.field_reference(if name == "g" { "B" } else { "A" }, name, descriptor),
@@ -51,12 +53,15 @@ fn check(
     code.extend(index.into_iter().flat_map(u16::to_be_bytes));
     code.push(177);
     let mut body = Body::new(&code);
-    body.max_stack = stack.split_whitespace().count() as u16;
+    let pushed = constant.filter(|_| opcode == 180).map_or(0, |(_, descriptor)| slots(descriptor.as_bytes()));
+    body.max_stack = stack.split_whitespace().count().max(pushed) as u16;
     class.method(0, "m", "()V", Some(&body));
-    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Resolve));
+    let plan = Plan { synchronization: true, ..everything() };
+    let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Resolve));
     let slots_of = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut machine = Machine { stack: slots_of(stack), deepest: 0, calls: Vec::new() };
     with_code(&outcome.bytes, "m", |file, code| {
+        let mut result = 0;
         let mut instructions = Instructions::default();
         instructions.decode(code.bytes).expect("instructions");
         for instruction in &instructions.list {
@@ -67,6 +72,10 @@ fn check(
                 {
                     assert_eq!(machine.stack, slots_of(expected_at), "at the instruction {opcode}");
                     machine.pop(stack.split_whitespace().count());
+                    if opcode == 180 {
+                        result = slots(file.pool.field(index).unwrap().descriptor);
+                        (0..result).for_each(|_| machine.push("value"));
+                    }
                 }
                 177 => {}
                 1 => machine.push("null"),
@@ -99,14 +108,22 @@ fn check(
             machine.deepest = machine.deepest.max(machine.stack.len());
         }
         assert_eq!(machine.calls, expected_calls, "calls around {opcode}");
-        assert_eq!(machine.stack, [] as [&str; 0], "after {opcode}");
-        assert!(machine.deepest <= usize::from(code.max_stack), "stack of {opcode}");
+        assert_eq!(machine.stack, vec!["value"; result], "after {opcode}");
+        assert!(
+            machine.deepest <= usize::from(code.max_stack),
+            "stack of {opcode} {constant:?}: {}",
+            machine.deepest
+        );
     });
 }
 
 #[test]
 fn shuffles_are_right() {
-    check(194, None, "o", "o", &["enter o"]);
+    check(194, None, "o", "o", &["enter o", "entered "]);
+    check(180, Some(("v", "I")), "o", "o o", &["volatileRead o"]);
+    check(180, Some(("w", "D")), "o", "o o", &["volatileRead o"]);
+    check(181, Some(("v", "I")), "o v", "o v", &["volatileWrite o"]);
+    check(181, Some(("w", "D")), "o v1 v2", "o v1 v2", &["volatileWrite o"]);
     check(195, None, "o", "o", &["exit o"]);
     check(182, Some(("wait", "()V")), "o", "o o", &["waitBegin o", "waitEnd o"]);
     check(182, Some(("wait", "(J)V")), "o t1 t2", "o o t1 t2", &["waitBegin o", "waitEnd o"]);

@@ -118,6 +118,8 @@ pub(crate) enum OrderName {
     StartJoin,
     /// Also tasks and their results, latches, barriers and queues.
     HandOver,
+    /// Also locks, volatile fields, atomics and concurrent maps; what is ordered is not reported at all.
+    HappensBefore,
 }
 
 impl From<OrderName> for Order {
@@ -125,6 +127,7 @@ impl From<OrderName> for Order {
         match name {
             OrderName::StartJoin => Order::StartJoin,
             OrderName::HandOver => Order::HandOver,
+            OrderName::HappensBefore => Order::HappensBefore,
         }
     }
 }

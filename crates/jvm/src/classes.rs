@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use fissure_classfile::{ClassSummary, Environment, Foreign, Outcome, Plan, Site, read_summary, rewrite};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    settings::Watch,
+    settings::{Order, Watch},
 };
 
 use crate::{
@@ -46,6 +46,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: true,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
+        synchronization: agent.settings.order == Order::HappensBefore,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: jdk::probes(name, agent.settings.order),
     };
@@ -110,6 +111,7 @@ fn register(
         let plain = field.access & (FINAL | VOLATILE) == 0;
         let member = match outcome {
             _ if !is_watched => Member::Unwatched,
+            _ if field.access & VOLATILE != 0 => Member::Volatile,
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
@@ -164,6 +166,7 @@ impl Environment for ClassEnvironment<'_> {
         let in_scope = |class: &str| scope.covers(&class.replace('/', "."));
         match self.code.registry.resolve(self.loader, class, name, descriptor, in_scope) {
             Resolved::Unwatched => Foreign::Ignore,
+            Resolved::Known(_, Member::Volatile) => Foreign::Volatile,
             // A class of the same loader that is there already and declares the field itself: no other class can
             // be meant, and its shadow can be read without looking anything up.
             Resolved::Known(number, Member::Shadowed { .. })

@@ -6,6 +6,7 @@ use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY};
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
     record::Record,
+    settings::Order,
 };
 use jvmti_bindings::sys::jni::jobject;
 
@@ -63,6 +64,9 @@ struct Subject {
 
 /// Reports a race, unless its field was reported before and this one is no worse.
 pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
+    if race.ordered && agent.settings.order == Order::HappensBefore {
+        return;
+    }
     let owner = if object.is_null() { 0 } else { agent.object_number(object) };
     if locked(&agent.findings).count_again(race, owner) {
         return;

@@ -217,6 +217,72 @@ const QUEUE: &[Probe<'static>] = &[
     takes("takeLast", "()Ljava/lang/Object;"),
 ];
 
+// What else orders, for those who want nothing reported that anything ordered.
+
+/// Maps hand over with each value.
+const MAP: &[Probe<'static>] = &[
+    releases_with("put", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", 1),
+    releases_with("putIfAbsent", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", 1),
+    releases_with("replace", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", 1),
+    takes("get", "(Ljava/lang/Object;)Ljava/lang/Object;"),
+    takes("getOrDefault", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"),
+    takes("put", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"),
+    takes("putIfAbsent", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"),
+    takes("remove", "(Ljava/lang/Object;)Ljava/lang/Object;"),
+    probe("computeIfAbsent", None, Return, "computed", ResultAndThis),
+    probe("computeIfPresent", None, Return, "computed", ResultAndThis),
+    probe("compute", None, Return, "computed", ResultAndThis),
+    probe("merge", None, Return, "computed", ResultAndThis),
+];
+
+const LIST: &[Probe<'static>] = &[
+    releases_with("add", "(Ljava/lang/Object;)Z", 0),
+    releases_with("set", "(ILjava/lang/Object;)Ljava/lang/Object;", 1),
+    takes("get", "(I)Ljava/lang/Object;"),
+];
+
+const CONDITION: &[Probe<'static>] = &[
+    releases("signal"),
+    releases("signalAll"),
+    acquires("await"),
+    acquires("awaitNanos"),
+    acquires("awaitUntil"),
+    acquires("awaitUninterruptibly"),
+];
+
+/// Reads take over, writes hand over, and what does both does both.
+const ATOMIC: &[Probe<'static>] = &[
+    acquires("get"),
+    acquires("getAcquire"),
+    releases("set"),
+    releases("lazySet"),
+    releases("setRelease"),
+    releases("compareAndSet"),
+    acquires("compareAndSet"),
+    releases("getAndSet"),
+    acquires("getAndSet"),
+    releases("getAndIncrement"),
+    acquires("getAndIncrement"),
+    releases("getAndDecrement"),
+    acquires("getAndDecrement"),
+    releases("getAndAdd"),
+    acquires("getAndAdd"),
+    releases("incrementAndGet"),
+    acquires("incrementAndGet"),
+    releases("decrementAndGet"),
+    acquires("decrementAndGet"),
+    releases("addAndGet"),
+    acquires("addAndGet"),
+    releases("getAndUpdate"),
+    acquires("getAndUpdate"),
+    releases("updateAndGet"),
+    acquires("updateAndGet"),
+    releases("getAndAccumulate"),
+    acquires("getAndAccumulate"),
+    releases("accumulateAndGet"),
+    acquires("accumulateAndGet"),
+];
+
 const REFLECTION: &[Probe<'static>] = &[probe(
     "filterFields",
     Some("(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;"),
@@ -236,9 +302,29 @@ pub(crate) fn probes(class: &str, order: Order) -> &'static [Probe<'static>] {
         "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock" => REENTRANT_LOCK,
         "java/util/concurrent/locks/StampedLock" => STAMPED_LOCK,
         "jdk/internal/reflect/Reflection" => REFLECTION,
-        _ if order == Order::HandOver => {
-            hand_over_probes(class.strip_prefix("java/util/").unwrap_or_default())
+        _ if order != Order::StartJoin => {
+            let class = class.strip_prefix("java/util/").unwrap_or_default();
+            match hand_over_probes(class) {
+                [] if order == Order::HappensBefore => happens_before_probes(class),
+                probes => probes,
+            }
         }
+        _ => &[],
+    }
+}
+
+fn happens_before_probes(class: &str) -> &'static [Probe<'static>] {
+    match class.strip_prefix("concurrent/").unwrap_or_default() {
+        "ConcurrentHashMap" | "ConcurrentSkipListMap" => MAP,
+        "CopyOnWriteArrayList" => LIST,
+        "locks/AbstractQueuedSynchronizer$ConditionObject" => CONDITION,
+        "atomic/AtomicBoolean"
+        | "atomic/AtomicInteger"
+        | "atomic/AtomicLong"
+        | "atomic/AtomicReference"
+        | "atomic/AtomicIntegerArray"
+        | "atomic/AtomicLongArray"
+        | "atomic/AtomicReferenceArray" => ATOMIC,
         _ => &[],
     }
 }

@@ -8,7 +8,11 @@ use std::{
 };
 
 use fissure_analysis::{lockset::Access, order::Segment, word::Word};
-use fissure_model::{event::AccessKind, ids::ThreadId, settings::Analysis};
+use fissure_model::{
+    event::AccessKind,
+    ids::ThreadId,
+    settings::{Analysis, Order},
+};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::{
@@ -21,6 +25,7 @@ use crate::{
 };
 
 const UNWATCHED: i32 = -1;
+const VOLATILE: i32 = -2;
 
 /// Binds all other native methods. The JVM finds this one by its name.
 #[unsafe(no_mangle)]
@@ -61,6 +66,7 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
                 agent.cells.address() as i64,
                 agent.counters.address() as i64,
                 i64::from(refine),
+                i64::from(agent.settings.order == Order::HappensBefore),
             ],
         );
     });
@@ -83,6 +89,7 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
+            Resolved::Known(_, Member::Volatile) => return Some(VOLATILE),
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
                 (number, code.registry.class(number).name.clone(), name.clone(), descriptor.clone(), shadow)
             }

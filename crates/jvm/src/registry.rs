@@ -9,7 +9,9 @@ pub(crate) enum Member {
     Shadowed { descriptor: &'static str, offset: Option<i32> },
     /// A static field whose state is in this cell.
     Cell(u32),
-    /// Final, volatile, or in a class that had to be left alone.
+    /// Volatile.
+    Volatile,
+    /// Final, or in a class that had to be left alone.
     Unwatched,
 }
 

@@ -33,6 +33,8 @@ pub enum Order {
     StartJoin,
     /// Also handing over from thread to thread by tasks and their results, latches, barriers and queues.
     HandOver,
+    /// Whatever orders: also locks, volatile fields, atomics and concurrent maps. What is ordered is not reported.
+    HappensBefore,
 }
 
 /// How much of the program is turned into events.

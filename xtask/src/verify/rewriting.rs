@@ -50,7 +50,14 @@ impl Rewriting {
     }
 
     fn add(&mut self, class: &ClassFile, world: &mut World) {
-        let plan = Plan { monitors: true, waits: true, fields: true, arrays: true, ..Plan::empty(HOOK) };
+        let plan = Plan {
+            monitors: true,
+            waits: true,
+            fields: true,
+            arrays: true,
+            synchronization: true,
+            ..Plan::empty(HOOK)
+        };
         let start = Instant::now();
         let result = rewrite(&class.bytes, &plan, world);
         self.time += start.elapsed();

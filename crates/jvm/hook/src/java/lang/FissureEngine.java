@@ -29,14 +29,20 @@ final class FissureEngine {
     /** Whether lock sets are refined while one thread owns a location (Racer) or not (Eraser). */
     static final boolean REFINE;
 
+    /** Whether locks and volatile fields order. */
+    static final boolean HAPPENS_BEFORE;
+    /** Stands in {@link #TABLE} for a volatile field. */
+    private static final int VOLATILE = -2;
+
     static {
         initialize();
-        long[] constants = new long[4];
+        long[] constants = new long[5];
         constants(constants);
         TABLE = constants[0];
         CELLS = constants[1];
         COUNTERS = constants[2];
         REFINE = constants[3] != 0L;
+        HAPPENS_BEFORE = constants[4] != 0L;
     }
 
     private FissureEngine() {}
@@ -125,6 +131,8 @@ final class FissureEngine {
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.read(object, U.getLong(object, (long) offset), site);
+        } else if (offset == VOLATILE) {
+            FissureOrder.volatileRead(object);
         } else if (offset == 0) {
             unresolved(object, site, false);
         }
@@ -134,6 +142,8 @@ final class FissureEngine {
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.write(object, U.getLong(object, (long) offset), site);
+        } else if (offset == VOLATILE) {
+            FissureOrder.volatileWrite(object);
         } else if (offset == 0) {
             unresolved(object, site, true);
         }

@@ -125,11 +125,37 @@ public final class FissureHook {
         }
     }
 
-    public static void waitBegin(Object lock) {}
+    /** The monitor that was about to be entered has been entered. */
+    public static void entered() {
+        if (on) {
+            FissureThread.entered();
+        }
+    }
+
+    public static void volatileRead(Object object) {
+        if (on) {
+            FissureOrder.volatileRead(object);
+        }
+    }
+
+    public static void volatileWrite(Object object) {
+        if (on) {
+            FissureOrder.volatileWrite(object);
+        }
+    }
+
+    public static void waitBegin(Object lock) {
+        if (on && FissureEngine.HAPPENS_BEFORE) {
+            FissureOrder.release(lock);
+        }
+    }
 
     public static void waitEnd(Object lock) {
         if (on) {
             FissureThread.waits();
+            if (FissureEngine.HAPPENS_BEFORE) {
+                FissureOrder.acquire(lock);
+            }
         }
     }
 
@@ -243,6 +269,14 @@ public final class FissureHook {
     public static void taken(Object element, Object collection) {
         if (on) {
             FissureOrder.acquire(element);
+        }
+    }
+
+    /** A value that a collection made or had already. */
+    public static void computed(Object value, Object collection) {
+        if (on) {
+            FissureOrder.acquire(value);
+            FissureOrder.release(value);
         }
     }
 

@@ -6,6 +6,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 final class FissureLocks {
     static final class Numbered extends FissureTable.Entry {
         final int number;
+        /** For the read half of a read-write lock, the entry of the other half. */
+        Numbered otherHalf;
 
         Numbered(Object lock, int number) {
             super(lock);
@@ -20,6 +22,12 @@ final class FissureLocks {
     static Numbered numbered(Object lock) {
         FissureTable.Entry entry = TABLE.find(lock);
         return entry != null ? (Numbered) entry : add(lock, null, lock);
+    }
+
+    /** What stands for a lock where threads hand over to each other: the same for both halves of a read-write lock. */
+    static Object place(Object lock) {
+        Numbered numbered = (Numbered) TABLE.find(lock);
+        return numbered != null && numbered.otherHalf != null ? numbered.otherHalf : lock;
     }
 
     /** Both halves of a read-write lock are one lock, held in different modes. */
@@ -49,7 +57,10 @@ final class FissureLocks {
             Numbered numbered = new Numbered(lock, FissureEngine.newLock(name));
             TABLE.add(numbered);
             if (otherHalf != null) {
-                TABLE.add(new Numbered(otherHalf, numbered.number));
+                Numbered half = new Numbered(otherHalf, numbered.number);
+                half.otherHalf = numbered;
+                numbered.otherHalf = numbered;
+                TABLE.add(half);
             }
             return numbered;
         }

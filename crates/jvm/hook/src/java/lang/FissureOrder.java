@@ -55,6 +55,15 @@ final class FissureOrder {
         }
     }
 
+    /** Volatile fields of one object are not told apart: that may order too much, never too little. */
+    static void volatileRead(Object object) {
+        acquire(object);
+    }
+
+    static void volatileWrite(Object object) {
+        release(object);
+    }
+
     /** A part of a larger task is done: whoever waits for the whole comes after it. */
     static void completes(Object task) {
         release(((CountedCompleter<?>) task).getRoot());

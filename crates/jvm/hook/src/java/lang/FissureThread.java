@@ -122,6 +122,17 @@ final class FissureThread {
         self.modes[depth] = mode;
         self.depth = depth + 1;
         FissureEngine.increment(self.counters);
+        if (FissureEngine.HAPPENS_BEFORE) {
+            FissureOrder.acquire(FissureLocks.place(lock));
+        }
+    }
+
+    /** The lock that was pushed last has been got, so that what its last owner did comes before. */
+    static void entered() {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.busy && self.depth > 0) {
+            FissureOrder.acquire(FissureLocks.place(self.locks[self.depth - 1]));
+        }
     }
 
     static void acquireOptimistic(Object lock) {
@@ -374,6 +385,9 @@ final class FissureThread {
     }
 
     private void drop(Thread thread, int at) {
+        if (FissureEngine.HAPPENS_BEFORE && modes[at] != OPTIMISTIC) {
+            FissureOrder.release(FissureLocks.place(locks[at]));
+        }
         int last = depth - 1;
         for (int i = at; i < last; i++) {
             locks[i] = locks[i + 1];
