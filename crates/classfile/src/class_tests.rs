@@ -467,6 +467,8 @@ fn probes_are_put_where_they_fit() {
     check("()V", &[177], Return, ResultAndThis, Err("result"));
     check("()V", &[177], Return, MapResult, Err("reference"));
     check("(I)V", &[177], Entry, Parameter(0), Err("no such parameter"));
+    check("(LX;)V", &[177], Return, Parameter(0), Ok("0 aload_1\n1 invokestatic probe\n4 return"));
+    check("(LX;)V", &[1, 76, 177], Return, Parameter(0), Err("forgets its parameter"));
     check("(LX;)V", &[177], Entry, Parameter(1), Err("no such parameter"));
     check("()V", &[1, 75, 177], Return, This, Err("forgets"));
 }

@@ -169,7 +169,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             // A constructor's frames have no initialized object at first, but at its returns it is there.
             let stays = keeps_this
                 || (is_constructor && !stores_to_local_zero(code.bytes, &self.scratch.instructions));
-            let probed = ProbedMethod { descriptor, is_static, is_constructor, keeps_this: stays };
+            let instructions = &self.scratch.instructions;
+            let stored = |slot: usize| stores_to(code.bytes, instructions, slot);
+            let probed =
+                ProbedMethod { descriptor, is_static, is_constructor, keeps_this: stays, stored: &stored };
             for probe in probes_of(self.plan, name, descriptor) {
                 match fit(probe, &probed, self.additions)? {
                     Ok(probe) => probes.push(probe),
@@ -204,14 +207,21 @@ fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
 }
 
 fn stores_to_local_zero(code: &[u8], instructions: &Instructions) -> bool {
-    instructions.list.iter().any(|instruction| match instruction.opcode {
-        ISTORE..=ASTORE => u8_at(code, instruction.pc + 1) == 0,
-        opcode @ ISTORE_0..=ASTORE_3 => (opcode - ISTORE_0).is_multiple_of(4),
-        WIDE => {
-            matches!(u8_at(code, instruction.pc + 1), ISTORE..=ASTORE)
-                && u16_at(code, instruction.pc + 2) == 0
-        }
-        _ => false,
+    stores_to(code, instructions, 0)
+}
+
+/// Whether the code stores to a local variable, be it by a long or double that begins at the one before.
+fn stores_to(code: &[u8], instructions: &Instructions, wanted: usize) -> bool {
+    instructions.list.iter().any(|instruction| {
+        let slot = match instruction.opcode {
+            ISTORE..=ASTORE => usize::from(u8_at(code, instruction.pc + 1)),
+            opcode @ ISTORE_0..=ASTORE_3 => usize::from((opcode - ISTORE_0) % 4),
+            WIDE if matches!(u8_at(code, instruction.pc + 1), ISTORE..=ASTORE) => {
+                usize::from(u16_at(code, instruction.pc + 2))
+            }
+            _ => return false,
+        };
+        slot == wanted || slot + 1 == wanted
     })
 }
 

@@ -93,7 +93,8 @@ pub enum ProbeArguments {
     ResultAndThis,
     /// `(T)T` with the method's return type, a reference: what the hook gives back is returned instead.
     MapResult,
-    /// `(Object)V` with the parameter of this place, counted from 0, at entry; it must be a reference.
+    /// `(Object)V` with the parameter of this place, counted from 0; it must be a reference, and at return the method
+    /// must not have stored to it. A class whose frames forget their parameters is not asked for that.
     Parameter(u8),
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct ProbedMethod<'a> {
     pub(crate) is_constructor: bool,
     /// Local variable 0 is `this` up to the end.
     pub(crate) keeps_this: bool,
+    /// Whether the method stores to a local variable.
+    pub(crate) stored: &'a dyn Fn(usize) -> bool,
 }
 
 /// The plan's probes for this method.
@@ -90,13 +92,17 @@ fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, 
         (ProbeArguments::MapResult, false) => {
             Err("the method's result is not a reference that a probe could map")
         }
-        (ProbeArguments::Parameter(place), true) => {
+        (ProbeArguments::Parameter(place), _) => {
             let place = usize::from(place);
             if !matches!(parameters(method.descriptor).nth(place), Some([b'L' | b'[', ..])) {
                 return Err("the method has no such parameter that is a reference");
             }
             let before: usize = parameters(method.descriptor).take(place).map(slots).sum();
-            match u8::try_from(before + usize::from(!method.is_static)) {
+            let slot = before + usize::from(!method.is_static);
+            if !is_entry && (method.stored)(slot) {
+                return Err("the method forgets its parameter, so that a probe at its return cannot have it");
+            }
+            match u8::try_from(slot) {
                 Ok(slot @ 0..=3) => Ok(([ALOAD_0 + slot, 0], 1, b"(Ljava/lang/Object;)V".to_vec())),
                 Ok(slot) => Ok(([ALOAD, slot], 1, b"(Ljava/lang/Object;)V".to_vec())),
                 Err(_) => Err("the parameter is out of a probe's reach"),
@@ -104,9 +110,6 @@ fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, 
         }
         (ProbeArguments::ResultAndThis | ProbeArguments::MapResult, true) => {
             Err("there is no result at a method's entry")
-        }
-        (ProbeArguments::Parameter(_), false) => {
-            Err("parameters can only be handed over at a method's entry")
         }
     }
 }

@@ -283,6 +283,152 @@ const ATOMIC: &[Probe<'static>] = &[
     acquires("accumulateAndGet"),
 ];
 
+/// At entry, what the thread did so far is handed over at a parameter, whatever the method's type.
+const fn releases_to(method: &'static str, parameter: u8) -> Probe<'static> {
+    probe(method, None, Entry, "released", Parameter(parameter))
+}
+
+/// At return, what was handed over at a parameter is taken over.
+const fn acquires_from(method: &'static str, parameter: u8) -> Probe<'static> {
+    probe(method, None, Return, "acquired", Parameter(parameter))
+}
+
+/// Variable handles of fields and array elements: the second parameter is the object. Plain modes order nothing.
+const VAR_HANDLE: &[Probe<'static>] = &[
+    acquires_from("getVolatile", 1),
+    acquires_from("getAcquire", 1),
+    releases_to("setVolatile", 1),
+    releases_to("setRelease", 1),
+    releases_to("compareAndSet", 1),
+    acquires_from("compareAndSet", 1),
+    releases_to("compareAndExchange", 1),
+    acquires_from("compareAndExchange", 1),
+    releases_to("compareAndExchangeAcquire", 1),
+    acquires_from("compareAndExchangeAcquire", 1),
+    releases_to("compareAndExchangeRelease", 1),
+    acquires_from("compareAndExchangeRelease", 1),
+    releases_to("weakCompareAndSet", 1),
+    acquires_from("weakCompareAndSet", 1),
+    releases_to("weakCompareAndSetAcquire", 1),
+    acquires_from("weakCompareAndSetAcquire", 1),
+    releases_to("weakCompareAndSetRelease", 1),
+    acquires_from("weakCompareAndSetRelease", 1),
+    releases_to("getAndSet", 1),
+    acquires_from("getAndSet", 1),
+    releases_to("getAndSetAcquire", 1),
+    acquires_from("getAndSetAcquire", 1),
+    releases_to("getAndSetRelease", 1),
+    acquires_from("getAndSetRelease", 1),
+    releases_to("getAndAdd", 1),
+    acquires_from("getAndAdd", 1),
+    releases_to("getAndAddAcquire", 1),
+    acquires_from("getAndAddAcquire", 1),
+    releases_to("getAndAddRelease", 1),
+    acquires_from("getAndAddRelease", 1),
+    releases_to("getAndBitwiseOr", 1),
+    acquires_from("getAndBitwiseOr", 1),
+    releases_to("getAndBitwiseAnd", 1),
+    acquires_from("getAndBitwiseAnd", 1),
+    releases_to("getAndBitwiseXor", 1),
+    acquires_from("getAndBitwiseXor", 1),
+];
+
+/// Those of static fields have nothing but themselves.
+const STATIC_VAR_HANDLE: &[Probe<'static>] = &[
+    acquires_from("getVolatile", 0),
+    acquires_from("getAcquire", 0),
+    releases_to("setVolatile", 0),
+    releases_to("setRelease", 0),
+    releases_to("compareAndSet", 0),
+    acquires_from("compareAndSet", 0),
+    releases_to("compareAndExchange", 0),
+    acquires_from("compareAndExchange", 0),
+    releases_to("compareAndExchangeAcquire", 0),
+    acquires_from("compareAndExchangeAcquire", 0),
+    releases_to("compareAndExchangeRelease", 0),
+    acquires_from("compareAndExchangeRelease", 0),
+    releases_to("weakCompareAndSet", 0),
+    acquires_from("weakCompareAndSet", 0),
+    releases_to("weakCompareAndSetAcquire", 0),
+    acquires_from("weakCompareAndSetAcquire", 0),
+    releases_to("weakCompareAndSetRelease", 0),
+    acquires_from("weakCompareAndSetRelease", 0),
+    releases_to("getAndSet", 0),
+    acquires_from("getAndSet", 0),
+    releases_to("getAndSetAcquire", 0),
+    acquires_from("getAndSetAcquire", 0),
+    releases_to("getAndSetRelease", 0),
+    acquires_from("getAndSetRelease", 0),
+    releases_to("getAndAdd", 0),
+    acquires_from("getAndAdd", 0),
+    releases_to("getAndAddAcquire", 0),
+    acquires_from("getAndAddAcquire", 0),
+    releases_to("getAndAddRelease", 0),
+    acquires_from("getAndAddRelease", 0),
+    releases_to("getAndBitwiseOr", 0),
+    acquires_from("getAndBitwiseOr", 0),
+    releases_to("getAndBitwiseAnd", 0),
+    acquires_from("getAndBitwiseAnd", 0),
+    releases_to("getAndBitwiseXor", 0),
+    acquires_from("getAndBitwiseXor", 0),
+];
+
+/// The `Unsafe` that libraries use.
+const UNSAFE: &[Probe<'static>] = &[
+    acquires_from("getIntVolatile", 0),
+    acquires_from("getLongVolatile", 0),
+    acquires_from("getObjectVolatile", 0),
+    acquires_from("getBooleanVolatile", 0),
+    releases_to("putIntVolatile", 0),
+    releases_to("putLongVolatile", 0),
+    releases_to("putObjectVolatile", 0),
+    releases_to("putBooleanVolatile", 0),
+    releases_to("putOrderedInt", 0),
+    releases_to("putOrderedLong", 0),
+    releases_to("putOrderedObject", 0),
+    releases_to("compareAndSwapInt", 0),
+    acquires_from("compareAndSwapInt", 0),
+    releases_to("compareAndSwapLong", 0),
+    acquires_from("compareAndSwapLong", 0),
+    releases_to("compareAndSwapObject", 0),
+    acquires_from("compareAndSwapObject", 0),
+    releases_to("getAndAddInt", 0),
+    acquires_from("getAndAddInt", 0),
+    releases_to("getAndAddLong", 0),
+    acquires_from("getAndAddLong", 0),
+    releases_to("getAndSetInt", 0),
+    acquires_from("getAndSetInt", 0),
+    releases_to("getAndSetLong", 0),
+    acquires_from("getAndSetLong", 0),
+    releases_to("getAndSetObject", 0),
+    acquires_from("getAndSetObject", 0),
+];
+
+/// Updaters of volatile fields.
+const FIELD_UPDATER: &[Probe<'static>] = &[
+    acquires_from("get", 0),
+    releases_to("set", 0),
+    releases_to("lazySet", 0),
+    releases_to("compareAndSet", 0),
+    acquires_from("compareAndSet", 0),
+    releases_to("weakCompareAndSet", 0),
+    acquires_from("weakCompareAndSet", 0),
+    releases_to("getAndSet", 0),
+    acquires_from("getAndSet", 0),
+    releases_to("getAndAdd", 0),
+    acquires_from("getAndAdd", 0),
+    releases_to("getAndIncrement", 0),
+    acquires_from("getAndIncrement", 0),
+    releases_to("getAndDecrement", 0),
+    acquires_from("getAndDecrement", 0),
+    releases_to("addAndGet", 0),
+    acquires_from("addAndGet", 0),
+    releases_to("incrementAndGet", 0),
+    acquires_from("incrementAndGet", 0),
+    releases_to("decrementAndGet", 0),
+    acquires_from("decrementAndGet", 0),
+];
+
 const REFLECTION: &[Probe<'static>] = &[probe(
     "filterFields",
     Some("(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;"),
@@ -302,6 +448,14 @@ pub(crate) fn probes(class: &str, order: Order) -> &'static [Probe<'static>] {
         "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock" => REENTRANT_LOCK,
         "java/util/concurrent/locks/StampedLock" => STAMPED_LOCK,
         "jdk/internal/reflect/Reflection" => REFLECTION,
+        "sun/misc/Unsafe" if order == Order::HappensBefore => UNSAFE,
+        _ if order == Order::HappensBefore && class.starts_with("java/lang/invoke/VarHandle") => {
+            match class.rsplit('$').next() {
+                Some("FieldStaticReadOnly" | "FieldStaticReadWrite") => STATIC_VAR_HANDLE,
+                Some("FieldInstanceReadOnly" | "FieldInstanceReadWrite" | "Array") => VAR_HANDLE,
+                _ => &[],
+            }
+        }
         _ if order != Order::StartJoin => {
             let class = class.strip_prefix("java/util/").unwrap_or_default();
             match hand_over_probes(class) {
@@ -318,6 +472,9 @@ fn happens_before_probes(class: &str) -> &'static [Probe<'static>] {
         "ConcurrentHashMap" | "ConcurrentSkipListMap" => MAP,
         "CopyOnWriteArrayList" => LIST,
         "locks/AbstractQueuedSynchronizer$ConditionObject" => CONDITION,
+        "atomic/AtomicIntegerFieldUpdater$AtomicIntegerFieldUpdaterImpl"
+        | "atomic/AtomicLongFieldUpdater$CASUpdater"
+        | "atomic/AtomicReferenceFieldUpdater$AtomicReferenceFieldUpdaterImpl" => FIELD_UPDATER,
         "atomic/AtomicBoolean"
         | "atomic/AtomicInteger"
         | "atomic/AtomicLong"
