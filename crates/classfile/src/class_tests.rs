@@ -49,6 +49,37 @@ fn monitors_are_reported_before_they_change() {
 }
 
 #[test]
+fn a_handler_that_guards_itself_does_not_guard_the_call_in_it() {
+    let mut class = ClassBuilder::new("A");
+    // aload_0, monitorenter, [aload_0, monitorexit], return, [astore_1, aload_0, monitorexit], aload_1, athrow
+    let mut body = Body::new(&[42, 194, 42, 195, 177, 76, 42, 195, 43, 191]);
+    body.exceptions = vec![[2, 4, 5, 0], [5, 8, 5, 0]];
+    class.method(0, "m", "()V", Some(&body));
+    let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+    check_listing(
+        &outcome.bytes,
+        "m",
+        "0 aload_0
+         1 dup
+         2 invokestatic enter
+         5 monitorenter
+         6 aload_0
+         7 dup
+         8 invokestatic exit
+         11 monitorexit
+         12 return
+         13 astore_1
+         14 aload_0
+         15 dup
+         16 monitorexit
+         17 invokestatic exit
+         20 aload_1
+         21 athrow",
+    );
+    assert_eq!(exceptions(&outcome.bytes, "m"), [[6, 12, 13, 0], [13, 17, 13, 0]]);
+}
+
+#[test]
 fn synchronized_methods_report_their_lock() {
     fn check(
         access: u16,

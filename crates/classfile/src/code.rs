@@ -55,12 +55,25 @@ impl<'a> Code<'a> {
         Ok(Self { max_stack, max_locals, bytes, exceptions, attributes, frames })
     }
 
+    /// Whether an instruction belongs to a handler that guards itself, as the end of a synchronized block does.
+    pub(crate) fn is_in_own_handler(&self, pc: usize) -> bool {
+        self.exception_entries().any(|[start, end, handler, _]| {
+            let [start, end, handler] = [start, end, handler].map(usize::from);
+            guards_itself(start, end, handler) && (handler..end).contains(&pc)
+        })
+    }
+
     /// Start, end, handler and type of each entry of the exception table.
     pub(crate) fn exception_entries(&self) -> impl Iterator<Item = [u16; 4]> + '_ {
         self.exceptions
             .chunks_exact(8)
             .map(|entry| [u16_at(entry, 0), u16_at(entry, 2), u16_at(entry, 4), u16_at(entry, 6)])
     }
+}
+
+/// Whether a handler lies in the range that it guards.
+pub(crate) fn guards_itself(start: usize, end: usize, handler: usize) -> bool {
+    (start..end).contains(&handler)
 }
 
 impl Instructions {

@@ -102,6 +102,10 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
                 MONITOREXIT if plan.monitors => {
                     self.edits.code(1, &[DUP]);
+                    // A handler that guards itself would be entered again and again if the call in it overflowed the stack.
+                    if self.code.is_in_own_handler(instruction.pc) {
+                        self.edits.split(&mut edit);
+                    }
                     self.edits.call(&hooks::EXIT, self.additions)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL if plan.waits => self.wait(instruction, &mut edit)?,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::bytes::{fill_u16, put_u16, u16_at};
-use crate::code::{Code, Instructions};
+use crate::code::{Code, Instructions, guards_itself};
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::MethodError;
 use crate::layout::Layout;
@@ -46,8 +46,14 @@ impl Relocation<'_> {
         const MALFORMED: MethodError = MethodError::Malformed("exception table");
         let index = |pc: u16| self.instructions.index(usize::from(pc)).ok_or(MALFORMED);
         for [start, end, handler, kind] in code.exception_entries() {
+            let guards_itself = guards_itself(usize::from(start), usize::from(end), usize::from(handler));
             let start = self.layout.range_start(index(start)?);
-            let end = self.layout.start(index(end)?);
+            // A call right after the last instruction of a handler that guards itself must not lead back to it.
+            let end = if guards_itself {
+                self.layout.range_start(index(end)?)
+            } else {
+                self.layout.start(index(end)?)
+            };
             let handler = self.layout.start(index(handler)?);
             for position in [start, end, handler] {
                 put_u16(out, u16::try_from(position).map_err(|_| MALFORMED)?);
