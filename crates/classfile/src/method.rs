@@ -151,7 +151,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let keeps_this = !is_static
             && (is_synchronized || has_probes)
             && !facts.loses_this
-            && !stores_to_local_zero(code.bytes, &self.scratch.instructions);
+            && !stores_to(code.bytes, &self.scratch.instructions, 0);
         let is_class_initializer = name == b"<clinit>";
         let lock = match (is_synchronized, is_static) {
             _ if is_class_initializer && is_static && self.plan.fields => Some(Lock::Initialization),
@@ -167,8 +167,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let mut probes = Vec::new();
         if has_probes {
             // A constructor's frames have no initialized object at first, but at its returns it is there.
-            let stays = keeps_this
-                || (is_constructor && !stores_to_local_zero(code.bytes, &self.scratch.instructions));
+            let stays =
+                keeps_this || (is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0));
             let instructions = &self.scratch.instructions;
             let stored = |slot: usize| stores_to(code.bytes, instructions, slot);
             let probed =
@@ -204,10 +204,6 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
 fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
     put_u32(out, u32::try_from(attribute.content.len()).unwrap_or(u32::MAX));
     out.extend_from_slice(attribute.content);
-}
-
-fn stores_to_local_zero(code: &[u8], instructions: &Instructions) -> bool {
-    stores_to(code, instructions, 0)
 }
 
 /// Whether the code stores to a local variable, be it by a long or double that begins at the one before.
