@@ -195,17 +195,9 @@ pub(crate) mod tests {
     pub(crate) fn finding(id: &str, hits: u64, ordered: bool) -> Finding {
         Finding {
             id: id.to_owned(),
-            kind: Kind::DataRace,
-            status: Status::Warning,
-            analysis: "racer".to_owned(),
-            subject: format!("Main.{id}"),
-            field_type: None,
-            owner: None,
             hits,
-            runs: 1,
             ordered,
-            consequence: None,
-            sites: Vec::new(),
+            ..Finding::new(Kind::DataRace, Status::Warning, "racer", &format!("Main.{id}"))
         }
     }
 

@@ -86,22 +86,16 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     }
     let finding = Finding {
         id: fingerprint(&["data-race", agent.settings.analysis.name(), &subject.name]),
-        kind: Kind::DataRace,
-        status: Status::Warning,
-        analysis: agent.settings.analysis.name().to_owned(),
-        subject: subject.name.clone(),
         field_type: subject.field_type,
         owner: Some(if subject.is_static { "static".to_owned() } else { object_name(agent, jni, object) }),
-        hits: 1,
-        runs: 1,
         ordered: race.ordered,
-        consequence: None,
         sites: vec![
             site(agent, &race.earlier, earlier.as_ref(), |thread| {
                 agent.samples.frames(agent.tool, thread, race.earlier.site)
             }),
             site(agent, &race.later, Some(&later), |_| stacks::current(agent.tool)),
         ],
+        ..Finding::new(Kind::DataRace, Status::Warning, agent.settings.analysis.name(), &subject.name)
     };
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
     agent.write_coverage();

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::interleaving::Interleaving;
+
 /// The version of the JSON report's schema.
 pub const SCHEMA: u32 = 1;
 
@@ -120,11 +122,59 @@ pub struct Finding {
     /// Whether thread start or join ordered the accesses in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
+    /// The seeds of the runs that showed it; with the same program and options each shows it again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<u64>,
+    /// The recorded schedules of those runs, in the order of the seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<String>,
     /// What broke, if anything did.
     #[serde(default)]
     pub consequence: Option<Consequence>,
+    /// Which of the patterns of atomic-set violations, 1 to 11.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<u8>,
+    /// The smallest harness that shows a method not to be atomic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
+    /// The outcome of that harness that no order of its invocations explains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// How often the harness was executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executions: Option<u64>,
+    /// The execution that shows it, as far as it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleaving: Option<Interleaving>,
     /// The places, in the order in which they happened.
     pub sites: Vec<Site>,
+}
+
+impl Finding {
+    /// A finding of which nothing more is known yet; its fingerprint is up to who makes it.
+    pub fn new(kind: Kind, status: Status, analysis: &str, subject: &str) -> Self {
+        Finding {
+            id: String::new(),
+            kind,
+            status,
+            analysis: analysis.to_owned(),
+            subject: subject.to_owned(),
+            field_type: None,
+            owner: None,
+            hits: 1,
+            runs: 1,
+            ordered: false,
+            seeds: Vec::new(),
+            schedules: Vec::new(),
+            consequence: None,
+            pattern: None,
+            harness: None,
+            outcome: None,
+            executions: None,
+            interleaving: None,
+            sites: Vec::new(),
+        }
+    }
 }
 
 /// A short hash that is the same on every machine and in every run.

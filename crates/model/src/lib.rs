@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod event;
 pub mod finding;
 pub mod ids;
+pub mod interleaving;
 pub mod pattern;
 pub mod record;
 pub mod settings;

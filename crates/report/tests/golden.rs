@@ -48,17 +48,10 @@ fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, bool)]) -> 
 fn race(id: &str, subject: &str, sites: Vec<Site>) -> Finding {
     Finding {
         id: id.to_owned(),
-        kind: Kind::DataRace,
-        status: Status::Warning,
-        analysis: "racer".to_owned(),
-        subject: subject.to_owned(),
         field_type: Some("int".to_owned()),
         owner: Some("Account@7".to_owned()),
-        hits: 1,
-        runs: 1,
-        ordered: false,
-        consequence: None,
         sites,
+        ..Finding::new(Kind::DataRace, Status::Warning, "racer", subject)
     }
 }
 
