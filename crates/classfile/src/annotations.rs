@@ -1,7 +1,10 @@
-//! Type annotations inside of code: they name instructions and ranges of local variables.
+//! Annotations: those of types inside of code, which name instructions and ranges of local variables, and those that tell
+//! what a method is meant to be.
 
 use crate::bytes::{Reader, put_u16};
+use crate::constant_pool::ConstantPool;
 use crate::error::MethodError;
+use crate::structure::Attributes;
 use crate::tables::Relocation;
 
 const MALFORMED: MethodError = MethodError::Malformed("type annotation");
@@ -26,6 +29,31 @@ pub(crate) fn relocate(
         out.extend_from_slice(reader.since(start));
     }
     if reader.is_at_end() { Ok(()) } else { Err(MALFORMED) }
+}
+
+/// Whether one of these attributes has an annotation of a simple name, in whatever package or class. Annotations that
+/// cannot be read are none.
+pub(crate) fn has_simple_name(attributes: &Attributes<'_>, pool: &ConstantPool<'_>, wanted: &[u8]) -> bool {
+    attributes.iter().any(|attribute| {
+        matches!(
+            pool.utf8(attribute.name_index),
+            Ok(b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations")
+        ) && any_has_simple_name(attribute.content, pool, wanted).unwrap_or(false)
+    })
+}
+
+fn any_has_simple_name(content: &[u8], pool: &ConstantPool<'_>, wanted: &[u8]) -> Result<bool, MethodError> {
+    let mut reader = Reader::new(content);
+    for _ in 0..reader.u16()? {
+        let descriptor = pool.utf8(reader.clone().u16()?)?;
+        let name = descriptor.strip_prefix(b"L").and_then(|name| name.strip_suffix(b";"));
+        let simple = name.and_then(|name| name.rsplit(|byte| matches!(byte, b'/' | b'$')).next());
+        if simple == Some(wanted) {
+            return Ok(true);
+        }
+        skip_annotation(&mut reader, 0)?;
+    }
+    Ok(false)
 }
 
 fn relocate_target(

@@ -1,6 +1,7 @@
 //! Rewriting a whole class.
 
 use crate::additions::Additions;
+use crate::annotations;
 use crate::bytes::put_u16;
 use crate::constant_pool::text;
 use crate::error::ClassError;
@@ -46,6 +47,8 @@ pub fn rewrite(
         class: &file,
         class_name,
         class_name_text: &class_name_text,
+        is_class_annotated: plan.blocks
+            && annotations::has_simple_name(&file.attributes, &file.pool, b"Atomic"),
         additions: &mut additions,
         fields: &mut fields,
         environment,

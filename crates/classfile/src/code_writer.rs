@@ -8,7 +8,6 @@ use crate::constant_pool::ConstantPool;
 use crate::edits::Edits;
 use crate::error::MethodError;
 use crate::frames::{self, FramedMethod, HandlerFrame};
-use crate::instrument::Lock;
 use crate::tables::Relocation;
 
 /// Writes the content of a Code attribute.
@@ -17,9 +16,19 @@ pub(crate) struct CodeWriter<'m, 'a> {
     pub(crate) method: &'m FramedMethod<'m, 'a>,
     pub(crate) edits: &'m Edits,
     pub(crate) pool: &'m ConstantPool<'a>,
-    pub(crate) lock: Option<Lock>,
+    /// What the handler that was added for the whole method needs, if there is one.
+    pub(crate) handler: Option<HandlerNeeds>,
     /// Whether the class is of a version whose verifier wants stack maps.
     pub(crate) needs_frames: bool,
+}
+
+/// What a handler for a whole method finds in the local variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HandlerNeeds {
+    /// Nothing.
+    Nothing,
+    /// `this`.
+    This,
 }
 
 impl<'a> CodeWriter<'_, 'a> {
@@ -50,7 +59,7 @@ impl<'a> CodeWriter<'_, 'a> {
         }
         let mut handler = None;
         if !ranges.is_empty() && (self.code.frames.is_some() || self.needs_frames) {
-            let this = if self.lock == Some(Lock::This) { Some(self.method.this_index) } else { None };
+            let this = (self.handler == Some(HandlerNeeds::This)).then_some(self.method.this_index);
             let throwable = additions.class(b"java/lang/Throwable")?;
             handler = Some(HandlerFrame { position, this, throwable });
         }
@@ -60,7 +69,7 @@ impl<'a> CodeWriter<'_, 'a> {
     /// The parts of the code that an added handler protects: all but the releases at returns.
     fn handler_ranges(&self) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
-        if self.lock.is_none() {
+        if self.handler.is_none() {
             return ranges;
         }
         let layout = self.method.layout;

@@ -16,6 +16,8 @@ pub(crate) struct Edit {
     end: usize,
     /// From here on, up to and with the instruction, an added handler must not reach.
     uncovered: Option<usize>,
+    /// What takes the place of the instruction, which is as long.
+    replacement: Option<[u8; 3]>,
 }
 
 /// All insertions into one method, in the order of its instructions; kept from method to method for its
@@ -46,6 +48,10 @@ impl Edit {
     pub(crate) fn uncovered(&self) -> Option<usize> {
         self.uncovered.map(|from| self.middle - from)
     }
+
+    pub(crate) fn replacement(&self) -> Option<&[u8]> {
+        self.replacement.as_ref().map(|bytes| bytes.as_slice())
+    }
 }
 
 impl Edits {
@@ -58,7 +64,7 @@ impl Edits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.bytes.is_empty() && self.list.is_empty()
     }
 
     /// Makes everything that was inserted so far the prologue.
@@ -90,7 +96,7 @@ impl Edits {
     /// An edit of which nothing is written yet.
     pub(crate) fn begin(&self, instruction: usize) -> Edit {
         let here = self.bytes.len();
-        Edit { instruction, begin: here, middle: usize::MAX, end: here, uncovered: None }
+        Edit { instruction, begin: here, middle: usize::MAX, end: here, uncovered: None, replacement: None }
     }
 
     /// What follows goes behind the instruction.
@@ -103,10 +109,16 @@ impl Edits {
         edit.uncovered = Some(self.bytes.len());
     }
 
+    /// Puts an instruction with an index into the constant pool in the place of one that is as long.
+    pub(crate) fn replace(&self, edit: &mut Edit, opcode: u8, index: u16) {
+        let [high, low] = index.to_be_bytes();
+        edit.replacement = Some([opcode, high, low]);
+    }
+
     /// Keeps the edit if anything was written for it.
     pub(crate) fn finish(&mut self, mut edit: Edit) -> Result<(), MethodError> {
         edit.end = self.bytes.len();
-        if edit.begin == edit.end {
+        if edit.begin == edit.end && edit.replacement.is_none() {
             return Ok(());
         }
         if edit.middle == usize::MAX {

@@ -67,8 +67,19 @@ pub const VOLATILE_READ: Hook = Hook::new(20, "volatileRead", "(Ljava/lang/Objec
 /// A volatile field is about to be written: its object, or its class if it is static.
 pub const VOLATILE_WRITE: Hook = Hook::new(21, "volatileWrite", "(Ljava/lang/Object;)V");
 
+/// The thread is about to enter the object's monitor, or a synchronized method begins: the object, the site.
+pub const ENTER_AT: Hook = Hook::new(22, "enter", "(Ljava/lang/Object;I)V");
+/// A method begins that is to be atomic: the site.
+pub const BLOCK_ENTER: Hook = Hook::new(23, "blockEnter", "(I)V");
+/// Such a method ends, normally or not.
+pub const BLOCK_EXIT: Hook = Hook::new(24, "blockExit", "()V");
+/// Something begins for which other threads may wait inside of the JVM.
+pub const REGION_BEGIN: Hook = Hook::new(25, "regionBegin", "()V");
+/// It ends, normally or not.
+pub const REGION_END: Hook = Hook::new(26, "regionEnd", "()V");
+
 /// All of them.
-pub const ALL: [Hook; 22] = [
+pub const ALL: [Hook; 27] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -91,6 +102,11 @@ pub const ALL: [Hook; 22] = [
     ENTERED,
     VOLATILE_READ,
     VOLATILE_WRITE,
+    ENTER_AT,
+    BLOCK_ENTER,
+    BLOCK_EXIT,
+    REGION_BEGIN,
+    REGION_END,
 ];
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::additions::Additions;
 use crate::bytes::u16_at;
 use crate::code::{Code, Instruction, Instructions};
+use crate::code_writer::HandlerNeeds;
 use crate::constant_pool::{ConstantPool, text};
 use crate::descriptor::slots;
 use crate::edits::{Edit, Edits};
@@ -13,10 +14,10 @@ use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
 use crate::opcodes::{
     ACONST_NULL, ALOAD_0, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC,
-    IALOAD, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W, MONITORENTER,
-    MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
+    IALOAD, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W,
+    MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
 };
-use crate::plan::{ArraySource, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
+use crate::plan::{ArraySource, Call, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
 use crate::redundancy::{Object, Reported, Verdict, always_goes_on};
 use crate::sources::{Source, Sources};
@@ -30,8 +31,15 @@ pub(crate) enum Lock {
     ForgottenThis,
     /// The class, by its constant.
     Class(u16),
-    /// The initialization of its class, which no other thread may use meanwhile.
-    Initialization,
+}
+
+/// Why a whole method is a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegionKind {
+    /// It initializes its class, which no other thread may use meanwhile.
+    Initializer,
+    /// Others may wait for it inside of the JVM.
+    Named,
 }
 
 /// A method that is about to be instrumented.
@@ -43,10 +51,31 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) has_class_constants: bool,
     /// The lock, if synchronization is to be reported.
     pub(crate) lock: Option<Lock>,
+    /// Whether hooks decide when the lock is entered.
+    pub(crate) is_controlled: bool,
+    /// Whether the method is to be atomic.
+    pub(crate) is_block: bool,
+    pub(crate) region: Option<RegionKind>,
     pub(crate) probes: Vec<FittedProbe>,
     /// From here on, fields of objects may be touched; before, `this` may be uninitialized.
     pub(crate) objects_usable_from: usize,
     pub(crate) local_variables: Option<&'a [u8]>,
+}
+
+impl Method<'_, '_> {
+    /// Whether there is something to report at the method's end, normal or not.
+    pub(crate) fn has_end(&self) -> bool {
+        self.lock.is_some() || self.is_block || self.region.is_some()
+    }
+
+    /// Whether the method enters and leaves its lock by itself, and is not synchronized any more.
+    pub(crate) fn enters_by_itself(&self) -> bool {
+        self.is_controlled && self.lock.is_some()
+    }
+
+    pub(crate) fn handler_needs(&self) -> HandlerNeeds {
+        if self.lock == Some(Lock::This) { HandlerNeeds::This } else { HandlerNeeds::Nothing }
+    }
 }
 
 /// Everything that the pass works with.
@@ -69,14 +98,16 @@ impl<'a> Instrumenter<'_, 'a> {
     /// Fills the edits.
     pub(crate) fn run(&mut self) -> Result<(), MethodError> {
         let plan = self.plan;
+        if follows_lines(plan) {
+            self.lines.read(self.code, self.pool);
+        }
         self.prologue()?;
-        let has_return_code = self.method.lock.is_some()
-            || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
+        let has_return_code =
+            self.method.has_end() || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
         let follows = plan.fields || plan.arrays && self.instructions.has_array_access;
         if follows {
             self.sources.begin(self.code, self.instructions);
             self.reported.clear();
-            self.lines.read(self.code, self.pool);
         }
         let instructions = self.instructions;
         for (index, &instruction) in instructions.list.iter().enumerate() {
@@ -94,7 +125,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 // references that lie below the lock on the stack, so that none may be left there for a call afterwards.
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
-                    self.edits.call(&hooks::ENTER, self.additions)?;
+                    self.enter(instruction.pc, SiteKind::Enter)?;
                     if plan.synchronization {
                         self.edits.split(&mut edit);
                         self.edits.call(&hooks::ENTERED, self.additions)?;
@@ -103,10 +134,14 @@ impl<'a> Instrumenter<'_, 'a> {
                 MONITOREXIT if plan.monitors => {
                     self.edits.code(1, &[DUP]);
                     // A handler that guards itself would be entered again and again if the call in it overflowed the stack.
-                    if self.code.is_in_own_handler(instruction.pc) {
+                    // Under control others may have the monitor only once it has been left.
+                    if plan.control.is_some() || self.code.is_in_own_handler(instruction.pc) {
                         self.edits.split(&mut edit);
                     }
                     self.edits.call(&hooks::EXIT, self.additions)?;
+                }
+                INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
+                    self.call(instruction, &mut edit)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL if plan.waits => self.wait(instruction, &mut edit)?,
                 GETSTATIC..=PUTFIELD if plan.fields => self.field(instruction, &mut edit)?,
@@ -141,27 +176,31 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Appends the handler that reports the end of what the method holds when it throws.
-    pub(crate) fn handler(&mut self, lock: Lock) -> Result<(), MethodError> {
-        self.exit(lock)?;
+    pub(crate) fn handler(&mut self) -> Result<(), MethodError> {
+        self.end()?;
         self.edits.code(0, &[ATHROW]);
         Ok(())
     }
 
     fn prologue(&mut self) -> Result<(), MethodError> {
+        match self.method.region {
+            Some(RegionKind::Initializer) => self.edits.call(&hooks::INITIALIZER_BEGIN, self.additions)?,
+            Some(RegionKind::Named) => self.edits.call(&hooks::REGION_BEGIN, self.additions)?,
+            None => {}
+        }
         if let Some(lock) = self.method.lock {
-            let hook = match lock {
-                Lock::This | Lock::ForgottenThis => {
-                    self.edits.code(1, &[ALOAD_0]);
-                    &hooks::ENTER
-                }
-                Lock::Class(class) => {
-                    self.edits.code(1, &[]);
-                    self.edits.constant(LDC_W, class);
-                    &hooks::ENTER
-                }
-                Lock::Initialization => &hooks::INITIALIZER_BEGIN,
-            };
-            self.edits.call(hook, self.additions)?;
+            self.push(lock);
+            self.enter(0, SiteKind::EnterMethod)?;
+            if self.method.is_controlled {
+                self.push(lock);
+                self.edits.code(1, &[MONITORENTER]);
+            }
+        }
+        if self.method.is_block {
+            let site = self.site(0, SiteKind::Block, SiteTarget::Nothing);
+            self.edits.code(1, &[]);
+            self.edits.number(site, self.additions)?;
+            self.edits.call(&hooks::BLOCK_ENTER, self.additions)?;
         }
         for probe in &self.method.probes {
             if probe.at == ProbePoint::Entry {
@@ -178,24 +217,77 @@ impl<'a> Instrumenter<'_, 'a> {
                 probe.insert(self.edits);
             }
         }
-        if let Some(lock) = self.method.lock {
+        if self.method.has_end() {
             self.edits.uncover(edit);
-            self.exit(lock)?;
+            self.end()?;
         }
         Ok(())
     }
 
-    fn exit(&mut self, lock: Lock) -> Result<(), MethodError> {
+    /// What is reported at the end of the method.
+    fn end(&mut self) -> Result<(), MethodError> {
+        if self.method.is_block {
+            self.edits.call(&hooks::BLOCK_EXIT, self.additions)?;
+        }
+        match self.method.lock {
+            Some(Lock::ForgottenThis) => self.edits.call(&hooks::EXIT_TOP, self.additions)?,
+            Some(lock) => {
+                if self.method.is_controlled {
+                    self.push(lock);
+                    self.edits.code(1, &[MONITOREXIT]);
+                }
+                self.push(lock);
+                self.edits.call(&hooks::EXIT, self.additions)?;
+            }
+            None => {}
+        }
+        match self.method.region {
+            Some(RegionKind::Initializer) => self.edits.call(&hooks::INITIALIZER_END, self.additions),
+            Some(RegionKind::Named) => self.edits.call(&hooks::REGION_END, self.additions),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the method's lock on the stack.
+    fn push(&mut self, lock: Lock) {
         match lock {
-            Lock::This => self.edits.code(1, &[ALOAD_0]),
+            Lock::This | Lock::ForgottenThis => self.edits.code(1, &[ALOAD_0]),
             Lock::Class(class) => {
                 self.edits.code(1, &[]);
                 self.edits.constant(LDC_W, class);
             }
-            Lock::ForgottenThis => return self.edits.call(&hooks::EXIT_TOP, self.additions),
-            Lock::Initialization => return self.edits.call(&hooks::INITIALIZER_END, self.additions),
         }
-        self.edits.call(&hooks::EXIT, self.additions)
+    }
+
+    /// Reports that the lock on the stack is about to be entered.
+    fn enter(&mut self, pc: usize, kind: SiteKind) -> Result<(), MethodError> {
+        if !self.plan.monitor_sites {
+            return self.edits.call(&hooks::ENTER, self.additions);
+        }
+        let site = self.site(pc, kind, SiteTarget::Nothing);
+        self.edits.code(2, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::ENTER_AT, self.additions)
+    }
+
+    /// Lets a hook stand in for the method that is called, if there is one for it.
+    fn call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let calls = self.plan.control.map_or(&[][..], |control| control.calls);
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let fits = |call: &&Call<'_>| {
+            call.name.as_bytes() == called.name
+                && call.descriptor.as_bytes() == called.descriptor
+                && call.class.is_none_or(|class| class.as_bytes() == called.class)
+        };
+        let Some(call) = calls.iter().find(fits) else { return Ok(()) };
+        if call.site {
+            let site = self.site(instruction.pc, SiteKind::Call, SiteTarget::Nothing);
+            self.edits.code(1, &[]);
+            self.edits.number(site, self.additions)?;
+        }
+        let index = self.additions.hook_method(call.hook_method.as_bytes(), call.hook_descriptor)?;
+        self.edits.replace(edit, INVOKESTATIC, index);
+        Ok(())
     }
 
     /// Only `Object` has a method of this name and these descriptors: they are final.
@@ -259,44 +351,44 @@ impl<'a> Instrumenter<'_, 'a> {
         let site = self.site(instruction.pc, kind, target);
         let is_shadowed = matches!(treatment, Treatment::Shadow(..));
         if !is_static {
-            match (kind, slots(field.descriptor)) {
-                (SiteKind::Read, _) => self.edits.code(4, &[DUP]),
+            match (wrote, slots(field.descriptor)) {
+                (false, _) => self.edits.code(4, &[DUP]),
                 // A shadow is looked at after the write, so that a null object fails at the write itself and the JVM
                 // says so in its own words. From (o, v) over (v, o) and (o, v, o) to (o, o, v).
-                (SiteKind::Write, 1) if is_shadowed => {
+                (true, 1) if is_shadowed => {
                     self.edits.code(4, &[SWAP, DUP_X1, SWAP]);
                     self.edits.split(edit);
                 }
                 // From (o, v) over (v, o) and (o, v, o) and (o, o, v, o) to (o, o, v).
-                (SiteKind::Write, _) if is_shadowed => {
+                (true, _) if is_shadowed => {
                     self.edits.code(4, &[DUP2_X1, POP2, DUP_X2, DUP_X2, POP]);
                     self.edits.split(edit);
                 }
                 // From (o, v) to (o, v, o).
-                (SiteKind::Write, 1) => self.edits.code(4, &[DUP2, POP]),
+                (true, 1) => self.edits.code(4, &[DUP2, POP]),
                 // From (o, v) over (v, o) to (o, v, o).
-                (SiteKind::Write, _) => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
+                (true, _) => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
             }
         }
-        let hook = match (treatment, kind) {
+        let hook = match (treatment, wrote) {
             (Treatment::Shadow(reference, is_double), _) => {
                 self.edits.code(4, &[DUP]);
                 self.edits.constant(GETFIELD, reference);
-                match (kind, is_double) {
-                    (SiteKind::Read, false) => &hooks::READ,
-                    (SiteKind::Read, true) => &hooks::READ_DOUBLE,
-                    (SiteKind::Write, false) => &hooks::WRITE,
-                    (SiteKind::Write, true) => &hooks::WRITE_DOUBLE,
+                match (wrote, is_double) {
+                    (false, false) => &hooks::READ,
+                    (false, true) => &hooks::READ_DOUBLE,
+                    (true, false) => &hooks::WRITE,
+                    (true, true) => &hooks::WRITE_DOUBLE,
                 }
             }
             (Treatment::Cell(cell), _) => {
                 self.edits.number(cell, self.additions)?;
-                if kind == SiteKind::Read { &hooks::READ_STATIC } else { &hooks::WRITE_STATIC }
+                if !wrote { &hooks::READ_STATIC } else { &hooks::WRITE_STATIC }
             }
-            (_, SiteKind::Read) if is_static => &hooks::READ_STATIC_AT,
-            (_, SiteKind::Write) if is_static => &hooks::WRITE_STATIC_AT,
-            (_, SiteKind::Read) => &hooks::READ_AT,
-            (_, SiteKind::Write) => &hooks::WRITE_AT,
+            (_, false) if is_static => &hooks::READ_STATIC_AT,
+            (_, true) if is_static => &hooks::WRITE_STATIC_AT,
+            (_, false) => &hooks::READ_AT,
+            (_, true) => &hooks::WRITE_AT,
         };
         self.edits.code(2, &[]);
         self.edits.number(site, self.additions)?;
@@ -386,4 +478,9 @@ impl<'a> Instrumenter<'_, 'a> {
             target,
         })
     }
+}
+
+/// Whether the plan wants places by their lines.
+fn follows_lines(plan: &Plan<'_>) -> bool {
+    plan.fields || plan.arrays || plan.monitor_sites || plan.blocks || plan.control.is_some()
 }

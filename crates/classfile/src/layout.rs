@@ -131,7 +131,10 @@ impl Layout {
                     put_u32(out, jump.distance(i32_at(code, instruction.pc + 1))?.cast_unsigned());
                 }
                 TABLESWITCH | LOOKUPSWITCH => write_switch(&jump, code, next, origin, out)?,
-                _ => out.extend_from_slice(code.get(instruction.pc..next).unwrap_or_default()),
+                _ => {
+                    let own = code.get(instruction.pc..next).unwrap_or_default();
+                    out.extend_from_slice(edit.and_then(|edit| edit.replacement()).unwrap_or(own));
+                }
             }
             if let Some(edit) = edit {
                 out.extend_from_slice(edits.after(edit));

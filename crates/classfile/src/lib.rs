@@ -15,6 +15,8 @@ mod class_tests;
 mod code;
 mod code_writer;
 mod constant_pool;
+#[cfg(test)]
+mod control_tests;
 mod descriptor;
 mod edits;
 mod error;
@@ -45,7 +47,7 @@ mod testing;
 pub use class::rewrite;
 pub use error::ClassError;
 pub use plan::{
-    AddedField, ArraySource, Environment, Foreign, LeftAloneMethod, Outcome, Plan, Probe, ProbeArguments,
-    ProbePoint, ShadowField, Site, SiteKind, SiteTarget,
+    AddedField, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, MethodFacts, Outcome,
+    Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind, SiteTarget,
 };
 pub use summary::{ClassSummary, FieldSummary, read_summary};

@@ -1,6 +1,7 @@
 //! Rewriting one method.
 
 use crate::additions::Additions;
+use crate::annotations;
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
@@ -10,10 +11,10 @@ use crate::error::MethodError;
 use crate::field_access::FieldTable;
 use crate::frame_reader::{self, FrameFacts};
 use crate::frames::FramedMethod;
-use crate::instrument::{Instrumenter, Lock, Method};
+use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
 use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
-use crate::plan::{Environment, Plan};
+use crate::plan::{Environment, MethodFacts, Plan, Region};
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
@@ -37,6 +38,8 @@ pub(crate) struct MethodRewriter<'m, 'a> {
     pub(crate) class: &'m ClassFile<'a>,
     pub(crate) class_name: &'m [u8],
     pub(crate) class_name_text: &'m str,
+    /// Whether the class has an annotation whose simple name is `Atomic`.
+    pub(crate) is_class_annotated: bool,
     pub(crate) additions: &'m mut Additions<'a>,
     pub(crate) fields: &'m mut FieldTable<'a>,
     pub(crate) environment: &'m mut dyn Environment,
@@ -92,9 +95,9 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         if instrumenter.edits.is_empty() {
             return Ok(outcome);
         }
-        if let Some(lock) = method.lock {
+        if method.has_end() {
             instrumenter.edits.begin_epilogue();
-            instrumenter.handler(lock)?;
+            instrumenter.handler()?;
         }
         scratch.instructions.build_index(code.bytes);
         scratch.layout.compute(&code, &scratch.instructions, &scratch.edits)?;
@@ -111,10 +114,12 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             method: &framed,
             edits: &scratch.edits,
             pool,
-            lock: method.lock,
+            handler: method.has_end().then_some(method.handler_needs()),
             needs_frames: class.major >= 50,
         };
-        out.extend_from_slice(member.raw.get(..6).unwrap_or_default());
+        let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
+        put_u16(out, member.access & !converted);
+        out.extend_from_slice(member.raw.get(2..6).unwrap_or_default());
         put_u16(out, member.attributes.count());
         for attribute in member.attributes.iter() {
             put_u16(out, attribute.name_index);
@@ -154,7 +159,6 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             && !stores_to(code.bytes, &self.scratch.instructions, 0);
         let is_class_initializer = name == b"<clinit>";
         let lock = match (is_synchronized, is_static) {
-            _ if is_class_initializer && is_static && self.plan.fields => Some(Lock::Initialization),
             (false, _) => None,
             (true, true) if self.class.major < 49 => {
                 omissions.push("a static synchronized method of so old a class cannot name its lock");
@@ -162,6 +166,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             }
             (true, true) => Some(Lock::Class(self.class.this_index)),
             (true, false) if keeps_this => Some(Lock::This),
+            (true, false) if self.plan.control.is_some() => {
+                omissions.push("a synchronized method that forgets its object cannot be controlled");
+                None
+            }
             (true, false) => Some(Lock::ForgottenThis),
         };
         let mut probes = Vec::new();
@@ -187,6 +195,27 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
                 objects_usable_from = usize::MAX;
             }
         }
+        let is_region = is_class_initializer && is_static
+            || self.plan.control.is_some_and(|control| {
+                let fits = |region: &Region<'_>| {
+                    region.method.as_bytes() == name
+                        && region.descriptor.is_none_or(|wanted| wanted.as_bytes() == descriptor)
+                };
+                control.regions.iter().any(fits)
+            });
+        let region = match self.plan {
+            Plan { control: Some(_), .. } if is_region => Some(RegionKind::Named),
+            Plan { control: None, fields: true, .. } if is_region => Some(RegionKind::Initializer),
+            _ => None,
+        };
+        let is_block = self.plan.blocks && !is_constructor && !is_class_initializer && {
+            let is_annotated =
+                self.is_class_annotated || annotations::has_simple_name(&member.attributes, pool, b"Atomic");
+            let (name, descriptor) = (text(name), text(descriptor));
+            let facts =
+                MethodFacts { name: &name, descriptor: &descriptor, access: member.access, is_annotated };
+            self.environment.is_atomic(&facts)
+        };
         Ok(Method {
             class_name: self.class_name_text,
             name: text(name),
@@ -194,6 +223,9 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_class_initializer,
             has_class_constants: self.class.major >= 49,
             lock,
+            is_controlled: self.plan.control.is_some(),
+            is_block,
+            region,
             probes,
             objects_usable_from,
             local_variables: code.attributes.find(pool, b"LocalVariableTable"),

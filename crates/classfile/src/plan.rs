@@ -10,6 +10,12 @@ pub struct Plan<'a> {
     pub hook: &'a str,
     /// Report `monitorenter`, `monitorexit` and synchronized methods.
     pub monitors: bool,
+    /// Report the entering of monitors with its site.
+    pub monitor_sites: bool,
+    /// Ask the environment which methods are to be atomic, and report their beginning and end.
+    pub blocks: bool,
+    /// Let the hooks decide when a thread goes on.
+    pub control: Option<Control<'a>>,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report field accesses in this class's code. Also gives the class its shadow fields.
@@ -31,6 +37,9 @@ impl<'a> Plan<'a> {
         Self {
             hook,
             monitors: false,
+            monitor_sites: false,
+            blocks: false,
+            control: None,
             waits: false,
             fields: false,
             arrays: false,
@@ -42,10 +51,49 @@ impl<'a> Plan<'a> {
 
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
-        !(self.monitors || self.waits || self.fields || self.arrays)
+        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks)
+            && self.control.is_none()
             && self.added_fields.is_empty()
             && self.probes.is_empty()
     }
+}
+
+/// What lets hooks decide when a thread goes on.
+///
+/// A hook is called before a monitor is entered and after it was left. For that, synchronized methods become ordinary ones
+/// that enter and leave the monitor themselves; those that cannot are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Control<'a> {
+    /// Calls that go to the hook class instead.
+    pub calls: &'a [Call<'a>],
+    /// Methods during which others may wait inside of the JVM itself; class initializers always are such.
+    pub regions: &'a [Region<'a>],
+}
+
+/// A call that goes to a static method of the hook class instead, which gets the receiver as its first argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// Internal name of the class that the code names; any if there is none.
+    pub class: Option<&'a str>,
+    /// The method's name.
+    pub name: &'a str,
+    /// The method's descriptor.
+    pub descriptor: &'a str,
+    /// The method of the hook class.
+    pub hook_method: &'a str,
+    /// Its descriptor.
+    pub hook_descriptor: &'a str,
+    /// Whether it gets the number of the site as one argument more, at the end.
+    pub site: bool,
+}
+
+/// A method by its name, and by its descriptor if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region<'a> {
+    /// The method's name.
+    pub method: &'a str,
+    /// The method's descriptor; any if there is none.
+    pub descriptor: Option<&'a str>,
 }
 
 /// A field to append to the class.
@@ -125,9 +173,28 @@ pub trait Environment {
     /// `class` is the one that the code names; it may inherit the field. The answer is kept while the class
     /// is rewritten.
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign;
+
+    /// Whether a method of the class that is rewritten is to be atomic. Asked if the plan says so, of every
+    /// method with code but constructors and class initializers.
+    fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
+        method.is_annotated
+    }
 }
 
-/// An instrumented access.
+/// A method as the environment may judge it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its descriptor.
+    pub descriptor: &'a str,
+    /// Its access flags.
+    pub access: u16,
+    /// Whether it or its class has an annotation whose simple name is `Atomic`.
+    pub is_annotated: bool,
+}
+
+/// An instrumented access, or another place with a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site<'a> {
     /// Internal name of the class with the access.
@@ -138,19 +205,27 @@ pub struct Site<'a> {
     pub descriptor: &'a str,
     /// The line, if the class tells.
     pub line: Option<u16>,
-    /// Read or write.
+    /// What happens there.
     pub kind: SiteKind,
     /// What is accessed.
     pub target: SiteTarget<'a>,
 }
 
-/// Whether an access changes its target.
+/// What happens at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteKind {
     /// The target is read.
     Read,
     /// The target is written.
     Write,
+    /// A synchronized block begins.
+    Enter,
+    /// A synchronized method begins.
+    EnterMethod,
+    /// A method begins that is to be atomic.
+    Block,
+    /// A method is called that a hook stands in for.
+    Call,
 }
 
 /// What an instrumented access goes to.
@@ -167,6 +242,8 @@ pub enum SiteTarget<'a> {
         /// Whether the field is static.
         is_static: bool,
     },
+    /// Nothing that could be named.
+    Nothing,
     /// An element of an array.
     ArrayElement {
         /// Where the array came from.

@@ -79,13 +79,27 @@ impl ClassBuilder {
     }
 
     pub(crate) fn method(&mut self, access: u16, name: &str, descriptor: &str, body: Option<&Body>) {
+        self.method_with(access, name, descriptor, body, &[]);
+    }
+
+    pub(crate) fn method_with(
+        &mut self,
+        access: u16,
+        name: &str,
+        descriptor: &str,
+        body: Option<&Body>,
+        attributes: &[(&str, Vec<u8>)],
+    ) {
         let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
+        let count = attributes.len() as u16 + u16::from(body.is_some());
         let mut bytes = Vec::new();
-        let attributes = u16::from(body.is_some());
-        [access, name, descriptor, attributes].iter().for_each(|value| put_u16(&mut bytes, *value));
+        [access, name, descriptor, count].iter().for_each(|value| put_u16(&mut bytes, *value));
         if let Some(body) = body {
             let content = self.code(body);
             self.attribute(&mut bytes, "Code", &content);
+        }
+        for (name, content) in attributes {
+            self.attribute(&mut bytes, name, content);
         }
         self.methods.push(bytes);
     }
@@ -155,6 +169,7 @@ impl Recorder {
 impl Environment for Recorder {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let target = match site.target {
+            SiteTarget::Nothing => format!("{:?}", site.kind),
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
             SiteTarget::ArrayElement { source: ArraySource::Field { class, name, .. } } => {
                 format!("{class}.{name}[]")

@@ -43,6 +43,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let plan = Plan {
         hook: HOOK,
         monitors: !jdk::keeps_its_monitors(name),
+        monitor_sites: false,
+        blocks: false,
+        control: None,
         waits: true,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,

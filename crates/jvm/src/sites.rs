@@ -86,7 +86,7 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
         SiteTarget::ArrayElement { source: ArraySource::Local { name, .. } } => {
             Target::Local(name.map(|name| name.into()))
         }
-        SiteTarget::ArrayElement { source: ArraySource::Unknown } => Target::Unknown,
+        SiteTarget::Nothing | SiteTarget::ArrayElement { source: ArraySource::Unknown } => Target::Unknown,
     }
 }
 

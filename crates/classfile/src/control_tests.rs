@@ -1,0 +1,175 @@
+//! What is inserted for those who decide when a thread goes on, and for blocks that are to be atomic.
+
+use crate::plan::{Call, Control, Foreign, Plan, Region};
+use crate::structure::ClassFile;
+use crate::testing::{Body, ClassBuilder, Recorder, listing, rewrite, with_code};
+
+const STATIC: u16 = 0x0008;
+const SYNCHRONIZED: u16 = 0x0020;
+const WAIT: Call<'static> = Call {
+    class: None,
+    name: "wait",
+    descriptor: "(J)V",
+    hook_method: "waitFor",
+    hook_descriptor: "(Ljava/lang/Object;JI)V",
+    site: true,
+};
+const TIME: Call<'static> = Call {
+    class: Some("java/lang/System"),
+    name: "nanoTime",
+    descriptor: "()J",
+    hook_method: "time",
+    hook_descriptor: "()J",
+    site: false,
+};
+const CONTROL: Control<'static> =
+    Control { calls: &[WAIT, TIME], regions: &[Region { method: "load", descriptor: None }] };
+
+fn controlled() -> Plan<'static> {
+    Plan { monitors: true, monitor_sites: true, control: Some(CONTROL), ..Plan::empty("Hook") }
+}
+
+/// Rewrites a class with one method and compares its instructions; gives the rewritten class.
+fn check(plan: &Plan<'_>, access: u16, name: &str, body: &Body, expected: &str) -> Vec<u8> {
+    let mut class = ClassBuilder::new("A");
+    check_in(&mut class, plan, access, name, body, expected)
+}
+
+fn check_in(
+    class: &mut ClassBuilder,
+    plan: &Plan<'_>,
+    access: u16,
+    name: &str,
+    body: &Body,
+    expected: &str,
+) -> Vec<u8> {
+    class.method(access, name, "()V", Some(body));
+    let outcome = rewrite(class, plan, &mut Recorder::new(Foreign::Ignore));
+    let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
+    assert_eq!(listing(&outcome.bytes, name), expected.join("\n"), "{name}");
+    outcome.bytes
+}
+
+fn access(class: &[u8]) -> u16 {
+    ClassFile::parse(class).unwrap().methods[0].access
+}
+
+#[test]
+fn controlled_methods_enter_their_monitor_by_themselves() {
+    let class = check(
+        &controlled(),
+        SYNCHRONIZED,
+        "m",
+        &Body::new(&[0, 177]),
+        "0 aload_0
+         1 iconst_1
+         2 invokestatic enter
+         5 aload_0
+         6 monitorenter
+         7 nop
+         8 aload_0
+         9 monitorexit
+         10 aload_0
+         11 invokestatic exit
+         14 return
+         15 aload_0
+         16 monitorexit
+         17 aload_0
+         18 invokestatic exit
+         21 athrow",
+    );
+    assert_eq!(access(&class), 0);
+    let handlers: Vec<[u16; 4]> = with_code(&class, "m", |_, code| code.exception_entries().collect());
+    assert_eq!(handlers, [[7, 8, 15, 0]]);
+}
+
+#[test]
+fn controlled_monitors_are_reported_before_entry_and_after_exit() {
+    check(
+        &controlled(),
+        0,
+        "m",
+        &Body::new(&[42, 194, 42, 195, 177]),
+        "0 aload_0
+         1 dup
+         2 iconst_1
+         3 invokestatic enter
+         6 monitorenter
+         7 aload_0
+         8 dup
+         9 monitorexit
+         10 invokestatic exit
+         13 return",
+    );
+}
+
+#[test]
+fn methods_that_forget_their_object_stay_synchronized() {
+    let mut class = ClassBuilder::new("A");
+    // aconst_null, astore_0, return
+    class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[1, 75, 177])));
+    let outcome = rewrite(&class, &controlled(), &mut Recorder::new(Foreign::Ignore));
+    assert_eq!(access(&outcome.bytes), SYNCHRONIZED);
+    assert_eq!(outcome.left_alone.len(), 1);
+}
+
+#[test]
+fn calls_go_to_the_hooks_that_stand_in_for_them() {
+    let mut class = ClassBuilder::new("A");
+    let wait = class.method_reference("B", "wait", "(J)V").to_be_bytes();
+    let time = class.method_reference("java/lang/System", "nanoTime", "()J").to_be_bytes();
+    let other = class.method_reference("B", "nanoTime", "()J").to_be_bytes();
+    let code = [
+        &[42, 9, 182, wait[0], wait[1]][..],
+        &[184, time[0], time[1], 88],
+        &[184, other[0], other[1], 88, 177],
+    ];
+    check_in(
+        &mut class,
+        &controlled(),
+        0,
+        "m",
+        &Body::new(&code.concat()),
+        "0 aload_0
+         1 lconst_0
+         2 iconst_1
+         3 invokestatic waitFor
+         6 invokestatic time
+         9 pop2
+         10 invokestatic nanoTime
+         13 pop2
+         14 return",
+    );
+}
+
+#[test]
+fn regions_are_reported_whole() {
+    let expected = "0 invokestatic regionBegin
+                    3 nop
+                    4 invokestatic regionEnd
+                    7 return
+                    8 invokestatic regionEnd
+                    11 athrow";
+    check(&controlled(), 0, "load", &Body::new(&[0, 177]), expected);
+    check(&controlled(), STATIC, "<clinit>", &Body::new(&[0, 177]), expected);
+}
+
+#[test]
+fn annotated_methods_are_blocks() {
+    fn check(attribute: &'static str, annotation: &str, expected: bool) {
+        let mut class = ClassBuilder::new("A");
+        let name = class.utf8(annotation).to_be_bytes();
+        let content = vec![0, 1, name[0], name[1], 0, 0];
+        class.method_with(0, "m", "()V", Some(&Body::new(&[0, 177])), &[(attribute, content)]);
+        let plan = Plan { blocks: true, ..Plan::empty("Hook") };
+        let outcome = crate::rewrite(&class.build(), &plan, &mut Recorder::new(Foreign::Ignore)).unwrap();
+        let begins = outcome.map(|outcome| listing(&outcome.bytes, "m")).unwrap_or_default();
+        assert_eq!(begins.contains("blockEnter"), expected, "{annotation}");
+        assert_eq!(begins.matches("blockExit").count(), if expected { 2 } else { 0 }, "{annotation}");
+    }
+    check("RuntimeVisibleAnnotations", "Lcom/acme/Atomic;", true);
+    check("RuntimeInvisibleAnnotations", "LAtomic;", true);
+    check("RuntimeInvisibleAnnotations", "LOuter$Atomic;", true);
+    check("RuntimeInvisibleAnnotations", "LNonAtomic;", false);
+    check("RuntimeInvisibleParameterAnnotations", "LAtomic;", false);
+}
