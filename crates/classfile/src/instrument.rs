@@ -47,6 +47,7 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) class_name: &'m str,
     pub(crate) name: Cow<'a, str>,
     pub(crate) descriptor: Cow<'a, str>,
+    pub(crate) access: u16,
     pub(crate) is_class_initializer: bool,
     pub(crate) has_class_constants: bool,
     /// The lock, if synchronization is to be reported.
@@ -473,6 +474,7 @@ impl<'a> Instrumenter<'_, 'a> {
             class: self.method.class_name,
             method: &self.method.name,
             descriptor: &self.method.descriptor,
+            access: self.method.access,
             line: self.lines.at(pc),
             kind,
             target,

@@ -203,6 +203,8 @@ pub struct Site<'a> {
     pub method: &'a str,
     /// The method's descriptor.
     pub descriptor: &'a str,
+    /// The method's access flags.
+    pub access: u16,
     /// The line, if the class tells.
     pub line: Option<u16>,
     /// What happens there.

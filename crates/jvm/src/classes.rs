@@ -4,7 +4,9 @@ use std::sync::{Arc, atomic::Ordering};
 
 use rustc_hash::FxHashMap;
 
-use fissure_classfile::{ClassSummary, Environment, Foreign, Outcome, Plan, Site, read_summary, rewrite};
+use fissure_classfile::{
+    ClassSummary, Environment, Foreign, Outcome, Plan, Site, SiteKind, read_summary, rewrite,
+};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     settings::{Order, Watch},
@@ -12,10 +14,11 @@ use fissure_model::{
 
 use crate::{
     agent::{Agent, Code, locked},
-    hook::{HOOK, THREAD_FIELDS},
+    control,
+    hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     registry::{Member, Resolved},
-    scope::Scope,
+    scope,
     sites::{SiteInfo, target},
 };
 
@@ -40,24 +43,26 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let dotted = name.replace('/', ".");
     let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
     let in_scope = agent.scope.covers(&dotted);
+    let is_controlled = agent.control.is_some();
+    let watched = watched && !is_controlled;
     let plan = Plan {
-        hook: HOOK,
+        hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
-        monitor_sites: false,
+        monitor_sites: is_controlled,
         blocks: false,
-        control: None,
-        waits: true,
+        control: is_controlled.then(control::plan),
+        waits: !is_controlled,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
         synchronization: agent.settings.order == Order::HappensBefore,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: jdk::probes(name, agent.settings.order),
+        probes: if is_controlled { control::probes(name) } else { jdk::probes(name, agent.settings.order) },
     };
-    let summary = if in_scope { read_summary(bytes).ok() } else { None };
+    let summary = if in_scope || is_controlled { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);
     let mut environment = ClassEnvironment {
         code: &mut code,
-        scope: &agent.scope,
+        agent,
         loader,
         class: dotted.as_str().into(),
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
@@ -136,7 +141,7 @@ fn register(
 /// What the rewriter asks about one class.
 struct ClassEnvironment<'a> {
     code: &'a mut Code,
-    scope: &'a Scope,
+    agent: &'a Agent,
     loader: i64,
     class: Arc<str>,
     file: Option<Arc<str>>,
@@ -149,14 +154,27 @@ impl Environment for ClassEnvironment<'_> {
         if &*self.method != site.method {
             self.method = site.method.into();
         }
-        self.code.sites.add(SiteInfo {
+        let number = self.code.sites.add(SiteInfo {
             class: self.class.clone(),
             method: self.method.clone(),
             file: self.file.clone(),
             line: site.line.map(u32::from),
             loader: self.loader,
             target: target(&site.target),
-        })
+            is_block: site.kind == SiteKind::Enter,
+        });
+        if self.agent.control.is_some() {
+            let is_application = self.agent.scope.covers(&self.class);
+            let flags = control::flags(
+                &site,
+                &self.class,
+                is_application,
+                scope::is_jdk(&self.class),
+                self.agent.target(),
+            );
+            self.agent.offsets.set_i32(number as usize, flags);
+        }
+        number
     }
 
     fn cell(&mut self, field: &str, descriptor: &str) -> u32 {
@@ -165,7 +183,7 @@ impl Environment for ClassEnvironment<'_> {
     }
 
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, _is_static: bool) -> Foreign {
-        let scope = self.scope;
+        let scope = &self.agent.scope;
         let in_scope = |class: &str| scope.covers(&class.replace('/', "."));
         match self.code.registry.resolve(self.loader, class, name, descriptor, in_scope) {
             Resolved::Unwatched => Foreign::Ignore,

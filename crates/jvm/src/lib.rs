@@ -12,6 +12,7 @@
 mod agent;
 mod callbacks;
 mod classes;
+mod control;
 mod findings;
 mod hook;
 mod jdk;

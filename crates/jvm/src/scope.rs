@@ -56,6 +56,11 @@ const LIBRARIES: &[&str] = &[
 /// Classes whose layout or timing the JVM itself depends on: their fields are never watched, whatever the scope says.
 const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 
+/// Whether a class, by its name with dots, is one of the JDK's.
+pub(crate) fn is_jdk(class: &str) -> bool {
+    JDK.iter().any(|prefix| class.starts_with(prefix))
+}
+
 /// The scope of one run.
 #[derive(Debug)]
 pub(crate) struct Scope {

@@ -27,6 +27,8 @@ pub(crate) struct SiteInfo {
     pub(crate) loader: i64,
     /// What is accessed, or, for an array element, where the array came from.
     pub(crate) target: Target,
+    /// Whether a synchronized block begins here, rather than a method.
+    pub(crate) is_block: bool,
 }
 
 /// All sites. Number 0 stands for those that no longer fit.

@@ -46,12 +46,18 @@ impl Samples {
     }
 }
 
+/// The current thread's stack as the JVM tells it.
+pub(crate) fn raw(tool: Tool) -> Vec<RawFrame> {
+    tool.stack(DEPTH)
+}
+
 /// The current thread's stack, by names.
 pub(crate) fn current(tool: Tool) -> Vec<Frame> {
     named(tool, &tool.stack(DEPTH))
 }
 
-fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
+/// A stack by names, without Fissure's own frames.
+pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
     stack
         .iter()
         .filter_map(|&raw| {

@@ -125,9 +125,14 @@ impl Tool {
 
     /// The stack of the current thread, innermost frame first.
     pub(crate) fn stack(self, most: usize) -> Vec<RawFrame> {
+        self.stack_of(ptr::null_mut(), most)
+    }
+
+    /// The stack of a thread, innermost frame first.
+    pub(crate) fn stack_of(self, thread: jobject, most: usize) -> Vec<RawFrame> {
         let mut frames = vec![jvmtiFrameInfo { method: ptr::null_mut(), location: 0 }; most];
         let mut count = 0;
-        if !tool!(self, GetStackTrace, ptr::null_mut(), 0, most as jint, frames.as_mut_ptr(), &mut count) {
+        if !tool!(self, GetStackTrace, thread, 0, most as jint, frames.as_mut_ptr(), &mut count) {
             return Vec::new();
         }
         frames.truncate(count.max(0) as usize);
@@ -135,6 +140,12 @@ impl Tool {
             .iter()
             .map(|frame| RawFrame { method: frame.method as usize, location: frame.location })
             .collect()
+    }
+
+    /// Whether a thread has begun and not yet ended.
+    pub(crate) fn is_alive(self, thread: jobject) -> bool {
+        let mut state = 0;
+        tool!(self, GetThreadState, thread, &mut state) && state & 1 != 0
     }
 
     /// The name of a method and the class that declares it.
@@ -253,6 +264,17 @@ impl Jni {
         jni!(self, NewGlobalRef, object)
     }
 
+    /// Enters an object's monitor.
+    pub(crate) fn enter(self, object: jobject) -> bool {
+        jni!(self, MonitorEnter, object) == 0 && self.succeeded()
+    }
+
+    /// Leaves an object's monitor; says whether the thread was in it.
+    pub(crate) fn leave(self, object: jobject) -> bool {
+        let left = jni!(self, MonitorExit, object) == 0;
+        self.succeeded() && left
+    }
+
     /// Gives a local reference back.
     pub(crate) fn forget(self, object: jobject) {
         jni!(self, DeleteLocalRef, object);
@@ -334,6 +356,17 @@ impl Jni {
         }
         let value = jni!(self, GetObjectField, object, field);
         (!value.is_null()).then_some(value)
+    }
+
+    /// The value of a field that holds a long.
+    pub(crate) fn long_field(self, object: jobject, name: &CStr) -> Option<i64> {
+        let class = self.class_of(object);
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
+        self.forget(class);
+        if !self.succeeded() || field.is_null() {
+            return None;
+        }
+        Some(jni!(self, GetLongField, object, field))
     }
 
     /// The text of a Java string.

@@ -35,6 +35,8 @@ const SPINS: u32 = 1_000;
 pub enum Decision {
     /// This thread.
     Run(ThreadId),
+    /// Whoever ran before.
+    Unchanged,
     /// Nobody: every thread that the program waits for has ended.
     Over,
     /// Nobody can, though some are not at their end.
@@ -48,8 +50,8 @@ pub enum Decision {
 pub struct Arrival {
     /// What it is about to do.
     pub operation: Operation,
-    /// It must not be made to wait if it need not: the operation is of no interest, or others may wait for the thread inside of
-    /// its runtime.
+    /// It must not be made to wait if it need not, and a lock that it gets this way is none of the lock pattern's: the operation is
+    /// of no interest, or others may wait for the thread inside of its runtime.
     pub calm: bool,
     /// What the operation is to the pair of acquires that is looked for.
     pub target: Target,
@@ -64,6 +66,8 @@ struct Thread {
     permit: bool,
     /// Why it goes on after it waited.
     wake: Option<Wake>,
+    /// Whether it came calmly to its operation.
+    calm: bool,
     target: Target,
     /// Where it yields or reads again and again, and how often so far.
     spin: (Option<SiteId>, u32),
@@ -144,6 +148,7 @@ impl Conductor {
             state: State::Announced,
             permit: false,
             wake: None,
+            calm: false,
             target: Target::Neither,
             spin: (None, 0),
             held: Vec::new(),
@@ -189,10 +194,11 @@ impl Conductor {
             let state = self.thread(thread);
             state.state = State::Stopped(operation);
             state.target = arrival.target;
+            state.calm = arrival.calm;
         }
         if !had_token {
             // It comes back from where it ran without the token.
-            return self.running.map_or_else(|| self.decide(None, false), Decision::Run);
+            return self.retry();
         }
         self.running = None;
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -267,6 +273,11 @@ impl Conductor {
         if holds { None } else { self.pattern.reacquires(thread, lock) }
     }
 
+    /// Whether an acquire of the lock by this thread could come in between two acquires of another's block.
+    pub fn may_interfere(&self, thread: ThreadId, lock: LockId) -> bool {
+        self.pattern.is_expected(thread, lock)
+    }
+
     /// Decides whether a block counts.
     pub fn judge_block(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
         self.pattern.judge(thread, block, is_atomic);
@@ -323,11 +334,9 @@ impl Conductor {
         }
         if let State::Stopped(operation) = self.thread(interrupted).state {
             match operation {
-                Operation::Resume { lock, .. } => {
-                    if self.thread(interrupted).wake.is_none() {
-                        self.lock(lock).waiters.retain(|waiter| *waiter != interrupted);
-                        self.thread(interrupted).wake = Some(Wake::Interrupted);
-                    }
+                Operation::Resume { lock, .. } if self.thread(interrupted).wake.is_none() => {
+                    self.lock(lock).waiters.retain(|waiter| *waiter != interrupted);
+                    self.thread(interrupted).wake = Some(Wake::Interrupted);
                 }
                 Operation::Sleep { .. } | Operation::Park { .. } => {
                     self.thread(interrupted).wake.get_or_insert(Wake::Interrupted);
@@ -347,7 +356,7 @@ impl Conductor {
         self.log(thread, Action::End, None, None, None);
         self.thread(thread).state = State::Ended;
         if self.running != Some(thread) {
-            return self.running.map_or_else(|| self.decide(None, false), Decision::Run);
+            return self.retry();
         }
         self.running = None;
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -359,7 +368,7 @@ impl Conductor {
     /// The thread that runs does not come back, for something that is not modelled holds it up: others go on beside it. Says who.
     pub fn leave(&mut self, thread: ThreadId) -> Decision {
         if self.running != Some(thread) {
-            return self.running.map_or(Decision::Stuck, Decision::Run);
+            return Decision::Unchanged;
         }
         self.thread(thread).state = State::Away;
         self.thread(thread).starter = None;
@@ -369,7 +378,7 @@ impl Conductor {
 
     /// Something happened outside of control while nobody could run. Says who runs now.
     pub fn retry(&mut self) -> Decision {
-        self.running.map_or_else(|| self.decide(None, false), Decision::Run)
+        if self.running.is_some() { Decision::Unchanged } else { self.decide(None, false) }
     }
 
     /// The virtual time; looking at it takes time.
@@ -471,6 +480,11 @@ impl Conductor {
                     continue;
                 }
                 return Decision::Stuck;
+            }
+            if let [only] = self.candidates[..]
+                && self.sleepers.is_empty()
+            {
+                return self.execute(only.thread, only.operation);
             }
             let is_candidate =
                 |thread: &ThreadId| self.candidates.iter().any(|other| other.thread == *thread);
@@ -613,7 +627,9 @@ impl Conductor {
     fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
         self.thread(thread).held.push(lock);
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-        self.violations.extend(self.pattern.acquire(Acquired { thread, site, step }, lock));
+        if !self.thread(thread).calm {
+            self.violations.extend(self.pattern.acquire(Acquired { thread, site, step }, lock));
+        }
         self.strategy.acquired(thread, lock);
     }
 

@@ -131,6 +131,14 @@ impl LockPattern {
         })
     }
 
+    /// Whether another thread is in a block in which it has acquired the lock before.
+    pub fn is_expected(&self, thread: ThreadId, lock: LockId) -> bool {
+        let others = self.blocks.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
+        others
+            .flat_map(|(_, blocks)| blocks)
+            .any(|block| block.atomic != Atomic::No && block.acquired.iter().any(|(known, _)| *known == lock))
+    }
+
     /// Decides whether a block counts of which that was not known.
     pub fn judge(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
         if let Some(block) = at(&mut self.blocks, thread.0).get_mut(block) {
