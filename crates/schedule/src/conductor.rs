@@ -109,6 +109,8 @@ pub struct Conductor {
     limits: Limits,
     clock: Nanos,
     choices: u64,
+    /// How many operations were executed.
+    executed: u64,
     recording: Recording,
     pattern: LockPattern,
     trace: Trace,
@@ -129,6 +131,7 @@ impl Conductor {
             limits,
             clock: 0,
             choices: 0,
+            executed: 0,
             recording: Recording::default(),
             pattern: LockPattern::default(),
             trace: Trace::default(),
@@ -422,6 +425,11 @@ impl Conductor {
         self.choices
     }
 
+    /// How many operations were executed.
+    pub fn executed(&self) -> u64 {
+        self.executed
+    }
+
     /// All choices so far.
     pub fn recording(&self) -> &Recording {
         &self.recording
@@ -470,7 +478,7 @@ impl Conductor {
         if !self.is_wanted() {
             return Decision::Over;
         }
-        if self.trace.last() + self.choices >= self.limits.steps {
+        if self.executed >= self.limits.steps {
             return Decision::TooLong;
         }
         loop {
@@ -588,6 +596,7 @@ impl Conductor {
 
     fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
         self.clock += STEP_TIME;
+        self.executed += 1;
         self.running = Some(thread);
         self.thread(thread).state = State::Running;
         match operation {

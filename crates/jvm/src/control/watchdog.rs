@@ -50,7 +50,7 @@ pub(crate) fn watch(control: &'static Control) {
         if !state.conductor.others_may_run() {
             continue;
         }
-        let steps = state.conductor.trace().last() + state.conductor.choices();
+        let steps = state.conductor.trace().last() + state.conductor.executed();
         drop(state);
         let Some((runs, processor_time)) = processor(kernel_thread) else { continue };
         let seen = Seen { thread, steps, processor_time };
@@ -84,7 +84,7 @@ pub(crate) fn watch(control: &'static Control) {
 fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) {
     let mut state = control.state();
     let is_there = state.conductor.running() == Some(thread)
-        && state.conductor.trace().last() + state.conductor.choices() == steps;
+        && state.conductor.trace().last() + state.conductor.executed() == steps;
     if is_there {
         state.lose_control(reason);
         let decision = state.conductor.leave(thread);
