@@ -234,9 +234,10 @@ fn recordings_replay_and_say_where_they_do_not_fit() {
     let again = simulate(&slices(&threads), Box::new(Replay::new(&recording)), 99);
     assert_eq!(again.done, original.done);
     assert_eq!(again.conductor.strategy().departure(), None);
-    let other = simulate(&slices(&threads[..1]), Box::new(Replay::new(&recording)), 99);
+    let wrong: Recording = "0 5 1".parse().unwrap();
+    let other = simulate(&slices(&threads), Box::new(Replay::new(&wrong)), 99);
     let departure = other.conductor.strategy().departure().unwrap();
-    assert_eq!(departure.recorded, Some(ThreadId(1)));
+    assert_eq!((departure.choice, departure.recorded), (2, Some(ThreadId(5))));
 }
 
 /// Threads that take and give back locks properly nested, wait for a bounded time, notify and sleep.
