@@ -439,6 +439,69 @@ fn array_accesses_are_reported_with_their_source() {
 }
 
 #[test]
+fn calls_that_are_accesses_are_reported() {
+    fn check(
+        opcode: u8,
+        class_name: &str,
+        name: &str,
+        descriptor: &str,
+        expected_site: &str,
+        expected: &str,
+    ) {
+        let mut class = ClassBuilder::new("A");
+        let called = class.method_reference(class_name, name, descriptor);
+        class.method(0, "m", "()V", Some(&Body::new(&[&op(opcode, called), [177].as_slice()].concat())));
+        let mut environment = Recorder::new(Foreign::Ignore);
+        let outcome = rewrite(&class, &everything(), &mut environment);
+        assert_eq!(environment.sites, [expected_site]);
+        check_listing(&outcome.bytes, "m", expected);
+    }
+    check(
+        182,
+        "java/lang/invoke/VarHandle",
+        "set",
+        "([JIJ)V",
+        "m Write []",
+        "0 lstore 11\n2 istore 10\n4 astore 9\n6 astore 8
+         8 aload 8\n10 aload 9\n12 iload 10\n14 iconst_1\n15 invokestatic handleWriteElement
+         18 aload 8\n20 aload 9\n22 iload 10\n24 lload 11
+         26 aconst_null\n27 astore 8\n29 aconst_null\n30 astore 9
+         32 invokevirtual set\n35 return",
+    );
+    check(
+        182,
+        "sun/misc/Unsafe",
+        "getInt",
+        "(Ljava/lang/Object;J)I",
+        "m Read ->",
+        "0 lstore 10\n2 astore 9\n4 astore 8
+         6 aload 9\n8 lload 10\n10 iconst_4\n11 iconst_1\n12 invokestatic unsafeRead
+         15 aload 8\n17 aload 9\n19 lload 10\n21 aconst_null\n22 astore 8\n24 aconst_null\n25 astore 9
+         27 invokevirtual getInt\n30 return",
+    );
+    // Whether the field is volatile is known after the call, and so is what it orders.
+    check(
+        182,
+        "java/lang/reflect/Field",
+        "get",
+        "(Ljava/lang/Object;)Ljava/lang/Object;",
+        "m Read ->",
+        "0 astore 9\n2 astore 8\n4 aload 8\n6 aload 9\n8 invokevirtual get
+         11 aload 8\n13 aload 9\n15 iconst_1\n16 invokestatic reflectedRead
+         19 aconst_null\n20 astore 8\n22 aconst_null\n23 astore 9\n25 return",
+    );
+    check(
+        184,
+        "java/lang/reflect/Array",
+        "getInt",
+        "(Ljava/lang/Object;I)I",
+        "m Read []",
+        "0 istore 9\n2 astore 8\n4 aload 8\n6 iload 9\n8 iconst_1\n9 invokestatic elementRead
+         12 aload 8\n14 iload 9\n16 aconst_null\n17 astore 8\n19 invokestatic getInt\n22 return",
+    );
+}
+
+#[test]
 fn waits_are_reported_before_and_after() {
     fn check(descriptor: &str, expected: &str) {
         let mut class = ClassBuilder::new("A");
@@ -484,7 +547,7 @@ fn probes_are_put_where_they_fit() {
     check("()V", &[0, 177], Return, This, Ok("0 nop\n1 aload_0\n2 invokestatic probe\n5 return"));
     check("(LX;)V", &[177], Entry, Parameter(0), Ok("0 aload_1\n1 invokestatic probe\n4 return"));
     check("(JLX;)V", &[177], Entry, Parameter(1), Ok("0 aload_3\n1 invokestatic probe\n4 return"));
-    check("(JILX;)V", &[177], Entry, Parameter(2), Ok("0 aload\n2 invokestatic probe\n5 return"));
+    check("(JILX;)V", &[177], Entry, Parameter(2), Ok("0 aload 4\n2 invokestatic probe\n5 return"));
     check(
         "()Z",
         &[3, 172],

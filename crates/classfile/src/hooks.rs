@@ -67,8 +67,35 @@ pub const VOLATILE_READ: Hook = Hook::new(20, "volatileRead", "(Ljava/lang/Objec
 /// A volatile field is about to be written: its object, or its class if it is static.
 pub const VOLATILE_WRITE: Hook = Hook::new(21, "volatileWrite", "(Ljava/lang/Object;)V");
 
+/// A static field is about to be read by a variable handle: the handle, the site.
+pub const HANDLE_READ_STATIC: Hook = Hook::new(22, "handleReadStatic", "(Ljava/lang/Object;I)V");
+/// A static field is about to be written by a variable handle: the handle, the site.
+pub const HANDLE_WRITE_STATIC: Hook = Hook::new(23, "handleWriteStatic", "(Ljava/lang/Object;I)V");
+/// A field is about to be read by a variable handle: the handle, the object, the site.
+pub const HANDLE_READ: Hook = Hook::new(24, "handleRead", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// A field is about to be written by a variable handle: the handle, the object, the site.
+pub const HANDLE_WRITE: Hook = Hook::new(25, "handleWrite", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// An array element is about to be read by a variable handle: the handle, the array, the index, the site.
+pub const HANDLE_READ_ELEMENT: Hook =
+    Hook::new(26, "handleReadElement", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// An array element is about to be written by a variable handle: the handle, the array, the index, the site.
+pub const HANDLE_WRITE_ELEMENT: Hook =
+    Hook::new(27, "handleWriteElement", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// Something is about to be read by `Unsafe`: the object or array, the offset, how many bytes, the site.
+pub const UNSAFE_READ: Hook = Hook::new(28, "unsafeRead", "(Ljava/lang/Object;JII)V");
+/// Something is about to be written by `Unsafe`: the object or array, the offset, how many bytes, the site.
+pub const UNSAFE_WRITE: Hook = Hook::new(29, "unsafeWrite", "(Ljava/lang/Object;JII)V");
+/// A field was read by reflection: the field, the object, the site.
+pub const REFLECTED_READ: Hook = Hook::new(30, "reflectedRead", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// A field is about to be written by reflection: the field, the object, the site.
+pub const REFLECTED_WRITE: Hook = Hook::new(31, "reflectedWrite", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// What should be an array is about to be read by reflection: the array, the index, the site.
+pub const ELEMENT_READ: Hook = Hook::new(32, "elementRead", "(Ljava/lang/Object;II)V");
+/// What should be an array is about to be written by reflection: the array, the index, the site.
+pub const ELEMENT_WRITE: Hook = Hook::new(33, "elementWrite", "(Ljava/lang/Object;II)V");
+
 /// All of them.
-pub const ALL: [Hook; 22] = [
+pub const ALL: [Hook; 34] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -91,6 +118,18 @@ pub const ALL: [Hook; 22] = [
     ENTERED,
     VOLATILE_READ,
     VOLATILE_WRITE,
+    HANDLE_READ_STATIC,
+    HANDLE_WRITE_STATIC,
+    HANDLE_READ,
+    HANDLE_WRITE,
+    HANDLE_READ_ELEMENT,
+    HANDLE_WRITE_ELEMENT,
+    UNSAFE_READ,
+    UNSAFE_WRITE,
+    REFLECTED_READ,
+    REFLECTED_WRITE,
+    ELEMENT_READ,
+    ELEMENT_WRITE,
 ];
 
 #[cfg(test)]

@@ -156,13 +156,8 @@ impl Environment for Recorder {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let target = match site.target {
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
-            SiteTarget::ArrayElement { source: ArraySource::Field { class, name, .. } } => {
-                format!("{class}.{name}[]")
-            }
-            SiteTarget::ArrayElement { source: ArraySource::Local { name, slot } } => {
-                format!("{}@{slot}[]", name.unwrap_or("?"))
-            }
-            SiteTarget::ArrayElement { source: ArraySource::Unknown } => "[]".to_owned(),
+            SiteTarget::ArrayElement { source } => source_name(source) + "[]",
+            SiteTarget::Indirect { source } => source_name(source) + "->",
         };
         let line = site.line.map(|line| format!(":{line}")).unwrap_or_default();
         self.sites.push(format!("{}{line} {:?} {target}", site.method, site.kind));
@@ -176,6 +171,14 @@ impl Environment for Recorder {
 
     fn foreign(&mut self, _class: &str, _name: &str, _descriptor: &str, _is_static: bool) -> Foreign {
         self.foreign
+    }
+}
+
+fn source_name(source: ArraySource<'_>) -> String {
+    match source {
+        ArraySource::Field { class, name, .. } => format!("{class}.{name}"),
+        ArraySource::Local { name, slot } => format!("{}@{slot}", name.unwrap_or("?")),
+        ArraySource::Unknown => String::new(),
     }
 }
 
@@ -216,7 +219,7 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
             let index = u16_at(code.bytes, pc + 1);
             let mut line = format!("{pc} {}", mnemonic(opcode));
             match opcode {
-                16 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
+                16 | 21..=25 | 54..=58 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
                 17 => line += &format!(" {index}"),
                 18 => line += " constant",
                 19 => {
@@ -275,12 +278,17 @@ fn mnemonic(opcode: u8) -> String {
         17 => "sipush",
         18 => "ldc",
         19 => "ldc_w",
+        21 => "iload",
+        22 => "lload",
         25 => "aload",
         26..=29 => return format!("iload_{}", opcode - 26),
         30..=33 => return format!("lload_{}", opcode - 30),
         42..=45 => return format!("aload_{}", opcode - 42),
         46 => "iaload",
         50 => "aaload",
+        54 => "istore",
+        55 => "lstore",
+        58 => "astore",
         75..=78 => return format!("astore_{}", opcode - 75),
         79 => "iastore",
         80 => "lastore",
