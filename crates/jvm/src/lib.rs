@@ -13,6 +13,7 @@ mod agent;
 mod callbacks;
 mod classes;
 mod findings;
+mod handles;
 mod hook;
 mod jdk;
 mod memory;

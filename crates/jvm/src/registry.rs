@@ -88,6 +88,13 @@ impl Registry {
         &self.classes[number]
     }
 
+    /// How a field that a class declares is followed; nothing if the class is not known.
+    pub(crate) fn declared(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<&Member> {
+        let number =
+            self.by_name.get(class)?.iter().find(|&&number| self.classes[number].loader == loader)?;
+        self.classes[*number].members.get(&(name.to_owned(), descriptor.to_owned()))
+    }
+
     /// Finds the field that a reference in a class of `loader` means, up the superclasses. `in_scope` tells whether
     /// a class that is not known will be watched once it is loaded.
     pub(crate) fn resolve(
