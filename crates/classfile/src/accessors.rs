@@ -21,6 +21,8 @@ pub(crate) struct Accessor {
     pub(crate) bytes: Option<u8>,
     /// Whether an element of an array is meant for sure.
     pub(crate) is_element: bool,
+    /// Whether the hook is called after the access: what is read from a volatile field was handed over before.
+    pub(crate) is_late: bool,
 }
 
 /// What a call accesses, if that is what it is for.
@@ -70,7 +72,7 @@ fn by_handle(called: &Reference<'_>) -> Option<Accessor> {
         _ => return None,
     };
     let is_element = matches!(hook.name, "handleReadElement" | "handleWriteElement");
-    Some(Accessor { kind, hook, hands_receiver: true, bytes: None, is_element })
+    Some(Accessor { kind, hook, hands_receiver: true, bytes: None, is_element, is_late: false })
 }
 
 fn by_unsafe(called: &Reference<'_>) -> Option<Accessor> {
@@ -89,7 +91,14 @@ fn by_unsafe(called: &Reference<'_>) -> Option<Accessor> {
         return None;
     }
     let hook = if kind == SiteKind::Read { &hooks::UNSAFE_READ } else { &hooks::UNSAFE_WRITE };
-    Some(Accessor { kind, hook, hands_receiver: false, bytes: Some(bytes), is_element: false })
+    Some(Accessor {
+        kind,
+        hook,
+        hands_receiver: false,
+        bytes: Some(bytes),
+        is_element: false,
+        is_late: false,
+    })
 }
 
 fn by_reflection(called: &Reference<'_>) -> Option<Accessor> {
@@ -98,7 +107,14 @@ fn by_reflection(called: &Reference<'_>) -> Option<Accessor> {
         return None;
     }
     let hook = if kind == SiteKind::Read { &hooks::REFLECTED_READ } else { &hooks::REFLECTED_WRITE };
-    Some(Accessor { kind, hook, hands_receiver: true, bytes: None, is_element: false })
+    Some(Accessor {
+        kind,
+        hook,
+        hands_receiver: true,
+        bytes: None,
+        is_element: false,
+        is_late: kind == SiteKind::Read,
+    })
 }
 
 fn by_array_reflection(called: &Reference<'_>) -> Option<Accessor> {
@@ -107,7 +123,7 @@ fn by_array_reflection(called: &Reference<'_>) -> Option<Accessor> {
         return None;
     }
     let hook = if kind == SiteKind::Read { &hooks::ELEMENT_READ } else { &hooks::ELEMENT_WRITE };
-    Some(Accessor { kind, hook, hands_receiver: false, bytes: None, is_element: true })
+    Some(Accessor { kind, hook, hands_receiver: false, bytes: None, is_element: true, is_late: false })
 }
 
 #[cfg(test)]

@@ -462,11 +462,9 @@ fn calls_that_are_accesses_are_reported() {
         "set",
         "([JIJ)V",
         "m Write []",
-        "0 lstore 11\n2 istore 10\n4 astore 9\n6 astore 8
-         8 aload 8\n10 aload 9\n12 iload 10\n14 iconst_1\n15 invokestatic handleWriteElement
-         18 aload 8\n20 aload 9\n22 iload 10\n24 lload 11
-         26 aconst_null\n27 astore 8\n29 aconst_null\n30 astore 9
-         32 invokevirtual set\n35 return",
+        "0 lstore 11\n2 istore 10\n4 astore 9
+         6 dup\n7 aload 9\n9 iload 10\n11 iconst_1\n12 invokestatic handleWriteElement
+         15 aload 9\n17 iload 10\n19 lload 11\n21 aconst_null\n22 astore 9\n24 invokevirtual set\n27 return",
     );
     check(
         182,
@@ -474,10 +472,9 @@ fn calls_that_are_accesses_are_reported() {
         "getInt",
         "(Ljava/lang/Object;J)I",
         "m Read ->",
-        "0 lstore 10\n2 astore 9\n4 astore 8
-         6 aload 9\n8 lload 10\n10 iconst_4\n11 iconst_1\n12 invokestatic unsafeRead
-         15 aload 8\n17 aload 9\n19 lload 10\n21 aconst_null\n22 astore 8\n24 aconst_null\n25 astore 9
-         27 invokevirtual getInt\n30 return",
+        "0 lstore 10\n2 astore 9
+         4 aload 9\n6 lload 10\n8 iconst_4\n9 iconst_1\n10 invokestatic unsafeRead
+         13 aload 9\n15 lload 10\n17 aconst_null\n18 astore 9\n20 invokevirtual getInt\n23 return",
     );
     // Whether the field is volatile is known after the call, and so is what it orders.
     check(
@@ -486,9 +483,9 @@ fn calls_that_are_accesses_are_reported() {
         "get",
         "(Ljava/lang/Object;)Ljava/lang/Object;",
         "m Read ->",
-        "0 astore 9\n2 astore 8\n4 aload 8\n6 aload 9\n8 invokevirtual get
-         11 aload 8\n13 aload 9\n15 iconst_1\n16 invokestatic reflectedRead
-         19 aconst_null\n20 astore 8\n22 aconst_null\n23 astore 9\n25 return",
+        "0 astore 9\n2 dup\n3 astore 8\n5 aload 9\n7 invokevirtual get
+         10 aload 8\n12 aload 9\n14 iconst_1\n15 invokestatic reflectedRead
+         18 aconst_null\n19 astore 9\n21 aconst_null\n22 astore 8\n24 return",
     );
     check(
         184,
@@ -496,8 +493,8 @@ fn calls_that_are_accesses_are_reported() {
         "getInt",
         "(Ljava/lang/Object;I)I",
         "m Read []",
-        "0 istore 9\n2 astore 8\n4 aload 8\n6 iload 9\n8 iconst_1\n9 invokestatic elementRead
-         12 aload 8\n14 iload 9\n16 aconst_null\n17 astore 8\n19 invokestatic getInt\n22 return",
+        "0 istore 10\n2 astore 9\n4 aload 9\n6 iload 10\n8 iconst_1\n9 invokestatic elementRead
+         12 aload 9\n14 iload 10\n16 aconst_null\n17 astore 9\n19 invokestatic getInt\n22 return",
     );
 }
 

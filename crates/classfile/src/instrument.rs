@@ -13,10 +13,10 @@ use crate::error::MethodError;
 use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
 use crate::opcodes::{
-    ACONST_NULL, ALOAD_0, ASTORE, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD,
-    GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN,
-    ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD,
-    SASTORE, SWAP,
+    ACONST_NULL, ALOAD, ALOAD_0, ASTORE, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2,
+    GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL,
+    IRETURN, ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN,
+    SALOAD, SASTORE, SWAP,
 };
 use crate::plan::{ArraySource, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
@@ -349,8 +349,9 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(if read { &hooks::VOLATILE_READ } else { &hooks::VOLATILE_WRITE }, self.additions)
     }
 
-    /// A call that is an access. What it is called with goes into local variables of our own, for it may be more than the
-    /// instructions for the stack can copy. They do not keep references, which would keep objects alive.
+    /// A call that is an access. Its parameters go into local variables of our own, for they may be more than the instructions
+    /// for the stack can copy; the variables do not keep references, which would keep objects alive. The object that
+    /// the method is called on stays where it is, so that the JVM can say where a null came from.
     fn accessor(
         &mut self,
         instruction: Instruction,
@@ -358,48 +359,52 @@ impl<'a> Instrumenter<'_, 'a> {
         accessor: Accessor,
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
-        let receiver = if instruction.opcode == INVOKESTATIC { None } else { Some(b"L".as_slice()) };
-        let mut next = self.code.max_locals;
+        const REFERENCE: u8 = ASTORE - ISTORE;
+        let receiver = self.code.max_locals;
+        let mut next = receiver.checked_add(1).ok_or(MethodError::TooManyLocals)?;
         let mut spilled = Vec::new();
-        for kind in receiver.into_iter().chain(parameters(called.descriptor)) {
-            let (slots, kind) = match kind.first() {
-                Some(b'J') => (2, 1),
-                Some(b'F') => (1, 2),
-                Some(b'D') => (2, 3),
-                Some(b'L' | b'[') => (1, 4),
-                _ => (1, 0),
+        for parameter in parameters(called.descriptor) {
+            let kind = match parameter.first() {
+                Some(b'J') => 1,
+                Some(b'F') => 2,
+                Some(b'D') => 3,
+                Some(b'L' | b'[') => REFERENCE,
+                _ => 0,
             };
             spilled.push((kind, next));
-            next = next.checked_add(slots).ok_or(MethodError::TooManyLocals)?;
+            next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
         }
-        let values = usize::from(accessor.kind == SiteKind::Write);
-        let skipped = usize::from(receiver.is_some() && !accessor.hands_receiver);
-        let handed = spilled.get(skipped..spilled.len() - values).unwrap_or_default();
-        // What was read from a volatile field was handed over before, so that the report of it must come after.
-        let is_late = accessor.hook == &hooks::REFLECTED_READ;
-
+        let value = usize::from(accessor.kind == SiteKind::Write);
+        let coordinates = spilled.get(..spilled.len() - value).unwrap_or_default();
         let first: usize = parameters(called.descriptor).map(slots).sum();
-        let source = if first > values { self.sources.below(first - 1) } else { Source::Unknown };
+        let source = if coordinates.is_empty() { Source::Unknown } else { self.sources.below(first - 1) };
         let site = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?;
-        self.edits.extra_locals = self.edits.extra_locals.max(next - self.code.max_locals);
+
+        self.edits.extra_locals = self.edits.extra_locals.max(next - receiver);
+        // At most the receiver, an object, a long and two numbers.
         self.edits.code(6, &[]);
-        for &(kind, slot) in spilled.iter().rev() {
-            self.edits.local(ISTORE + kind, slot);
+        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        if accessor.hands_receiver {
+            self.edits.code(6, &[DUP]);
         }
-        if is_late {
+        if accessor.is_late {
+            self.edits.local(ASTORE, receiver);
             spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
             self.edits.split(edit);
+            self.edits.local(ALOAD, receiver);
         }
-        handed.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        coordinates.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
         if let Some(bytes) = accessor.bytes {
             self.edits.number(u32::from(bytes), self.additions)?;
         }
         self.edits.number(site, self.additions)?;
         self.edits.call(accessor.hook, self.additions)?;
-        if !is_late {
+        if accessor.is_late {
+            spilled.push((REFERENCE, receiver));
+        } else {
             spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
         }
-        for &(_, slot) in spilled.iter().filter(|(kind, _)| ISTORE + kind == ASTORE) {
+        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
             self.edits.code(6, &[ACONST_NULL]);
             self.edits.local(ASTORE, slot);
         }
