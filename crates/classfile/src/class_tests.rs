@@ -439,6 +439,23 @@ fn array_accesses_are_reported_with_their_source() {
 }
 
 #[test]
+fn marks_of_a_coverage_tool_are_not_reported() {
+    let mut class = ClassBuilder::new("A");
+    class.field(STATIC, "$jacocoData", "[Z");
+    let field = class.field_reference("A", "$jacocoData", "[Z");
+    let init = class.method_reference("A", "$jacocoInit", "()[Z");
+    let constant = class.dynamic("$jacocoData", "Ljava/lang/Object;") as u8;
+    // aload_1, iconst_0, iconst_1, bastore: of these marks, of others, and of what replaced them.
+    let store = [43, 3, 4, 84].as_slice();
+    let code = [&op(184, init), [76].as_slice(), store, &[18, constant, 76], store, &[42, 76], store];
+    let code = [&code.concat(), op(178, field).as_slice(), &[87, 177]].concat();
+    class.method(STATIC, "m", "([Z)V", Some(&Body::new(&code)));
+    let mut environment = Recorder::new(Foreign::Ignore);
+    rewrite(&class, &everything(), &mut environment);
+    assert_eq!(environment.sites, ["m Write ?@1[]"]);
+}
+
+#[test]
 fn calls_that_are_accesses_are_reported() {
     fn check(
         opcode: u8,

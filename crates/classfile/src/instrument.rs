@@ -417,7 +417,11 @@ impl<'a> Instrumenter<'_, 'a> {
             IASTORE..=SASTORE => (SiteKind::Write, 2),
             _ => (SiteKind::Read, 1),
         };
-        let site = self.site_of_array(instruction.pc, kind, self.sources.below(depth), false)?;
+        let source = self.sources.below(depth);
+        if source == Source::Marks {
+            return Ok(());
+        }
+        let site = self.site_of_array(instruction.pc, kind, source, false)?;
         let hook = match depth {
             1 => {
                 self.edits.code(3, &[DUP2]);
@@ -461,7 +465,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 let name = local_name(table, self.pool, slot, pc);
                 self.site(pc, kind, target(ArraySource::Local { name: name.as_deref(), slot }))
             }
-            Source::Unknown => self.site(pc, kind, target(ArraySource::Unknown)),
+            Source::Unknown | Source::Marks => self.site(pc, kind, target(ArraySource::Unknown)),
         })
     }
 

@@ -71,6 +71,12 @@ impl ClassBuilder {
         self.reference(10, class, name, descriptor)
     }
 
+    pub(crate) fn dynamic(&mut self, name: &str, descriptor: &str) -> u16 {
+        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
+        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
+        self.constant(&[17, 0, 0, pair[0], pair[1]])
+    }
+
     pub(crate) fn field(&mut self, access: u16, name: &str, descriptor: &str) {
         let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
         let mut bytes = Vec::new();
