@@ -1,6 +1,5 @@
 // A program with one race, for a run with JaCoCo: both threads pass the same code, so that they write the same marks of what
 // was covered. Those are JaCoCo's business and no race of the program's.
-// fissure: must-find racer data-race Covered.balance
 public class Covered {
     private final int[] history = new int[2];
     private int balance;

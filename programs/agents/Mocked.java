@@ -1,6 +1,5 @@
 // A program with one race, whose classes Mockito changes while they are in use: they are mocked inline, so that the JVM is
 // asked to transform them again.
-// fissure: must-find racer data-race Mocked$Account.balance
 import org.mockito.MockedStatic;
 import org.mockito.Mockito;
 
