@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::{line, succeed};
 
@@ -109,7 +109,7 @@ pub(crate) fn set_up() -> Result<Jdk> {
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
         bail!("there is no package manager that this command knows; {ADVICE}");
     };
-    install(manager).with_context(|| format!("installing a JDK did not work; {ADVICE}"))?;
+    install(manager).map_err(|problem| anyhow!("{problem:#}; {ADVICE}"))?;
     find().with_context(|| format!("a JDK was installed, but there is still no `javac`; {ADVICE}"))
 }
 

@@ -42,9 +42,18 @@ final class FissureHandles {
 
     private static final Object GUARD = new Object();
     private static final Known[] KNOWN = new Known[1024];
-    private static final long SLOT = FissureEngine.U.objectFieldOffset(Field.class, "slot");
+    /** Where a reflected field has its number within its class; negative if this JVM has no such thing. */
+    private static final long SLOT = slotOffset();
 
     private FissureHandles() {}
+
+    private static long slotOffset() {
+        try {
+            return FissureEngine.U.objectFieldOffset(Field.class, "slot");
+        } catch (InternalError error) {
+            return -1L;
+        }
+    }
 
     /** A field of {@code object}, by variable handle. */
     static void field(Object handle, Object object, int site, boolean write) {
@@ -125,6 +134,9 @@ final class FissureHandles {
 
     /** A field, by reflection. */
     static void reflected(Field field, Object object, int site, boolean write) {
+        if (SLOT < 0L) {
+            return;
+        }
         Class<?> type = field.getDeclaringClass();
         int slot = FissureEngine.U.getInt(field, SLOT);
         Known known = known(type, slot, site);
