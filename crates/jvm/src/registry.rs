@@ -181,5 +181,7 @@ mod tests {
         let found = |loader| registry.resolve(loader, "a/A", "x", "I", |_| true);
         assert_eq!(found(2), Resolved::Known(1, Member::Cell(2)));
         assert_eq!(found(7), Resolved::Known(0, Member::Cell(1)));
+        assert_eq!(registry.declared(2, "a/A", "x", "I"), Some(&Member::Cell(2)));
+        assert_eq!(registry.declared(7, "a/A", "x", "I"), None);
     }
 }

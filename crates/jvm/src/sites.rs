@@ -132,6 +132,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_call_has_one_site_for_each_field_that_it_leads_to() {
+        let mut sites = Sites::default();
+        let call = sites.add(SiteInfo {
+            class: "a.A".into(),
+            method: "read".into(),
+            file: None,
+            line: Some(7),
+            loader: 1,
+            target: Target::Unknown,
+        });
+        let field =
+            |name: &str| Target::Field { class: "a/B".into(), name: name.into(), descriptor: "I".into() };
+        let first = sites.derived(call, 2, field("x")).unwrap();
+        let second = sites.derived(call, 2, field("y")).unwrap();
+        assert_eq!(sites.derived(call, 2, field("x")), Some(first));
+        assert!(first != second && sites.derived(call, 3, field("x")) != Some(first));
+        let site = sites.get(first).unwrap();
+        assert_eq!((&site.target, site.loader, site.line), (&field("x"), 2, Some(7)));
+        assert_eq!(sites.derived(99, 2, field("x")), None);
+    }
+
+    #[test]
     fn types_read_as_in_source() {
         for (descriptor, expected) in
             [("I", "int"), ("[[J", "long[][]"), ("Ljava/util/List;", "java.util.List"), ("[LA;", "A[]")]
