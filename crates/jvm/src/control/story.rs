@@ -201,10 +201,11 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         let finding = deadlock(agent, state, &state.conductor.stuck());
         agent.output.write(&Record::Finding(Box::new(finding)));
     }
+    let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
     let run = Run {
         end,
         choices: state.conductor.choices(),
-        steps: state.conductor.trace().last(),
+        steps,
         schedule: state.conductor.recording().to_string(),
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
@@ -212,9 +213,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         pairs: pairs(agent, &state.story),
     };
     agent.output.write(&Record::Run(Box::new(run)));
-    agent.output.write(&Record::Coverage(Box::new(
-        agent.coverage_of(state.conductor.threads(), state.conductor.trace().last()),
-    )));
+    agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(state.conductor.threads(), steps))));
     agent.output.write(&Record::End);
 }
 
