@@ -87,13 +87,30 @@ pub struct Site {
 }
 
 /// What followed from a violation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consequence {
     /// The class of the exception.
     pub exception: String,
     /// Its message.
     #[serde(default)]
     pub message: String,
+    /// The name of the thread that it ended; empty if that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thread: String,
+    /// The exception's stack, innermost frame first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+}
+
+/// One result that a harness gave, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The results of the invocations, in the order of the harness.
+    pub outcome: String,
+    /// How many executions ended so.
+    pub count: u64,
+    /// Whether some order of the invocations explains it.
+    pub atomic: bool,
 }
 
 /// One finding.
@@ -140,6 +157,9 @@ pub struct Finding {
     /// The outcome of that harness that no order of its invocations explains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// Every outcome of that harness that was seen or that some order of its invocations gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
     /// How often the harness was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
@@ -170,6 +190,7 @@ impl Finding {
             pattern: None,
             harness: None,
             outcome: None,
+            outcomes: Vec::new(),
             executions: None,
             interleaving: None,
             sites: Vec::new(),

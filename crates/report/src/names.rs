@@ -1,0 +1,221 @@
+//! Words for kinds, statuses, roles and places, the same in every format.
+
+use fissure_model::{
+    finding::{Finding, Frame, HeldLock, Kind, Site, Status},
+    interleaving::{Action, Step},
+};
+
+use crate::words;
+
+/// Classes of Fissure's own hook, which is no part of the program's story.
+const HOOK: &str = "java.lang.Fissure";
+
+/// `2 data races`-style nouns for a kind, in singular and plural.
+pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::DataRace => ("data race", "data races"),
+        Kind::AtomicityViolation => ("atomicity violation", "atomicity violations"),
+        Kind::AtomicSetViolation => ("atomic-set violation", "atomic-set violations"),
+        Kind::Deadlock => ("deadlock", "deadlocks"),
+        Kind::NonAtomicMethod => ("non-atomic method", "non-atomic methods"),
+        Kind::Custom => ("finding of a custom monitor", "findings of custom monitors"),
+    }
+}
+
+/// The kind as JSON spells it.
+pub(crate) fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::DataRace => "data-race",
+        Kind::AtomicityViolation => "atomicity-violation",
+        Kind::AtomicSetViolation => "atomic-set-violation",
+        Kind::Deadlock => "deadlock",
+        Kind::NonAtomicMethod => "non-atomic-method",
+        Kind::Custom => "custom",
+    }
+}
+
+/// The status as JSON spells it.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Warning => "warning",
+        Status::Confirmed => "confirmed",
+        Status::Bug => "bug",
+    }
+}
+
+/// The member in question, with its type if it has one.
+pub(crate) fn subject(finding: &Finding) -> String {
+    match &finding.field_type {
+        Some(field_type) => format!("{field_type} {}", finding.subject),
+        None => finding.subject.clone(),
+    }
+}
+
+/// What is wrong, in one sentence without a full stop.
+pub(crate) fn headline(finding: &Finding) -> String {
+    let sure = finding.status != Status::Warning;
+    let what = match (finding.kind, sure) {
+        (Kind::DataRace, false) => "is accessed by two threads without a common lock",
+        (Kind::DataRace, true) => "was accessed by two threads at once",
+        (Kind::AtomicityViolation, false) => "should be atomic, but another thread can come in between",
+        (Kind::AtomicityViolation, true) => "should be atomic, but another thread came in between",
+        (Kind::AtomicSetViolation, false) => "has fields that belong together and can be seen apart",
+        (Kind::AtomicSetViolation, true) => "has fields that belong together and were seen apart",
+        (Kind::Deadlock, _) => "is part of a deadlock: threads wait for each other in a circle",
+        (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains what they gave",
+        (Kind::Custom, _) => "was reported by a custom monitor",
+    };
+    let followed = match &finding.consequence {
+        Some(consequence) => format!("; {} followed", short(&consequence.exception)),
+        None => String::new(),
+    };
+    format!("{} {what}{followed}", subject(finding))
+}
+
+/// The thread of a site as it stands in a sentence.
+pub(crate) fn thread(name: &str) -> String {
+    if name.is_empty() { "an unnamed thread".to_owned() } else { format!("thread \"{name}\"") }
+}
+
+/// What happens at a site, up to the place's name.
+pub(crate) fn verb(role: &str) -> String {
+    match role {
+        "read" => "reads at".to_owned(),
+        "write" => "writes at".to_owned(),
+        "entered" => "enters the block at".to_owned(),
+        "committed" => "does the first step that others can see at".to_owned(),
+        "violated" => "takes a step that may come too late at".to_owned(),
+        "acquire" | "acquired" => "acquires the lock at".to_owned(),
+        "reacquire" | "reacquired" => "acquires it again at".to_owned(),
+        "release" | "released" => "releases the lock at".to_owned(),
+        "interfere" | "interfered" => "comes in between at".to_owned(),
+        "wait" | "blocked" => "waits at".to_owned(),
+        other => format!("({other}) at"),
+    }
+}
+
+/// What a step does, as a verb.
+pub(crate) fn action(action: Action) -> &'static str {
+    match action {
+        Action::Begin => "begins",
+        Action::End => "ends",
+        Action::Start => "starts",
+        Action::Join => "joins",
+        Action::BlockEnter => "enters",
+        Action::BlockExit => "leaves",
+        Action::Acquire => "acquires",
+        Action::Release => "releases",
+        Action::Wait => "waits on",
+        Action::Notify => "notifies",
+        Action::Park => "parks",
+        Action::Unpark => "unparks",
+        Action::Sleep => "sleeps",
+        Action::Interrupt => "interrupts",
+        Action::Read => "reads",
+        Action::Write => "writes",
+        Action::Atomic => "atomic",
+        Action::Throw => "throws",
+        Action::Other => "",
+    }
+}
+
+/// A whole step: `acquires StringBuffer@2`.
+pub(crate) fn step(step: &Step) -> String {
+    let object = match step.action {
+        // Threads and free texts are not to be shortened: their dots are no packages.
+        Action::Start | Action::Join | Action::Unpark | Action::Interrupt | Action::Other => {
+            step.object.as_str()
+        }
+        _ => short(&step.object),
+    };
+    match (action(step.action), object) {
+        ("leaves", "") => "leaves the block".to_owned(),
+        (verb, "") => verb.to_owned(),
+        ("", object) => object.to_owned(),
+        (verb, object) => format!("{verb} {object}"),
+    }
+}
+
+/// `Class.method (File.java:12)`.
+pub(crate) fn place(class: &str, method: &str, file: Option<&str>, line: Option<u32>) -> String {
+    let source = match (file, line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file.to_owned(),
+        (None, _) => "unknown source".to_owned(),
+    };
+    format!("{class}.{method} ({source})")
+}
+
+/// A frame's place.
+pub(crate) fn frame(frame: &Frame) -> String {
+    place(&frame.class, &frame.method, frame.file.as_deref(), frame.line)
+}
+
+/// A site's place.
+pub(crate) fn site(site: &Site) -> String {
+    place(&site.class, &site.method, site.file.as_deref(), site.line)
+}
+
+/// Which locks were held, as the end of a sentence.
+pub(crate) fn holding(locks: &[HeldLock]) -> String {
+    if locks.is_empty() {
+        return "holding no lock".to_owned();
+    }
+    let names: Vec<String> = locks
+        .iter()
+        .map(|lock| {
+            let name =
+                if lock.name == "this" { "the object's own lock".to_owned() } else { lock.name.clone() };
+            if lock.shared { format!("the read lock of {name}") } else { name }
+        })
+        .collect();
+    format!("holding {}", words::list(&names))
+}
+
+/// The frames below the site itself, without Fissure's own.
+pub(crate) fn callers(site: &Site) -> Vec<&Frame> {
+    let mut frames: Vec<&Frame> = own_frames(&site.stack);
+    if frames.first().is_some_and(|first| first.class == site.class && first.method == site.method) {
+        frames.remove(0);
+    }
+    frames
+}
+
+/// The frames of a stack without Fissure's own.
+pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
+    stack.iter().filter(|frame| !frame.class.starts_with(HOOK)).collect()
+}
+
+/// A name without its packages: `java.lang.StringBuffer@2` becomes `StringBuffer@2`.
+pub(crate) fn short(name: &str) -> &str {
+    let starts_upper = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
+    let mut at = 0;
+    for part in name.split('.') {
+        if starts_upper(part) {
+            return &name[at..];
+        }
+        at += part.len() + 1;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, expected: &str) {
+        assert_eq!(short(name), expected);
+    }
+
+    #[test]
+    fn names_lose_their_packages() {
+        check("java.lang.StringBuffer@2", "StringBuffer@2");
+        check("com.acme.Account$Entry.balance", "Account$Entry.balance");
+        check("Account.balance", "Account.balance");
+        check("main", "main");
+        check("int[]@3", "int[]@3");
+        check("com.acme.Konto.Ärger", "Konto.Ärger");
+        check("a.b.c", "a.b.c");
+        check("", "");
+    }
+}
