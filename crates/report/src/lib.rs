@@ -6,12 +6,15 @@
 //! Before a report is shown, [`triage`] may tell what is new in it from what is known or suppressed.
 
 pub mod json;
+pub mod junit;
+pub mod sarif;
 pub mod text;
 pub mod triage;
 
 mod columns;
 mod excerpt;
 mod exit;
+mod merge;
 mod names;
 mod steps;
 mod story;
@@ -24,6 +27,7 @@ use fissure_model::{coverage::Coverage, finding::Finding, record::Hello};
 use serde::{Deserialize, Serialize};
 
 pub use exit::Exit;
+pub use merge::merge;
 
 use crate::triage::Triage;
 
@@ -103,6 +107,11 @@ impl Report {
 pub trait SourceFinder {
     /// Line number `line` (from 1) of the source file named `file` of a class with dots, if it can be found.
     fn line(&self, class: &str, file: &str, line: u32) -> Option<String>;
+
+    /// Where that file is, relative to the working directory if it is below that.
+    fn path(&self, _class: &str, _file: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Finds no source at all.

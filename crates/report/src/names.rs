@@ -186,6 +186,33 @@ pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
     stack.iter().filter(|frame| !frame.class.starts_with(HOOK)).collect()
 }
 
+/// The test that a finding was seen in, `com.acme.AccountTest.deposits`: the outermost frame of a class that is named
+/// like a test. Lambdas tell the method that they stand in.
+pub(crate) fn test(finding: &Finding) -> Option<String> {
+    let frames = finding.sites.iter().flat_map(|site| site.stack.iter().rev());
+    frames.filter(|frame| is_test(&frame.class)).find_map(|frame| {
+        let method = match frame.method.strip_prefix("lambda$") {
+            Some(lambda) => lambda.rsplit_once('$').map_or(lambda, |(method, _)| method),
+            None => &frame.method,
+        };
+        let hidden = method.starts_with('<') || method == "main";
+        (!hidden).then(|| format!("{}.{method}", frame.class))
+    })
+}
+
+/// Whether a class is named as Maven and Gradle expect of tests.
+fn is_test(class: &str) -> bool {
+    let library = ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven."];
+    if library.iter().any(|prefix| class.starts_with(prefix)) {
+        return false;
+    }
+    let simple = class.rsplit('.').next().unwrap_or(class);
+    simple.split('$').any(|part| {
+        ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| part.ends_with(end))
+            || part.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase))
+    })
+}
+
 /// A name without its packages: `java.lang.StringBuffer@2` becomes `StringBuffer@2`.
 pub(crate) fn short(name: &str) -> &str {
     let starts_upper = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
@@ -205,6 +232,18 @@ mod tests {
 
     fn check(name: &str, expected: &str) {
         assert_eq!(short(name), expected);
+    }
+
+    #[test]
+    fn tests_are_known_by_their_names() {
+        let check = |class: &str, expected: bool| assert_eq!(is_test(class), expected, "{class}");
+        check("com.acme.AccountTest", true);
+        check("com.acme.AccountTest$Nested", true);
+        check("com.acme.TestAccount", true);
+        check("com.acme.AccountIT", true);
+        check("com.acme.Testament", false);
+        check("com.acme.Account", false);
+        check("org.junit.platform.SpecialTest", false);
     }
 
     #[test]

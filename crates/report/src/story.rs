@@ -214,6 +214,7 @@ impl<'a> Teller<'a> {
     /// The last line of a story: which object, how often, who says so.
     fn details(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
+        parts.extend(names::test(finding).map(|test| format!("in test {test}")));
         match finding.owner.as_deref() {
             Some("static") => parts.push("static field".to_owned()),
             Some(owner) => parts.push(format!("owner: {owner}")),
