@@ -5,6 +5,7 @@
 //! wide the terminal is, whether colour is wanted, and where source lines come from ([`SourceFinder`]).
 //! Before a report is shown, [`triage`] may tell what is new in it from what is known or suppressed.
 
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod sarif;

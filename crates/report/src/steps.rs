@@ -109,6 +109,21 @@ pub(crate) fn site_numbers(finding: &Finding, interleaving: &Interleaving) -> Ve
     numbers
 }
 
+/// The number that decides a thread's colour: its place in the interleaving, or else among the sites.
+pub(crate) fn thread_number(finding: &Finding, name: &str) -> usize {
+    let known = finding.interleaving.as_ref();
+    if let Some(at) = known.and_then(|known| known.threads.iter().position(|thread| thread == name)) {
+        return at;
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for site in &finding.sites {
+        if !seen.contains(&site.thread.as_str()) {
+            seen.push(&site.thread);
+        }
+    }
+    seen.iter().position(|&thread| thread == name).unwrap_or_default()
+}
+
 fn is_block(step: &Step) -> bool {
     matches!(step.action, Action::BlockEnter | Action::BlockExit)
 }
@@ -153,13 +168,13 @@ fn blocks_around(interleaving: &Interleaving, marked: &[bool]) -> Vec<bool> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use fissure_model::finding::{Kind, Status};
 
     use super::*;
 
     /// Steps as `thread action object [role]`, with `_` for no object.
-    fn interleaving(lines: &[&str]) -> Interleaving {
+    pub(crate) fn interleaving(lines: &[&str]) -> Interleaving {
         let steps = lines.iter().map(|line| {
             let words: Vec<&str> = line.split(' ').collect();
             let action = serde_json::from_value(serde_json::Value::from(words[1])).unwrap();

@@ -4,7 +4,7 @@
 use fissure_model::finding::{Finding, Frame, Site, Status};
 
 use crate::{
-    Report, SourceFinder, columns, excerpt, names,
+    Report, SourceFinder, columns, excerpt, names, steps,
     style::{Painter, Style},
     text::Options,
     words,
@@ -116,7 +116,7 @@ impl<'a> Teller<'a> {
             let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };
             let line = match line.strip_prefix(&thread) {
                 Some(rest) if at == 0 => {
-                    let style = Style::Thread(thread_number(finding, &site.thread));
+                    let style = Style::Thread(steps::thread_number(finding, &site.thread));
                     format!("{}{rest}", self.painter.paint(style, &thread))
                 }
                 _ => line.clone(),
@@ -153,7 +153,7 @@ impl<'a> Teller<'a> {
         let excerpt = excerpt::excerpt(finding, site, &source, width);
         let bar = self.painter.paint(Style::Gutter, "      |");
         let lead = self.painter.paint(Style::Gutter, &format!("{line:>5} |"));
-        let style = Style::Thread(thread_number(finding, &site.thread));
+        let style = Style::Thread(steps::thread_number(finding, &site.thread));
         let carets = self.painter.paint(style, &"^".repeat(excerpt.length));
         let indent = " ".repeat(excerpt.start);
         text.push_str(&format!("{bar}\n{lead} {}\n{bar} {indent}{carets}\n", excerpt.line));
@@ -245,21 +245,6 @@ impl<'a> Teller<'a> {
         parts.push(format!("id {}", finding.id));
         parts.join(" · ")
     }
-}
-
-/// The number that decides a thread's colour: its place in the interleaving, or else among the sites.
-fn thread_number(finding: &Finding, name: &str) -> usize {
-    let known = finding.interleaving.as_ref();
-    if let Some(at) = known.and_then(|known| known.threads.iter().position(|thread| thread == name)) {
-        return at;
-    }
-    let mut seen: Vec<&str> = Vec::new();
-    for site in &finding.sites {
-        if !seen.contains(&site.thread.as_str()) {
-            seen.push(&site.thread);
-        }
-    }
-    seen.iter().position(|&thread| thread == name).unwrap_or_default()
 }
 
 fn severity(finding: &Finding) -> Style {

@@ -209,7 +209,7 @@ fn by_kind(findings: &[&Finding], new: &str) -> String {
     words::list(&kinds.collect::<Vec<_>>())
 }
 
-fn coverage(coverage: &Coverage, verbose: bool) -> String {
+pub(crate) fn coverage(coverage: &Coverage, verbose: bool) -> String {
     if coverage.jvms == 0 {
         return "watched no JVM".to_owned();
     }

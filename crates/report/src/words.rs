@@ -41,15 +41,19 @@ pub(crate) fn list(items: &[String]) -> String {
 pub(crate) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        {
+        if steers(c) {
             cleaned.extend(c.escape_default());
         } else {
             cleaned.push(c);
         }
     }
     cleaned
+}
+
+/// Whether a character does something else than show itself.
+fn steers(c: char) -> bool {
+    let direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || direction
 }
 
 /// A source line without surprises: tabs become spaces, and what does not fit into `width` is cut.
@@ -73,13 +77,13 @@ pub(crate) fn shell_word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if word.chars().any(char::is_control) {
+    if word.chars().any(steers) {
         // A line break or an escape code would not survive a terminal, so they are spelled out.
         let escaped: String = word
             .chars()
             .map(|c| match c {
                 '\'' | '\\' => format!("\\{c}"),
-                c if c.is_control() => {
+                c if steers(c) => {
                     let mut bytes = [0; 4];
                     c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
                 }

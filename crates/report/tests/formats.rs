@@ -185,7 +185,7 @@ fn sarif_keeps_foreign_text_as_text() {
     let result = &log["runs"][0]["results"][0];
     assert_eq!(result["properties"]["subject"], HOSTILE);
     let message = result["message"]["text"].as_str().unwrap();
-    assert!(message.contains("{{{{ 7*7 }}}}"), "{message}");
+    assert!(message.contains("{{{{ 7777*7777 }}}}"), "{message}");
     let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert!(uri.as_str().unwrap().is_ascii() && !uri.as_str().unwrap().contains(['<', '"', ' ']), "{uri}");
 }

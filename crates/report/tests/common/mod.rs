@@ -13,7 +13,7 @@ use fissure_report::{Exit, Report, SeedRange, SourceFinder};
 
 /// Text that no format may take for markup, escape codes or the end of anything.
 pub(crate) const HOSTILE: &str =
-    "</script><img src=x onerror=alert(1)>&amp;\"'`]]>{{ 7*7 }}\u{1b}[31m\u{0}\u{202e}\n";
+    "</script><img src=x onerror=alert(1)>&amp;\"'`]]>{{ 7777*7777 }}\u{1b}[31m\u{0}\u{202e}\n";
 
 /// The sources beside this file.
 pub(crate) struct Sources;
