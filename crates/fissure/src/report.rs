@@ -31,8 +31,9 @@ fn update_baseline(options: &ReportArguments) -> Result<Code, Error> {
     if let Some(problem) = report.problem {
         return Err(Error::BlindBaseline(problem));
     }
-    reporting.judge(&mut report);
-    let baseline = Baseline::of(&report);
+    let mut judged = report.clone();
+    reporting.judge(&mut judged);
+    let baseline = Baseline::of(&judged);
     file.write(&baseline.render()?)?;
     report.notices.push(format!(
         "the baseline {} has {} now",
