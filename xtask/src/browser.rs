@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    packages::{self, on_path},
+    jdk::{install_other, on_path},
     workspace::{cargo, fresh_folder, succeed},
 };
 
@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
         Some(browser) => browser,
         None => {
             println!("no Chromium was found by FISSURE_CHROMIUM or PATH");
-            packages::install(&PACKAGES)
+            install_other(&PACKAGES)
                 .with_context(|| format!("installing Chromium did not work; {ADVICE}"))?;
             find().with_context(|| format!("Chromium was installed, but is still not found; {ADVICE}"))?
         }

@@ -3,12 +3,12 @@
 use std::{
     env,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail};
 
-use crate::packages::{self, on_path};
+use crate::workspace::{line, succeed};
 
 /// The oldest `javac` that can compile what is in the repository.
 const OLDEST: u32 = 11;
@@ -34,14 +34,58 @@ impl Jdk {
     }
 }
 
-/// What the package managers call a JDK, to be tried in turn.
-const PACKAGES: [(&str, &[&str]); 6] = [
-    ("apt-get", &["openjdk-21-jdk-headless", "openjdk-17-jdk-headless", "default-jdk-headless"]),
-    ("dnf", &["java-21-openjdk-devel", "java-17-openjdk-devel", "java-latest-openjdk-devel"]),
-    ("pacman", &["jdk21-openjdk", "jdk-openjdk"]),
-    ("zypper", &["java-21-openjdk-devel", "java-17-openjdk-devel"]),
-    ("apk", &["openjdk21-jdk", "openjdk17-jdk"]),
-    ("brew", &["openjdk@21", "openjdk@17"]),
+/// A package manager: how to tell that it is there, what to run first, and packages to try in turn.
+struct Manager {
+    program: &'static str,
+    refresh: Option<&'static [&'static str]>,
+    install: &'static [&'static str],
+    packages: &'static [&'static str],
+    needs_root: bool,
+}
+
+const MANAGERS: [Manager; 6] = [
+    Manager {
+        program: "apt-get",
+        refresh: Some(&["update"]),
+        install: &["install", "--yes", "--no-install-recommends"],
+        packages: &["openjdk-21-jdk-headless", "openjdk-17-jdk-headless", "default-jdk-headless"],
+        needs_root: true,
+    },
+    Manager {
+        program: "dnf",
+        refresh: None,
+        install: &["install", "--assumeyes"],
+        packages: &["java-21-openjdk-devel", "java-17-openjdk-devel", "java-latest-openjdk-devel"],
+        needs_root: true,
+    },
+    Manager {
+        program: "pacman",
+        refresh: None,
+        install: &["--sync", "--refresh", "--noconfirm"],
+        packages: &["jdk21-openjdk", "jdk-openjdk"],
+        needs_root: true,
+    },
+    Manager {
+        program: "zypper",
+        refresh: None,
+        install: &["--non-interactive", "install"],
+        packages: &["java-21-openjdk-devel", "java-17-openjdk-devel"],
+        needs_root: true,
+    },
+    Manager {
+        program: "apk",
+        refresh: None,
+        install: &["add"],
+        packages: &["openjdk21-jdk", "openjdk17-jdk"],
+        needs_root: true,
+    },
+    Manager {
+        program: "brew",
+        refresh: None,
+        install: &["install"],
+        packages: &["openjdk@21", "openjdk@17"],
+        needs_root: false,
+    },
 ];
 
 /// The JDK of this machine, installed now if need be.
@@ -50,7 +94,10 @@ pub(crate) fn set_up() -> Result<Jdk> {
         return Ok(jdk);
     }
     println!("no JDK of version {OLDEST} or later was found by JAVA_HOME or PATH");
-    packages::install(&PACKAGES).with_context(|| format!("installing a JDK did not work; {ADVICE}"))?;
+    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
+        bail!("there is no package manager that this command knows; {ADVICE}");
+    };
+    install(manager).with_context(|| format!("installing a JDK did not work; {ADVICE}"))?;
     find().with_context(|| format!("a JDK was installed, but there is still no `javac`; {ADVICE}"))
 }
 
@@ -70,6 +117,17 @@ pub(crate) fn at(home: &Path) -> Result<Jdk> {
     }
 }
 
+/// Installs something else: one of the packages that this machine's package manager is said to call it.
+pub(crate) fn install_other(names: &[(&str, &'static [&'static str])]) -> Result<()> {
+    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
+        bail!("there is no package manager that this command knows");
+    };
+    let Some((_, packages)) = names.iter().find(|(program, _)| *program == manager.program) else {
+        bail!("{} has no package for it that this command knows", manager.program);
+    };
+    install(&Manager { packages, ..*manager })
+}
+
 /// A JDK that is new enough, by `JAVA_HOME` first and by the search path then.
 fn find() -> Option<Jdk> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
@@ -78,6 +136,12 @@ fn find() -> Option<Jdk> {
         .chain(path)
         .map(|bin| Jdk { bin })
         .find(|jdk| jdk.bin.join("java").is_file() && version(jdk).is_some_and(|version| version >= OLDEST))
+}
+
+/// A program that the search path leads to.
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
 }
 
 fn version(jdk: &Jdk) -> Option<u32> {
@@ -95,6 +159,44 @@ fn parse_version(answer: &str) -> Option<u32> {
         1 => parts.next()?.parse().ok(),
         feature => Some(feature),
     }
+}
+
+/// Installs the first package that the package manager has.
+fn install(manager: &Manager) -> Result<()> {
+    if let Some(refresh) = manager.refresh {
+        succeed(&mut manager_command(manager, refresh)?)?;
+    }
+    let mut tried = Vec::new();
+    for package in manager.packages {
+        let mut command = manager_command(manager, manager.install)?;
+        command.arg(package);
+        println!("running {}", line(&command));
+        if command.status().with_context(|| format!("cannot start {}", line(&command)))?.success() {
+            return Ok(());
+        }
+        tried.push(*package);
+    }
+    bail!("{} could install none of {}", manager.program, tried.join(", "))
+}
+
+/// The package manager with arguments, by way of `sudo` where it needs rights that the user lacks.
+fn manager_command(manager: &Manager, arguments: &[&str]) -> Result<Command> {
+    let mut command = if !manager.needs_root || is_root() {
+        Command::new(manager.program)
+    } else if on_path("sudo").is_some() {
+        let mut command = Command::new("sudo");
+        command.arg(manager.program);
+        command
+    } else {
+        bail!("{} needs to be run as root, and there is no sudo", manager.program);
+    };
+    command.args(arguments);
+    Ok(command)
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").stderr(Stdio::null()).output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 #[cfg(test)]

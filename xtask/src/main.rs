@@ -8,7 +8,6 @@ mod demo;
 mod hook;
 mod install;
 mod jdk;
-mod packages;
 mod statistics;
 mod test;
 mod verify;

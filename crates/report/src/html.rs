@@ -331,7 +331,7 @@ fn site_view(finding: &Finding, site: &Site, sources: &dyn SourceFinder) -> Site
         color: steps::thread_number(finding, &site.thread) % 5,
         verb: words::clean(&names::verb(&site.role)),
         place: words::clean(&names::site(site)),
-        holding: words::clean(&names::holding(&site.locks)),
+        holding: words::clean(&names::holding(site)),
         line: site.line.filter(|_| !marked.is_empty()),
         before,
         marked,
@@ -391,7 +391,7 @@ fn site_row(finding: &Finding, at: usize, site: &Site) -> RowView {
         thread: words::clean(&site.thread),
         color: steps::thread_number(finding, &site.thread) % 5,
         text: words::clean(&format!("{} {}", names::verb(&site.role), names::short(&site.class))),
-        place: short_place(&frame_of(site)),
+        place: short_place(&names::frame_of(site)),
         number: Some(at + 1),
         important: true,
         switched,
@@ -420,7 +420,7 @@ fn step_data(finding: &Finding, collector: &mut Collector<'_>) -> Vec<StepData> 
                 let text = format!("{} {}", names::verb(&site.role), names::site(site));
                 let color = steps::thread_number(finding, &site.thread) % 5;
                 let callers = stack(&names::callers(site));
-                data(text, words::clean(&site.thread), color, Some(&frame_of(site)), callers)
+                data(text, words::clean(&site.thread), color, Some(&names::frame_of(site)), callers)
             })
             .collect();
     };
@@ -443,10 +443,6 @@ fn thread_name(threads: &[String], step: &Step) -> String {
         Some("") | None => format!("thread {}", step.thread + 1),
         Some(name) => words::clean(name),
     }
-}
-
-fn frame_of(site: &Site) -> Frame {
-    Frame { class: site.class.clone(), method: site.method.clone(), file: site.file.clone(), line: site.line }
 }
 
 fn short_place(frame: &Frame) -> String {

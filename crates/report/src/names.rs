@@ -1,7 +1,7 @@
 //! Words for kinds, statuses, roles and places, the same in every format.
 
 use fissure_model::{
-    finding::{Finding, Frame, HeldLock, Kind, Site, Status},
+    finding::{Finding, Frame, Kind, Site, Status},
     interleaving::{Action, Step},
 };
 
@@ -9,6 +9,9 @@ use crate::words;
 
 /// Classes of Fissure's own hook, which is no part of the program's story.
 const HOOK: &str = "java.lang.Fissure";
+
+/// What the JVM puts into the names of the classes that it makes for lambdas.
+const LAMBDA: &str = "$$Lambda";
 
 /// `2 data races`-style nouns for a kind, in singular and plural.
 pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
@@ -83,13 +86,15 @@ pub(crate) fn verb(role: &str) -> String {
         "read" => "reads at".to_owned(),
         "write" => "writes at".to_owned(),
         "entered" => "enters the block at".to_owned(),
-        "committed" => "does the first step that others can see at".to_owned(),
-        "violated" => "takes a step that may come too late at".to_owned(),
+        "committed" => "makes a first part of it visible to others at".to_owned(),
+        "violated" => "needs what others may have changed meanwhile at".to_owned(),
         "acquire" | "acquired" => "acquires the lock at".to_owned(),
         "reacquire" | "reacquired" => "acquires it again at".to_owned(),
         "release" | "released" => "releases the lock at".to_owned(),
         "interfere" | "interfered" => "comes in between at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
+        // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
+        waits if waits.starts_with("waits") => format!("{waits} at"),
         other => format!("({other}) at"),
     }
 }
@@ -151,17 +156,24 @@ pub(crate) fn frame(frame: &Frame) -> String {
     place(&frame.class, &frame.method, frame.file.as_deref(), frame.line)
 }
 
+/// The frame that a site is.
+pub(crate) fn frame_of(site: &Site) -> Frame {
+    Frame { class: site.class.clone(), method: site.method.clone(), file: site.file.clone(), line: site.line }
+}
+
 /// A site's place.
 pub(crate) fn site(site: &Site) -> String {
     place(&site.class, &site.method, site.file.as_deref(), site.line)
 }
 
-/// Which locks were held, as the end of a sentence.
-pub(crate) fn holding(locks: &[HeldLock]) -> String {
-    if locks.is_empty() {
-        return "holding no lock".to_owned();
+/// Which locks were held, as the end of a sentence. That there were none is known of accesses only.
+pub(crate) fn holding(site: &Site) -> String {
+    if site.locks.is_empty() {
+        let access = matches!(site.role.as_str(), "read" | "write");
+        return if access { ", holding no lock".to_owned() } else { String::new() };
     }
-    let names: Vec<String> = locks
+    let names: Vec<String> = site
+        .locks
         .iter()
         .map(|lock| {
             let name =
@@ -169,7 +181,7 @@ pub(crate) fn holding(locks: &[HeldLock]) -> String {
             if lock.shared { format!("the read lock of {name}") } else { name }
         })
         .collect();
-    format!("holding {}", words::list(&names))
+    format!(", holding {}", words::list(&names))
 }
 
 /// The frames below the site itself, without Fissure's own.
@@ -181,9 +193,11 @@ pub(crate) fn callers(site: &Site) -> Vec<&Frame> {
     frames
 }
 
-/// The frames of a stack without Fissure's own.
+/// The frames of a stack without Fissure's own and those that the JVM makes for lambdas, which have no source and
+/// another name in every run.
 pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
-    stack.iter().filter(|frame| !frame.class.starts_with(HOOK)).collect()
+    let made = |frame: &Frame| frame.class.starts_with(HOOK) || frame.class.contains(LAMBDA);
+    stack.iter().filter(|frame| !made(frame)).collect()
 }
 
 /// The test that a finding was seen in, `com.acme.AccountTest.deposits`: the outermost frame of a class that is named

@@ -176,13 +176,19 @@ impl Writer<'_> {
         text
     }
 
-    /// Where the finding is shown: at its last place of the program's own, for there it goes wrong.
+    /// Where the finding is shown: at its last place, for there it goes wrong. If that is not in the project's own
+    /// sources, then at the innermost caller that is.
     fn primary(&self, finding: &Finding) -> Vec<Value> {
-        let logical = |name: &str| json!({"logicalLocations": [{"fullyQualifiedName": name}]});
-        match finding.sites.last() {
-            Some(site) => vec![self.site(site)],
-            None => vec![logical(&finding.subject)],
-        }
+        let Some(site) = finding.sites.last() else {
+            return vec![json!({"logicalLocations": [{"fullyQualifiedName": finding.subject}]})];
+        };
+        let own = |frame: &&Frame| {
+            frame.file.as_ref().is_some_and(|file| self.sources.path(&frame.class, file).is_some())
+        };
+        let place = names::frame_of(site);
+        let frames = names::callers(site);
+        let shown = std::iter::once(&place).chain(frames).find(own).unwrap_or(&place);
+        vec![self.location(shown)]
     }
 
     fn properties(&self, finding: &Finding) -> Value {
@@ -275,12 +281,7 @@ impl Writer<'_> {
     }
 
     fn site(&self, site: &Site) -> Value {
-        self.location(&Frame {
-            class: site.class.clone(),
-            method: site.method.clone(),
-            file: site.file.clone(),
-            line: site.line,
-        })
+        self.location(&names::frame_of(site))
     }
 
     fn location(&self, frame: &Frame) -> Value {
@@ -310,11 +311,11 @@ fn thread_flow(number: usize, name: &str, locations: Vec<Value>) -> Value {
 
 fn step_of_site(site: &Site) -> String {
     format!(
-        "{} {} {}, {}",
+        "{} {} {}{}",
         names::thread(&site.thread),
         names::verb(&site.role),
         names::site(site),
-        names::holding(&site.locks)
+        names::holding(site)
     )
 }
 

@@ -105,12 +105,8 @@ impl<'a> Teller<'a> {
 
     fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
         let thread = words::clean(&names::thread(&site.thread));
-        let sentence = format!(
-            "{thread} {} {}, {}",
-            names::verb(&site.role),
-            names::site(site),
-            names::holding(&site.locks)
-        );
+        let sentence =
+            format!("{thread} {} {}{}", names::verb(&site.role), names::site(site), names::holding(site));
         let width = self.options.width.saturating_sub(6).max(30);
         for (at, line) in words::wrap(&words::clean(&sentence), width).iter().enumerate() {
             let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };
