@@ -30,7 +30,7 @@
     const svg = section.querySelector(".timeline svg");
     const pane = section.querySelector(".code");
     const stackbox = section.querySelector(".stackbox");
-    const used = new Set(steps.map(step => `${step.source}:${step.line}`));
+    const used = new Set(Object.values(steps).map(step => `${step.source}:${step.line}`));
     let at = -1, shown = null, scale = 1;
 
     function element(name, className, text) {
@@ -109,7 +109,7 @@
       const width = Number(svg.dataset.width), height = Number(svg.dataset.height);
       if (how === "in") scale = Math.min(4, scale * 1.25);
       else if (how === "out") scale = Math.max(.25, scale / 1.25);
-      else scale = Math.min(1.4, Math.max(.25, (svg.parentElement.clientWidth - 2) / width));
+      else scale = Math.min(1, Math.max(.25, (svg.parentElement.clientWidth - 2) / width));
       svg.setAttribute("width", width * scale);
       svg.setAttribute("height", height * scale);
     }
@@ -227,7 +227,7 @@
     const now = players.get(current);
     const keys = {
       ArrowRight: now?.on, ArrowLeft: now?.back, Home: now?.first, End: now?.last,
-      ArrowDown: items.length > 1 ? () => neighbour(1) : undefined, ArrowUp: items.length > 1 ? () => neighbour(-1) : undefined,
+      j: () => neighbour(1), k: () => neighbour(-1),
       "+": () => now?.zoom("in"), "=": () => now?.zoom("in"), "-": () => now?.zoom("out"), 0: () => now?.zoom("fit"),
       "/": () => search?.focus(), d: turn,
     };

@@ -10,6 +10,11 @@ use fissure_model::{
 /// Steps that are shown of an interleaving that does not say which of its steps matter.
 const MOST_UNMARKED: usize = 24;
 
+/// More steps that matter than this do not help anybody.
+const MOST_IMPORTANT: usize = 80;
+/// How near to a step with a role the others have to be then.
+const CLOSE: usize = 4;
+
 /// One line of a shown interleaving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Row {
@@ -41,7 +46,17 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
         .collect();
     let touches = |step: &Step| is_about_an_object(step.action) && objects.contains(step.object.as_str());
     let blocks = blocks_around(interleaving, &marked);
-    (0..steps.len()).map(|at| marked[at] || blocks[at] || touches(&steps[at])).collect()
+    let important: Vec<bool> =
+        (0..steps.len()).map(|at| marked[at] || blocks[at] || touches(&steps[at])).collect();
+    if important.iter().filter(|important| **important).count() <= MOST_IMPORTANT {
+        return important;
+    }
+    // A lock that is taken a thousand times says nothing by that; what is close to the steps with roles may.
+    let close = |at: usize| {
+        let from = at.saturating_sub(CLOSE);
+        marked[from..(at + CLOSE + 1).min(steps.len())].contains(&true)
+    };
+    (0..steps.len()).map(|at| marked[at] || important[at] && close(at)).collect()
 }
 
 /// The lines to show; with `all` nothing is folded that the interleaving still has.
@@ -242,6 +257,15 @@ pub(crate) mod tests {
         assert_eq!(rows.len(), MOST_UNMARKED + 1);
         assert_eq!(rows[MOST_UNMARKED / 2], Row::Folded(100 - MOST_UNMARKED as u64));
         assert_eq!(rows_of(&lines, true).len(), 100);
+    }
+
+    #[test]
+    fn too_many_that_matter_are_cut_down_to_those_nearby() {
+        let mut lines = vec!["0 acquire x"; 300];
+        lines[150] = "0 acquire x acquired";
+        let rows = rows_of(&lines, false);
+        assert_eq!(rows.len(), 2 + 2 * CLOSE + 1, "{rows:?}");
+        assert_eq!(rows[0], Row::Folded(146));
     }
 
     #[test]

@@ -233,7 +233,7 @@ pub(crate) fn coverage(coverage: &Coverage, verbose: bool) -> String {
     parts.push(words::count(coverage.threads, "thread", "threads"));
     parts.push(words::count(coverage.lock_operations, "lock operation", "lock operations"));
     parts.push(words::count(coverage.locations, "location", "locations"));
-    if verbose {
+    if verbose && coverage.access_sites > 0 {
         parts.push(words::count(coverage.access_sites, "access site", "access sites"));
         parts.push(words::count(coverage.accesses_analysed, "access analysed", "accesses analysed"));
     }
