@@ -91,8 +91,10 @@
         row.className += ` now t${step.color}`;
         into(pane, { y: row.offsetTop }, "y");
       }
-      stackbox.hidden = step.stack.length === 0;
-      stackbox.querySelector("ol").replaceChildren(...[step.place, ...step.stack].map(frame => element("li", "", frame)));
+      const place = step.number && section.closest("article").querySelector(`.sites > li:nth-child(${step.number})`);
+      const callers = place ? all(".stack li", place).map(frame => frame.textContent) : [];
+      stackbox.hidden = callers.length === 0;
+      stackbox.querySelector("ol").replaceChildren(...[step.place, ...callers].map(frame => element("li", "", frame)));
       const mark = marks.get(number);
       if (mark) {
         const cursor = svg.querySelector(".cursor");

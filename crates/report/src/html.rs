@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{Report, SourceFinder, names, text, words};
 use sources::{Collector, Snippet};
-use view::{FindingView, RowView, stack};
+use view::{FindingView, RowView};
 
 const PAGE: &str = include_str!("../assets/page.html");
 const TIMELINE: &str = include_str!("../assets/timeline.html");
@@ -54,7 +54,8 @@ struct StepData {
     place: String,
     source: Option<usize>,
     line: Option<u32>,
-    stack: Vec<String>,
+    /// The number of the finding's place that it is, from 1: there its stack is told.
+    number: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -163,38 +164,26 @@ fn step_data(
     shown: &[RowView],
     collector: &mut Collector<'_>,
 ) -> BTreeMap<usize, StepData> {
-    let mut data = |text: String, thread: String, color: usize, at: Option<&Frame>, stack: Vec<String>| {
-        let source = at.and_then(|at| collector.want(at));
-        StepData {
-            text: words::clean(&text),
-            thread,
-            color,
-            place: at.map(|at| words::clean(&names::frame(at))).unwrap_or_default(),
-            source,
-            line: at.and_then(|at| at.line),
-            stack,
-        }
-    };
-    let callers = |number: Option<usize>| match number.and_then(|number| finding.sites.get(number - 1)) {
-        Some(site) => stack(&names::callers(site)),
-        None => Vec::new(),
+    let mut data = |text: String, row: &RowView, at: Option<&Frame>| StepData {
+        text: words::clean(&text),
+        thread: row.thread.clone(),
+        color: row.color,
+        place: at.map(|at| words::clean(&names::frame(at))).unwrap_or_default(),
+        source: at.and_then(|at| collector.want(at)),
+        line: at.and_then(|at| at.line),
+        number: row.number,
     };
     let rows = shown.iter().filter_map(|row| Some((row.step?, row)));
-    match &finding.interleaving {
-        Some(interleaving) => rows
-            .map(|(at, row)| {
-                let step = &interleaving.steps[at];
-                let text = names::step(step);
-                (at, data(text, row.thread.clone(), row.color, step.at.as_ref(), callers(row.number)))
-            })
-            .collect(),
-        None => rows
-            .map(|(at, row)| {
-                let site = &finding.sites[at];
-                let text = format!("{} {}", names::verb(&site.role), names::site(site));
-                let frame = names::frame_of(site);
-                (at, data(text, row.thread.clone(), row.color, Some(&frame), callers(row.number)))
-            })
-            .collect(),
-    }
+    rows.map(|(at, row)| match &finding.interleaving {
+        Some(interleaving) => {
+            let step = &interleaving.steps[at];
+            (at, data(names::step(step), row, step.at.as_ref()))
+        }
+        None => {
+            let site = &finding.sites[at];
+            let text = format!("{} {}", names::verb(&site.role), names::site(site));
+            (at, data(text, row, Some(&names::frame_of(site))))
+        }
+    })
+    .collect()
 }

@@ -1,5 +1,7 @@
 //! Several reports as one: runs of many machines, or the same program under several analyses.
 
+use std::collections::HashMap;
+
 use fissure_model::finding::{Finding, Outcome};
 
 use crate::Report;
@@ -18,15 +20,17 @@ pub fn merge(reports: Vec<Report>) -> Report {
         whole.command = first.command.clone();
         whole.options = first.options.clone();
     }
+    let mut places: HashMap<String, usize> = HashMap::new();
     for report in reports {
-        whole.runs += report.runs;
+        whole.runs = whole.runs.saturating_add(report.runs);
         for range in report.seeds {
             if !whole.seeds.contains(&range) {
                 whole.seeds.push(range);
             }
         }
         for (exit, count) in report.exits {
-            *whole.exits.entry(exit).or_default() += count;
+            let known = whole.exits.entry(exit).or_default();
+            *known = known.saturating_add(count);
         }
         whole.jvms.extend(report.jvms);
         whole.coverage.add(&report.coverage);
@@ -41,9 +45,12 @@ pub fn merge(reports: Vec<Report>) -> Report {
             push_once(&mut whole.notices, notice);
         }
         for finding in report.findings {
-            match whole.findings.iter_mut().find(|known| known.id == finding.id) {
-                Some(known) => unite(known, finding),
-                None => whole.findings.push(finding),
+            match places.get(&finding.id) {
+                Some(&place) => unite(&mut whole.findings[place], finding),
+                None => {
+                    places.insert(finding.id.clone(), whole.findings.len());
+                    whole.findings.push(finding);
+                }
             }
         }
     }
@@ -55,10 +62,10 @@ fn unite(known: &mut Finding, other: Finding) {
     let strength = |finding: &Finding| (!finding.ordered, finding.status, finding.interleaving.is_some());
     let (mut strong, weak) =
         if strength(&other) > strength(known) { (other, known.clone()) } else { (known.clone(), other) };
-    strong.hits += weak.hits;
-    strong.runs += weak.runs;
+    strong.hits = strong.hits.saturating_add(weak.hits);
+    strong.runs = strong.runs.saturating_add(weak.runs);
     strong.executions = match (strong.executions, weak.executions) {
-        (Some(a), Some(b)) => Some(a + b),
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),
     };
     // Seeds and schedules belong together. Only seeds with a schedule may stand before those without.
@@ -80,7 +87,7 @@ fn unite(known: &mut Finding, other: Finding) {
 
 fn add_outcome(outcomes: &mut Vec<Outcome>, other: Outcome) {
     match outcomes.iter_mut().find(|known| known.outcome == other.outcome) {
-        Some(known) => known.count += other.count,
+        Some(known) => known.count = known.count.saturating_add(other.count),
         None => outcomes.push(other),
     }
 }

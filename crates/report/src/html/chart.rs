@@ -32,7 +32,7 @@ pub(crate) struct Chart {
 
 /// The chart of a finding of a hunt; `None` if the runs had no seeds.
 pub(crate) fn chart(report: &Report, finding: &Finding) -> Option<Chart> {
-    let runs: u64 = report.seeds.iter().map(|range| range.count).sum();
+    let runs = report.seeds.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count));
     if runs < 2 || finding.seeds.is_empty() {
         return None;
     }

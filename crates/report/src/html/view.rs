@@ -285,6 +285,6 @@ fn short_place(frame: &Frame) -> String {
     }
 }
 
-pub(crate) fn stack(frames: &[&Frame]) -> Vec<String> {
+fn stack(frames: &[&Frame]) -> Vec<String> {
     frames.iter().map(|frame| words::clean(&names::frame(frame))).collect()
 }
