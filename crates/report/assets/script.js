@@ -31,7 +31,7 @@
     const pane = section.querySelector(".code");
     const stackbox = section.querySelector(".stackbox");
     const used = new Set(Object.values(steps).map(step => `${step.source}:${step.line}`));
-    let at = -1, shown = null, scale = 1;
+    let at = -1, shown, scale = 1;
 
     function element(name, className, text) {
       const made = document.createElement(name);

@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-use fissure_report::{Report, html};
+use fissure_report::{NoSources, Report, SourceFinder, html};
 
 use common::{Sources, hunt};
 
@@ -80,6 +80,13 @@ try {
 document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "result", textContent: lines.join("\n") }));
 </script>"##;
 
+/// Checks of a page whose sources were not found.
+const SOURCELESS: &str = r##"
+<script>
+const said = document.querySelector("article:not([hidden]) .code .none")?.textContent.includes("--sources");
+document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "result", textContent: `${said ? "ok" : "FAILED"}: it says what to do` }));
+</script>"##;
+
 /// Checks of a page that must only open.
 const OPENS: &str = r##"
 <script>
@@ -123,7 +130,11 @@ fn start(page: &Path, size: (u32, u32), options: &[&str]) -> (String, String) {
 
 /// Opens a page, lets a script try it, and looks at what it and the console say.
 fn check(name: &str, report: &Report, script: &str, size: (u32, u32)) {
-    let page = html::render(report, "1.2.3", &Sources).unwrap();
+    check_with(name, report, script, size, &Sources);
+}
+
+fn check_with(name: &str, report: &Report, script: &str, size: (u32, u32), sources: &dyn SourceFinder) {
+    let page = html::render(report, "1.2.3", sources).unwrap();
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join(format!("{name}.html"));
     fs::write(&file, page.replace("</body>", &format!("{script}</body>"))).unwrap();
@@ -157,6 +168,7 @@ fn the_page_works_in_a_browser() {
 #[ignore = "needs Chromium: run `cargo xtask browser`"]
 fn odd_pages_open_too() {
     check("nothing", &hunt(Vec::new()), OPENS, (1200, 800));
+    check_with("sourceless", &hunt(vec![common::append()]), SOURCELESS, (1200, 800), &NoSources);
     check("hostile", &hunt(vec![common::hostile()]), OPENS, (1200, 800));
     let many = (0..300).map(|at| {
         let mut finding = common::append();
@@ -178,4 +190,12 @@ fn screenshots_are_taken() {
     let frame = "<!doctype html><body style='margin:0'><iframe src='report.html' style='border:0;width:390px;height:2400px'></iframe>";
     fs::write(&phone, frame).unwrap();
     shoot("phone", &phone, (500, 2400), &["--allow-file-access-from-files"]);
+    // Nothing sticks out on the right, whichever finding is open.
+    let measure = "<script>addEventListener('load', () => { const page = document.querySelector('iframe').contentDocument; \
+         const widths = []; for (const link of page.querySelectorAll('#list a')) { link.click(); \
+         widths.push(page.documentElement.scrollWidth); } \
+         document.body.append(Object.assign(document.createElement('pre'), { id: 'result', textContent: widths.join(' ') })); });</script>";
+    fs::write(&phone, format!("{frame}{measure}")).unwrap();
+    let (document, _) = start(&phone, (500, 2400), &["--allow-file-access-from-files", "--dump-dom"]);
+    assert!(document.contains("<pre id=\"result\">390 390 390 390 390 390</pre>"), "{document}");
 }
