@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    jdk::{install_other, on_path},
+    jdk::{find_program, install_other},
     workspace::{cargo, fresh_folder, succeed},
 };
 
@@ -55,7 +55,7 @@ fn find() -> Option<PathBuf> {
     env::var_os("FISSURE_CHROMIUM")
         .map(PathBuf::from)
         .into_iter()
-        .chain(NAMES.iter().filter_map(|name| on_path(name)))
+        .chain(find_program(&NAMES))
         .chain(ELSEWHERE.iter().map(PathBuf::from))
         .find(|path| Path::is_file(path))
 }

@@ -117,17 +117,6 @@ pub(crate) fn at(home: &Path) -> Result<Jdk> {
     }
 }
 
-/// Installs something else: one of the packages that this machine's package manager is said to call it.
-pub(crate) fn install_other(names: &[(&str, &'static [&'static str])]) -> Result<()> {
-    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
-        bail!("there is no package manager that this command knows");
-    };
-    let Some((_, packages)) = names.iter().find(|(program, _)| *program == manager.program) else {
-        bail!("{} has no package for it that this command knows", manager.program);
-    };
-    install(&Manager { packages, ..*manager })
-}
-
 /// A JDK that is new enough, by `JAVA_HOME` first and by the search path then.
 fn find() -> Option<Jdk> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
@@ -138,8 +127,7 @@ fn find() -> Option<Jdk> {
         .find(|jdk| jdk.bin.join("java").is_file() && version(jdk).is_some_and(|version| version >= OLDEST))
 }
 
-/// A program that the search path leads to.
-pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+fn on_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
 }
@@ -197,6 +185,22 @@ fn manager_command(manager: &Manager, arguments: &[&str]) -> Result<Command> {
 fn is_root() -> bool {
     let output = Command::new("id").arg("-u").stderr(Stdio::null()).output();
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Installs something else: one of the packages that this machine's package manager is said to call it.
+pub(crate) fn install_other(names: &[(&str, &'static [&'static str])]) -> Result<()> {
+    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
+        bail!("there is no package manager that this command knows");
+    };
+    let Some((_, packages)) = names.iter().find(|(program, _)| *program == manager.program) else {
+        bail!("{} has no package for it that this command knows", manager.program);
+    };
+    install(&Manager { packages, ..*manager })
+}
+
+/// The first of these programs that the search path leads to.
+pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
+    names.iter().find_map(|name| on_path(name))
 }
 
 #[cfg(test)]
