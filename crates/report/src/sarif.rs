@@ -167,6 +167,9 @@ impl Writer<'_> {
 
     fn sentence(&self, finding: &Finding) -> String {
         let mut text = names::headline(finding) + ".";
+        if let Some(reason) = &finding.reason {
+            text.push_str(&format!(" Why: {reason}."));
+        }
         if let Some(test) = names::test(finding) {
             text.push_str(&format!(" Seen in the test {test}."));
         }

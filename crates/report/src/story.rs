@@ -65,6 +65,7 @@ impl<'a> Teller<'a> {
         for (at, site) in finding.sites.iter().enumerate() {
             self.tell_site(&mut text, finding, at + 1, site);
         }
+        self.tell_reason(&mut text, finding);
         let columns = columns::render(finding, self.options, self.painter);
         if !columns.is_empty() {
             let seed = match finding.seeds.first() {
@@ -121,6 +122,15 @@ impl<'a> Teller<'a> {
         }
         self.show_source(text, finding, site);
         self.tell_stack(text, &names::callers(site), "called from ");
+    }
+
+    fn tell_reason(&self, text: &mut String, finding: &Finding) {
+        let width = self.options.width.saturating_sub(7).max(20);
+        let reason = words::clean(finding.reason.as_deref().unwrap_or_default());
+        for (at, line) in words::wrap(&reason, width).iter().enumerate() {
+            let lead = if at == 0 { "why: " } else { "     " };
+            text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
+        }
     }
 
     fn tell_stack(&self, text: &mut String, frames: &[&Frame], lead: &str) {

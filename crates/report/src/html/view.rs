@@ -27,7 +27,10 @@ pub(crate) struct FindingView {
     pub(crate) noun: &'static str,
     pub(crate) nouns: &'static str,
     pub(crate) standing: &'static str,
+    /// Why it is suppressed.
     reason: Option<String>,
+    /// Why it is as the headline says.
+    why: Option<String>,
     headline: String,
     subject: String,
     short: String,
@@ -125,6 +128,7 @@ pub(crate) fn view(
             Standing::Suppressed(reason) => Some(words::clean(reason)),
             _ => None,
         },
+        why: finding.reason.as_deref().map(words::clean),
         subject: words::clean(&names::subject(finding)),
         short: words::clean(names::short(&finding.subject)),
         search: words::clean(&format!("{headline} {} {} {}", places.join(" "), finding.analysis, finding.id))

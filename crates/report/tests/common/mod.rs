@@ -142,6 +142,11 @@ pub(crate) fn inferred() -> Finding {
     let stack = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
         id: "00000000000000a1".to_owned(),
+        object: Some("com.acme.text.Buffer@2".to_owned()),
+        reason: Some(
+            "Buffer@2 is given back and acquired again, and other threads can acquire it in between"
+                .to_owned(),
+        ),
         sites: vec![
             site("entered", "appender", stack("append", 19), &[("com.acme.text.Buffer@1", false)]),
             site("committed", "appender", stack("length", 10), &[("com.acme.text.Buffer@1", false)]),
@@ -256,6 +261,8 @@ pub(crate) fn hostile() -> Finding {
         id: text.clone(),
         field_type: Some(text.clone()),
         owner: Some(text.clone()),
+        object: Some(text.clone()),
+        reason: Some(text.clone()),
         seeds: vec![1],
         schedules: vec![text.clone()],
         consequence: Some(Consequence {
