@@ -58,6 +58,7 @@ impl<'a> Teller<'a> {
                         self.painter.paint(Style::Strong, rest)
                     )
                 }
+                _ if at == 0 => self.painter.paint(severity(finding), line),
                 _ => format!("    {}", self.painter.paint(Style::Strong, line)),
             };
             text.push_str(&format!("{line}\n"));
