@@ -2,7 +2,8 @@
 //!
 //! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
 //! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
-//! reads what the agent wrote there, `verdict` decides what that means, and `output` shows it.
+//! reads what the agent wrote there, `verdict` decides what that means, and `reporting` judges, shows and writes it
+//! (`config`, `output`). `report` does the last of these for the reports of earlier runs.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -13,11 +14,14 @@ compile_error!("Fissure runs on Linux with glibc on x86-64 and aarch64 only; bui
 mod agent;
 mod args;
 mod collect;
+mod config;
 mod detect;
 mod doctor;
 mod error;
 mod launch;
 mod output;
+mod report;
+mod reporting;
 mod signals;
 mod sources;
 mod verdict;
@@ -38,6 +42,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
+        Arguments { command: Command::Report(options) } => report::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };
     match result {
