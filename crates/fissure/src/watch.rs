@@ -85,6 +85,8 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
     let settings = Settings {
         analysis: task.analysis,
+        races: true,
+        atomizer: None,
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,
