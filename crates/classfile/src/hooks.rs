@@ -78,8 +78,11 @@ pub const REGION_BEGIN: Hook = Hook::new(25, "regionBegin", "()V");
 /// It ends, normally or not.
 pub const REGION_END: Hook = Hook::new(26, "regionEnd", "()V");
 
+/// A method is about to be called that the plan announces: the site.
+pub const CALL_AT: Hook = Hook::new(27, "callAt", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 27] = [
+pub const ALL: [Hook; 28] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -107,6 +110,7 @@ pub const ALL: [Hook; 27] = [
     BLOCK_EXIT,
     REGION_BEGIN,
     REGION_END,
+    CALL_AT,
 ];
 
 #[cfg(test)]

@@ -170,6 +170,7 @@ impl Environment for Recorder {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let target = match site.target {
             SiteTarget::Nothing => format!("{:?}", site.kind),
+            SiteTarget::Method { class, name } => format!("{class}.{name}()"),
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
             SiteTarget::ArrayElement { source: ArraySource::Field { class, name, .. } } => {
                 format!("{class}.{name}[]")

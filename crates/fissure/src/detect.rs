@@ -1,4 +1,4 @@
-//! `fissure detect`: runs a program once and reports the races that an analysis infers.
+//! `fissure detect`: runs a program once and reports what the analyses infer from it.
 
 use std::env;
 
@@ -16,10 +16,7 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let analysis = match options.analysis.as_slice() {
-        [first, others @ ..] if others.iter().all(|other| other == first) => (*first).into(),
-        _ => return Err(Error::SeveralAnalyses),
-    };
+    let analyses = options.analyses()?;
     for folder in &options.sources {
         if !folder.is_dir() {
             return Err(Error::Sources { path: folder.display().to_string() });
@@ -28,7 +25,7 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
     let json = options.json.as_deref().map(JsonFile::check).transpose()?;
     let task = Task {
         command: &options.command,
-        analysis,
+        analyses,
         scope: &options.scope,
         watch: options.watched(),
         order: options.order.into(),

@@ -39,6 +39,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureArrays",
     "FissureOrder$Handed",
     "FissureOrder",
+    "FissureBlocks",
     "FissureThread",
     "FissureEngine",
     "FissureHook",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fissure_analysis::word::SITE_BITS;
-use fissure_classfile::{ArraySource, SiteTarget};
+use fissure_classfile::{ArraySource, SiteKind, SiteTarget};
 
 /// What a site accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(crate) enum Target {
     Field { class: Arc<str>, name: Arc<str>, descriptor: Arc<str> },
     /// An element of an array that came from a local variable, by its name if the class tells.
     Local(Option<Arc<str>>),
+    /// A method that is called, by the names in the code (internal class name).
+    Method { class: Arc<str>, name: Arc<str> },
     /// An element of an array from somewhere else.
     Unknown,
 }
@@ -25,6 +27,8 @@ pub(crate) struct SiteInfo {
     pub(crate) file: Option<Arc<str>>,
     pub(crate) line: Option<u32>,
     pub(crate) loader: i64,
+    /// What happens there.
+    pub(crate) kind: SiteKind,
     /// What is accessed, or, for an array element, where the array came from.
     pub(crate) target: Target,
 }
@@ -86,6 +90,7 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
         SiteTarget::ArrayElement { source: ArraySource::Local { name, .. } } => {
             Target::Local(name.map(|name| name.into()))
         }
+        SiteTarget::Method { class, name } => Target::Method { class: (*class).into(), name: (*name).into() },
         SiteTarget::Nothing | SiteTarget::ArrayElement { source: ArraySource::Unknown } => Target::Unknown,
     }
 }

@@ -51,7 +51,8 @@ pub(crate) fn current(tool: Tool) -> Vec<Frame> {
     named(tool, &tool.stack(DEPTH))
 }
 
-fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
+/// A stack by names, without Fissure's own frames.
+pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
     stack
         .iter()
         .filter_map(|&raw| {

@@ -107,7 +107,7 @@ pub struct Finding {
     pub status: Status,
     /// The analysis or strategy that found it: `racer`, `eraser`, …
     pub analysis: String,
-    /// The member in question: `pkg.Class.field` for a race.
+    /// The member in question: `pkg.Class.field` for a race, `pkg.Class.method` or `pkg.Class.method:line` for a block.
     pub subject: String,
     /// The declared type of the field, as in source: `int`, `java.util.List`, `int[]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,13 @@ pub struct Finding {
     /// The object that owns the field (`com.acme.Account@7`), or `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// In how many locations (objects) this was seen.
+    /// The lock or field with which a block that should be atomic comes apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Why it does, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In how many locations (objects) or executions this was seen.
     pub hits: u64,
     /// In how many runs this was seen.
     pub runs: u64,
@@ -161,6 +167,8 @@ impl Finding {
             subject: subject.to_owned(),
             field_type: None,
             owner: None,
+            object: None,
+            reason: None,
             hits: 1,
             runs: 1,
             ordered: false,

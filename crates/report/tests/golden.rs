@@ -131,7 +131,7 @@ fn coverage() -> Coverage {
         lock_operations: 1234,
         locations: 567,
         accesses_analysed: 1_234_567,
-        limits: BTreeMap::new(),
+        ..Coverage::default()
     }
 }
 

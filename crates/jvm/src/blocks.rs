@@ -1,0 +1,432 @@
+//! Blocks that should be atomic: their executions go to the reduction, and those that are not atomic become findings.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use fissure_analysis::reduction::{Action, Break, Execution, Fact, Operation, RACY, Reduction};
+use fissure_classfile::SiteKind;
+use fissure_model::{
+    finding::{Finding, Frame, Kind, Site, Status, fingerprint},
+    record::Record,
+    settings::Refinement,
+};
+
+use crate::{
+    agent::{Agent, locked},
+    memory::Table,
+    registry::Resolved,
+    scope::View,
+    sites::{SiteInfo, Target},
+    stacks,
+    vm::RawFrame,
+};
+
+/// How much of a stack is looked at, Fissure's own frames included.
+const DEPTH: usize = 72;
+/// Stacks beyond this number are not kept; a report then shows the place alone.
+const MOST_STACKS: usize = 1 << 14;
+/// More executions than the reduction keeps.
+pub(crate) const MOST_EXECUTIONS: usize = (1 << 14) + 2;
+
+// What is known of a site, as the hook class `FissureBlocks` has it.
+const APPLICATION: u8 = 1;
+const LIBRARY: u8 = 2;
+const TWOFOLD: u8 = 4;
+const RAN: u8 = 8;
+
+/// What the agent knows of blocks.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    reduction: Reduction,
+    /// Who executed what the reduction keeps, by its numbers.
+    entered: Vec<Entered>,
+    stacks: FxHashMap<u64, Box<[RawFrame]>>,
+    reports: FxHashMap<String, Report>,
+    /// Blocks that ran, by their sites.
+    ran: FxHashSet<u32>,
+    /// Those of which an execution was not atomic.
+    broken: FxHashSet<u32>,
+}
+
+/// One execution of a block.
+#[derive(Debug, Clone)]
+struct Entered {
+    thread: u32,
+    stack: Box<[RawFrame]>,
+}
+
+#[derive(Debug)]
+struct Report {
+    finding: Finding,
+    /// The executions that show it.
+    executions: Vec<u32>,
+    /// How many more there were that the reduction did not keep.
+    others: u64,
+}
+
+impl Blocks {
+    pub(crate) fn new(without: &[Refinement]) -> Blocks {
+        Blocks {
+            reduction: Reduction::new(without),
+            entered: Vec::new(),
+            stacks: FxHashMap::default(),
+            reports: FxHashMap::default(),
+            ran: FxHashSet::default(),
+            broken: FxHashSet::default(),
+        }
+    }
+
+    /// All findings as they are now, with how often each was seen.
+    pub(crate) fn findings(&self, hits: &Table) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = self
+            .reports
+            .values()
+            .map(|report| {
+                let kept: u64 =
+                    report.executions.iter().map(|&number| hits.number(number as usize + 1)).sum();
+                Finding { hits: (kept + report.others).max(1), ..report.finding.clone() }
+            })
+            .collect();
+        findings.sort_by(|a, b| a.id.cmp(&b.id));
+        findings
+    }
+
+    /// How many blocks ran, and how many of them were always atomic.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let atomic = self.ran.iter().filter(|site| !self.broken.contains(site)).count();
+        (self.ran.len() as u64, atomic as u64)
+    }
+
+    /// How many executions were judged only once, for lack of room.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.reduction.dropped()
+    }
+}
+
+/// What a site is to blocks, for the table that the hook classes read.
+pub(crate) fn flags(view: View, kind: SiteKind, method: &str, descriptor: &str) -> u8 {
+    let begins = match kind {
+        SiteKind::Enter | SiteKind::Block => true,
+        // The whole life of a thread is not meant to be atomic.
+        SiteKind::EnterMethod => (method, descriptor) != ("run", "()V"),
+        _ => false,
+    };
+    match view {
+        View::Application if begins => APPLICATION,
+        View::Library if begins => LIBRARY,
+        _ => 0,
+    }
+}
+
+/// Takes note that an access stands for two.
+pub(crate) fn mark_twofold(flags: &Table, site: u32) {
+    flags.set_bits(site as usize, TWOFOLD);
+}
+
+/// A block was entered for the first time, or one of a library for which it is not known whether the application calls it.
+pub(crate) fn ran(agent: &Agent, site: u32) {
+    let is_library = agent.flags.set_bits(site as usize, 0) & LIBRARY != 0;
+    if is_library && !is_called_by_application(agent, &agent.tool.stack(DEPTH)) {
+        return;
+    }
+    if agent.flags.set_bits(site as usize, RAN) & RAN == 0 && site > 0 {
+        locked(&agent.blocks).ran.insert(site);
+    }
+}
+
+/// Keeps the stack of the current thread.
+pub(crate) fn sample(agent: &Agent, number: u64) {
+    let stack = agent.tool.stack(DEPTH);
+    let stacks = &mut locked(&agent.blocks).stacks;
+    if stacks.len() < MOST_STACKS {
+        stacks.insert(number, stack.into_boxed_slice());
+    }
+}
+
+/// A block ended that is not atomic if all locks are shared. Gives the number of the execution, counted from 1.
+pub(crate) fn ended(
+    agent: &Agent,
+    thread: u32,
+    site: u32,
+    operations: &[i32],
+    locks: &[i32],
+    stacks: &[i64],
+    inner: &[i32],
+) -> u32 {
+    let Some(block) = locked(&agent.code).sites.get(site).cloned() else { return 0 };
+    let stack = agent.tool.stack(DEPTH);
+    let own = own_frames(agent, &stack);
+    // A block that was left without being noticed, by an overflow of the stack, is not where it seems to be.
+    let is_there =
+        own.first().and_then(|frame| agent.tool.method(frame.method)).is_some_and(|(class, name)| {
+            let class = agent.tool.class_name(class).unwrap_or_default().replace('/', ".");
+            class == *block.class && name == *block.method
+        });
+    let is_library = agent.flags.set_bits(site as usize, 0) & LIBRARY != 0;
+    if !is_there || is_library && !is_called_by_application(agent, &stack) {
+        return 0;
+    }
+    let actions = actions(agent, operations, locks, stacks);
+    let inner = inner.iter().map(|&number| number as u32 - 1).collect();
+    let execution = Execution { block: site, actions, inner };
+    let entered = Entered { thread, stack: own.into() };
+    let mut blocks = locked(&agent.blocks);
+    let (number, broken) = blocks.reduction.ended(execution.clone());
+    let Some(number) = number else {
+        drop(blocks);
+        if let Some(broken) = broken {
+            report(agent, None, &execution, &entered, broken);
+        }
+        return 0;
+    };
+    if number as usize == blocks.entered.len() {
+        blocks.entered.push(entered);
+        drop(blocks);
+        if broken.is_some() {
+            report_kept(agent, number);
+        }
+    }
+    number + 1
+}
+
+/// Takes note of something that was found out about a lock.
+pub(crate) fn learn(agent: &Agent, fact: Fact) {
+    let broken = locked(&agent.blocks).reduction.learn(fact);
+    for number in broken {
+        report_kept(agent, number);
+    }
+}
+
+fn report_kept(agent: &Agent, number: u32) {
+    let (execution, entered, broken) = {
+        let mut blocks = locked(&agent.blocks);
+        let Some(execution) = blocks.reduction.execution(number).cloned() else { return };
+        blocks.broken.insert(execution.block);
+        let Some(broken) = blocks.reduction.broken(number) else { return };
+        if !blocks.reduction.is_innermost(number) {
+            return;
+        }
+        let Some(entered) = blocks.entered.get(number as usize).cloned() else { return };
+        (execution, entered, broken)
+    };
+    report(agent, Some(number), &execution, &entered, broken);
+}
+
+/// The operations of a log, with one for each access.
+fn actions(agent: &Agent, operations: &[i32], locks: &[i32], stacks: &[i64]) -> Vec<Action> {
+    let code = locked(&agent.code);
+    let mut actions = Vec::with_capacity(operations.len());
+    for ((&operation, &lock), &note) in operations.iter().zip(locks).zip(stacks) {
+        let (kind, site, lock) = (operation >> 20, operation as u32 & 0xF_FFFF, lock as u32);
+        let operation = match kind {
+            0 => Operation::Acquire(lock),
+            1 => Operation::Release(lock),
+            2 => Operation::AcquireAgain(lock),
+            3 => Operation::ReleaseAgain(lock),
+            4 => Operation::Wait(lock),
+            6 => Operation::Start,
+            7 => Operation::Join,
+            _ => Operation::Access(RACY),
+        };
+        let action = |site| Action { operation, site, note: note as u64 };
+        match code.twofold.get(&site).filter(|_| matches!(operation, Operation::Access(_))) {
+            Some(&other) => actions.extend([action(site.min(other)), action(site.max(other))]),
+            None => actions.push(action(site)),
+        }
+    }
+    actions
+}
+
+/// Whether the method of the innermost frame was called by the application.
+fn is_called_by_application(agent: &Agent, stack: &[RawFrame]) -> bool {
+    let own = own_frames(agent, stack);
+    let caller = own.get(1).and_then(|frame| agent.tool.method(frame.method));
+    let class = caller.and_then(|(class, _)| agent.tool.class_name(class));
+    class.is_some_and(|class| agent.scope.covers(&class.replace('/', ".")))
+}
+
+/// A stack without the frames of Fissure on top of it.
+fn own_frames<'a>(agent: &Agent, stack: &'a [RawFrame]) -> &'a [RawFrame] {
+    let is_ours = |frame: &RawFrame| {
+        let class = agent.tool.method(frame.method).and_then(|(class, _)| agent.tool.class_name(class));
+        class.is_some_and(|class| class.starts_with(crate::hook::PREFIX))
+    };
+    let ours = stack.iter().take_while(|frame| is_ours(frame)).count();
+    &stack[ours..]
+}
+
+/// Makes a finding of an execution, unless there is one already for this block and place.
+fn report(agent: &Agent, number: Option<u32>, execution: &Execution, entered: &Entered, broken: Break) {
+    let (commit, violation) = (execution.actions[broken.commit], execution.actions[broken.violation]);
+    let Some(block) = locked(&agent.code).sites.get(execution.block).cloned() else { return };
+    let thread = locked(&agent.names).threads.get(entered.thread as usize).cloned().unwrap_or_default();
+    let mut entered_at = stacks::named(agent.tool, &entered.stack);
+    if let Some(first) = entered_at.first_mut() {
+        first.line = block.line;
+    }
+    let violated = place(agent, "violated", &thread, violation);
+    let name = subject(&block);
+    let line = violated.line.unwrap_or_default().to_string();
+    let id =
+        fingerprint(&["atomicity-violation", "atomizer", &name, &violated.class, &violated.method, &line]);
+    {
+        let mut blocks = locked(&agent.blocks);
+        blocks.broken.insert(execution.block);
+        blocks.ran.insert(execution.block);
+        agent.flags.set_bits(execution.block as usize, RAN);
+        if let Some(known) = blocks.reports.get_mut(&id) {
+            match number {
+                Some(number) => known.executions.push(number),
+                None => known.others += 1,
+            }
+            return;
+        }
+    }
+    let finding = Finding {
+        id: id.clone(),
+        object: Some(thing(agent, violation)),
+        reason: Some(reason(agent, commit, violation)),
+        sites: vec![
+            placed("entered", &thread, &block, entered_at),
+            place(agent, "committed", &thread, commit),
+            violated,
+        ],
+        ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomizer", &name)
+    };
+    agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    let report = Report { finding, executions: Vec::from_iter(number), others: u64::from(number.is_none()) };
+    locked(&agent.blocks).reports.insert(id, report);
+    agent.write_coverage();
+}
+
+/// `com.acme.Account.transfer` for a whole method, `com.acme.Account.transfer:12` for a block in it.
+fn subject(block: &SiteInfo) -> String {
+    match (block.kind, block.line) {
+        (SiteKind::Enter, Some(line)) => format!("{}.{}:{line}", block.class, block.method),
+        _ => format!("{}.{}", block.class, block.method),
+    }
+}
+
+/// A place with its stack: the one that was sampled, from the method of the site on.
+fn place(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
+    let stack = locked(&agent.blocks).stacks.get(&action.note).cloned().unwrap_or_default();
+    let mut frames = stacks::named(agent.tool, &stack);
+    let info = locked(&agent.code).sites.get(action.site).cloned();
+    match info {
+        Some(info) => {
+            let is_own = |frame: &Frame| *frame.class == *info.class && *frame.method == *info.method;
+            if let Some(at) = frames.iter().position(is_own) {
+                frames.drain(..at);
+            }
+            // A lock is given back at another line of the method that acquired it; the stack knows which.
+            let is_elsewhere = matches!(
+                action.operation,
+                Operation::Release(_) | Operation::ReleaseAgain(_) | Operation::Wait(_)
+            );
+            let line = match frames.first() {
+                Some(first) if is_elsewhere && is_own(first) => first.line,
+                _ => info.line,
+            };
+            placed(role, thread, &SiteInfo { line, ..info }, frames)
+        }
+        None => {
+            if let Some(at) = frames.iter().position(|frame| agent.scope.covers(&frame.class)) {
+                frames.drain(..at);
+            }
+            let unknown = Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None };
+            let first = frames.first().cloned().unwrap_or(unknown);
+            site(role, thread, first, frames)
+        }
+    }
+}
+
+fn placed(role: &str, thread: &str, info: &SiteInfo, mut stack: Vec<Frame>) -> Site {
+    let own = Frame {
+        class: info.class.to_string(),
+        method: info.method.to_string(),
+        file: info.file.as_deref().map(str::to_owned),
+        line: info.line,
+    };
+    match stack.first_mut() {
+        Some(first) if first.class == own.class && first.method == own.method => *first = own.clone(),
+        _ => stack.insert(0, own.clone()),
+    }
+    site(role, thread, own, stack)
+}
+
+fn site(role: &str, thread: &str, at: Frame, stack: Vec<Frame>) -> Site {
+    Site {
+        role: role.to_owned(),
+        thread: thread.to_owned(),
+        class: at.class,
+        method: at.method,
+        file: at.file,
+        line: at.line,
+        stack,
+        locks: Vec::new(),
+    }
+}
+
+/// The lock or field that an action is about.
+fn thing(agent: &Agent, action: Action) -> String {
+    match action.operation {
+        Operation::Acquire(lock)
+        | Operation::Release(lock)
+        | Operation::AcquireAgain(lock)
+        | Operation::ReleaseAgain(lock)
+        | Operation::Wait(lock) => {
+            locked(&agent.names).locks.get(lock as usize).cloned().unwrap_or_else(|| "a lock".to_owned())
+        }
+        Operation::Start | Operation::Join => "a thread".to_owned(),
+        Operation::Access(_) => {
+            let code = locked(&agent.code);
+            match code.sites.get(action.site) {
+                Some(SiteInfo { target: Target::Field { class, name, descriptor }, loader, .. }) => {
+                    let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+                    let declaring = match code.registry.resolve(*loader, class, name, descriptor, in_scope) {
+                        Resolved::Known(number, _) => &code.registry.class(number).name,
+                        _ => &**class,
+                    };
+                    format!("{}.{name}", declaring.replace('/', "."))
+                }
+                Some(SiteInfo { target: Target::Method { class, .. }, .. }) => class.replace('/', "."),
+                Some(SiteInfo { target: Target::Local(Some(name)), .. }) => format!("an element of {name}"),
+                _ => "an array element".to_owned(),
+            }
+        }
+    }
+}
+
+/// Why two actions do not fit into one atomic block.
+fn reason(agent: &Agent, commit: Action, violation: Action) -> String {
+    let (first, second) = (thing(agent, commit), thing(agent, violation));
+    if let Operation::Wait(_) = violation.operation {
+        return format!(
+            "waiting gives {second} back in the middle of the block, so that other threads can come between"
+        );
+    }
+    let committed = match commit.operation {
+        Operation::Access(_) => {
+            format!(
+                "{first} has been accessed, which other threads access at the same time under no common lock"
+            )
+        }
+        Operation::Start => "a thread has been started".to_owned(),
+        _ => format!("{first} has been given back"),
+    };
+    let broken = match violation.operation {
+        Operation::Access(_) if first == second => {
+            "a second access sees or makes another state than the first".to_owned()
+        }
+        Operation::Access(_) => {
+            format!("{second} is accessed, which other threads access at the same time under no common lock")
+        }
+        Operation::Join => "a thread is joined, which may do something in between".to_owned(),
+        _ if first == second => {
+            "it is acquired again, and other threads can acquire it in between".to_owned()
+        }
+        _ => format!(
+            "{second} is acquired, which other threads can hold and change what it protects in between"
+        ),
+    };
+    format!("after {committed}, {broken}")
+}
