@@ -1,4 +1,4 @@
-// A withdrawal that looks at the balance and takes from it under the lock, but lets the lock go in between.
+// A withdrawal looks at the balance and takes from it, each under the balance's lock, which is free in between.
 // fissure: must-find atomizer atomicity-violation Account$Bank.withdraw
 public class Account {
     static class Balance {

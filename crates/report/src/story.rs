@@ -48,6 +48,9 @@ impl<'a> Teller<'a> {
         for (at, site) in finding.sites.iter().enumerate() {
             self.tell_site(&mut text, at + 1, site);
         }
+        if let Some(reason) = &finding.reason {
+            self.tell_reason(&mut text, reason);
+        }
         if let Some(consequence) = &finding.consequence {
             let message = if consequence.message.is_empty() {
                 words::clean(&consequence.exception)
@@ -73,13 +76,12 @@ impl<'a> Teller<'a> {
     }
 
     fn tell_site(&mut self, text: &mut String, number: usize, site: &Site) {
-        text.push_str(&format!(
-            "  ({number}) {} {} {}, {}\n",
-            thread(site),
-            verb(site),
-            place(site),
-            holding(&site.locks)
-        ));
+        // Only of accesses it is known which locks protected them.
+        let holding = match site.role.as_str() {
+            "entered" | "committed" | "violated" => String::new(),
+            _ => format!(", {}", holding(&site.locks)),
+        };
+        text.push_str(&format!("  ({number}) {} {} {}{holding}\n", thread(site), verb(site), place(site)));
         self.show_source(text, site);
         let frames: Vec<&Frame> = callers(site);
         let shown = if self.options.verbose { frames.len() } else { frames.len().min(FRAMES) };
@@ -92,6 +94,14 @@ impl<'a> Teller<'a> {
             let more = words::count(hidden as u64, "more frame", "more frames");
             let more = format!("… {more} (--verbose shows all)");
             text.push_str(&format!("                  {}\n", self.painter.paint(Style::Faint, &more)));
+        }
+    }
+
+    fn tell_reason(&self, text: &mut String, reason: &str) {
+        let width = self.options.width.saturating_sub(7).max(20);
+        for (at, line) in words::wrap(&words::clean(reason), width).iter().enumerate() {
+            let lead = if at == 0 { "why: " } else { "     " };
+            text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
         }
     }
 
@@ -171,7 +181,11 @@ fn details(finding: &Finding) -> String {
     if finding.hits > 1 {
         // An array is one object; its elements are counted one by one.
         let array = finding.owner.as_deref().is_some_and(|owner| owner.contains('['));
-        let noun = if array { "locations" } else { "objects" };
+        let noun = match finding.kind {
+            Kind::AtomicityViolation => "executions",
+            _ if array => "locations",
+            _ => "objects",
+        };
         parts.push(format!("seen in {} {noun}", words::thousands(finding.hits)));
     }
     if finding.ordered {
@@ -194,6 +208,9 @@ fn verb(site: &Site) -> String {
     match site.role.as_str() {
         "read" => "reads at".to_owned(),
         "write" => "writes at".to_owned(),
+        "entered" => "enters the block at".to_owned(),
+        "committed" => "commits at".to_owned(),
+        "violated" => "breaks it at".to_owned(),
         other => format!("({}) at", words::clean(other)),
     }
 }

@@ -16,7 +16,7 @@ final class FissureThread {
     /** In the memory of what the analysis has said: such an access races. */
     private static final int RACY = 1 << 30;
     private static final int SITE = (1 << 20) - 1;
-    private static final int RECENT_LOCKS = 64;
+    private static final int RECENT_LOCKS = 512;
     private static final int RECENT_ARRAYS = 256;
 
     final int id;
