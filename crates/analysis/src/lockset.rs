@@ -29,7 +29,8 @@
 //!   further, for two other threads may yet race on it.
 //! - For whoever asks which accesses to a location race ([`Machine::following`]), it is followed beyond the first report
 //!   as [`State::Followed`], and [`Machine::is_racy`] tells of one access. Initialisation does not count there: what the
-//!   first thread did without any lock, or in a constructor, up to when another one came along and having written.
+//!   first thread did without any lock, or in a constructor, up to when another one came along and having written. Of
+//!   volatile fields and atomics only constructors count.
 //! - A thread that accesses its own location under different locks has a history too, so that a report never says of
 //!   a write what was true of a read. Where one access covers all others, the location is its thread's own again.
 
@@ -92,6 +93,8 @@ pub struct Machine {
     mode: Mode,
     /// The sites that are in constructors.
     constructors: FxHashSet<u32>,
+    /// The sites that are meant for several threads at once.
+    synchronizing: FxHashSet<u32>,
     /// The lock sets.
     pub sets: LockSets,
     /// Who touched what.
@@ -106,6 +109,7 @@ impl Machine {
         Machine {
             mode: Mode { analysis, follows: false, has_initialisation: true },
             constructors: FxHashSet::default(),
+            synchronizing: FxHashSet::default(),
             sets: LockSets::default(),
             histories: Histories::default(),
             order: Order::default(),
@@ -121,6 +125,12 @@ impl Machine {
     /// Takes note of a site that is in a constructor.
     pub fn add_constructor(&mut self, site: u32) {
         self.constructors.insert(site);
+    }
+
+    /// Takes note of a site that accesses a volatile field or an atomic: being there without a lock is no sign of
+    /// initialisation.
+    pub fn add_synchronizing(&mut self, site: u32) {
+        self.synchronizing.insert(site);
     }
 
     /// Judges one access to a location in state `word`.
@@ -153,12 +163,17 @@ impl Machine {
         })
     }
 
+    /// Whether a site was named as being in a constructor.
+    pub fn is_constructor(&self, site: u32) -> bool {
+        self.constructors.contains(&site)
+    }
+
     /// Whether what was done so far to a location in state `word` may be its initialisation.
     pub fn is_initial(&self, word: Word) -> bool {
         word.state() == State::ExclusiveModified
-            && (self.mode.analysis == Analysis::Eraser
-                || word.set() == EMPTY
-                || self.constructors.contains(&word.site()))
+            && (self.constructors.contains(&word.site())
+                || (self.mode.analysis == Analysis::Eraser || word.set() == EMPTY)
+                    && !self.synchronizing.contains(&word.site()))
     }
 
     fn step_in(&mut self, mode: Mode, word: Word, access: Access) -> Step {

@@ -75,7 +75,7 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
-    /// One byte a site, see the hook class `FissureBlocks`.
+    /// Two bytes a site, see the hook class `FissureBlocks`.
     pub(crate) flags: Table,
     /// One long for each execution of a block that is kept: how often it was seen.
     pub(crate) hits: Table,
@@ -139,7 +139,7 @@ impl Agent {
             samples: Samples::default(),
             counts: Counts::default(),
             offsets: Table::new(crate::sites::MOST_SITES, 4)?,
-            flags: Table::new(crate::sites::MOST_SITES, 1)?,
+            flags: Table::new(2 * crate::sites::MOST_SITES, 1)?,
             hits: Table::new(crate::blocks::MOST_EXECUTIONS, 8)?,
             cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
             counters: Table::new(COUNTED_THREADS, 32)?,

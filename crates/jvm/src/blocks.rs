@@ -1,14 +1,23 @@
 //! Blocks that should be atomic: their executions go to the reduction, and those that are not atomic become findings.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{Hash, Hasher};
 
-use fissure_analysis::reduction::{Action, Break, Execution, Fact, Operation, RACY, Reduction};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use fissure_analysis::{
+    lockset::Access,
+    order::Segment,
+    reduction::{Action, Break, Execution, Fact, Operation, RACY, Reduction},
+    word::Word,
+};
 use fissure_classfile::SiteKind;
 use fissure_model::{
+    event::AccessKind,
     finding::{Finding, Frame, Kind, Site, Status, fingerprint},
     record::Record,
     settings::Refinement,
 };
+use jvmti_bindings::sys::jni::jobject;
 
 use crate::{
     agent::{Agent, locked},
@@ -32,6 +41,18 @@ const APPLICATION: u8 = 1;
 const LIBRARY: u8 = 2;
 const TWOFOLD: u8 = 4;
 const RAN: u8 = 8;
+/// It was looked at what the site accesses.
+const LOOKED_AT: u8 = 16;
+/// It accesses something that is meant for several threads at once.
+const SYNCHRONIZES: u8 = 32;
+
+// What the log tells of an access.
+const WRITES: i64 = 1 << 30;
+const MAY_INITIALISE: i64 = 1 << 29;
+const SET: i64 = (1 << 18) - 1;
+
+/// Locations of which it is remembered that they race.
+const MOST_RACING: usize = 1 << 16;
 
 /// What the agent knows of blocks.
 #[derive(Debug)]
@@ -41,10 +62,31 @@ pub(crate) struct Blocks {
     entered: Vec<Entered>,
     stacks: FxHashMap<u64, Box<[RawFrame]>>,
     reports: FxHashMap<String, Report>,
+    /// Accesses inside of kept executions that did not race when they happened, by their numbers and locations.
+    open: FxHashMap<Location, Vec<(u64, Access)>>,
+    last_place: u64,
+    /// The state of locations that race.
+    racing: FxHashMap<Location, Word>,
     /// Blocks that ran, by their sites.
     ran: FxHashSet<u32>,
     /// Those of which an execution was not atomic.
     broken: FxHashSet<u32>,
+}
+
+/// A field of an object, or a static one: the number of the object, and a hash of the field's names.
+type Location = (i64, u64);
+
+/// What the hook classes tell of an execution.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// Kinds and sites.
+    pub(crate) operations: Vec<i32>,
+    /// The numbers of locks; segment, locks and more of accesses.
+    pub(crate) about: Vec<i64>,
+    /// The numbers of stacks.
+    pub(crate) stacks: Vec<i64>,
+    /// The executions inside of this one, counted from 1.
+    pub(crate) inner: Vec<i32>,
 }
 
 /// One execution of a block.
@@ -70,6 +112,9 @@ impl Blocks {
             entered: Vec::new(),
             stacks: FxHashMap::default(),
             reports: FxHashMap::default(),
+            open: FxHashMap::default(),
+            last_place: RACY,
+            racing: FxHashMap::default(),
             ran: FxHashSet::default(),
             broken: FxHashSet::default(),
         }
@@ -147,10 +192,8 @@ pub(crate) fn ended(
     agent: &Agent,
     thread: u32,
     site: u32,
-    operations: &[i32],
-    locks: &[i32],
-    stacks: &[i64],
-    inner: &[i32],
+    log: &Log,
+    owner: impl Fn(usize) -> Option<i64>,
 ) -> u32 {
     let Some(block) = locked(&agent.code).sites.get(site).cloned() else { return 0 };
     let stack = agent.tool.stack(DEPTH);
@@ -165,8 +208,11 @@ pub(crate) fn ended(
     if !is_there || is_library && !is_called_by_application(agent, &stack) {
         return 0;
     }
-    let actions = actions(agent, operations, locks, stacks);
-    let inner = inner.iter().map(|&number| number as u32 - 1).collect();
+    let (actions, known) = actions(agent, log, owner);
+    for fact in known {
+        learn(agent, fact);
+    }
+    let inner = log.inner.iter().map(|&number| number as u32 - 1).collect();
     let execution = Execution { block: site, actions, inner };
     let entered = Entered { thread, stack: own.into() };
     let mut blocks = locked(&agent.blocks);
@@ -211,12 +257,78 @@ fn report_kept(agent: &Agent, number: u32) {
     report(agent, Some(number), &execution, &entered, broken);
 }
 
-/// The operations of a log, with one for each access.
-fn actions(agent: &Agent, operations: &[i32], locks: &[i32], stacks: &[i64]) -> Vec<Action> {
+/// An access to a location that was known not to race changed that.
+pub(crate) fn raced(agent: &Agent, object: jobject, site: u32, word: Word) {
+    let owner = if object.is_null() { 0 } else { agent.object_number(object) };
+    let Some(location) = location(agent, owner, site) else { return };
+    let open = {
+        let mut blocks = locked(&agent.blocks);
+        if blocks.racing.len() < MOST_RACING {
+            blocks.racing.insert(location, word);
+        }
+        blocks.open.get(&location).cloned().unwrap_or_default()
+    };
+    let racy: Vec<u64> = {
+        let mut machine = locked(&agent.machine);
+        open.iter().filter(|(_, access)| machine.is_racy(word, *access)).map(|&(place, _)| place).collect()
+    };
+    for place in racy {
+        learn(agent, Fact::Racy(place));
+    }
+}
+
+/// Finds out what a site accesses, once.
+pub(crate) fn look_at(agent: &Agent, site: u32) {
+    if agent.flags.set_bits(site as usize, LOOKED_AT) & LOOKED_AT != 0 {
+        return;
+    }
+    let synchronizes = {
+        let code = locked(&agent.code);
+        match code.sites.get(site) {
+            Some(SiteInfo { target: Target::Method { .. }, .. }) => true,
+            Some(SiteInfo { target: Target::Field { class, name, descriptor }, loader, .. }) => {
+                match code.registry.resolve(*loader, class, name, descriptor, |_| false) {
+                    Resolved::Known(number, _) => code.registry.class(number).has_volatile(name, descriptor),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    };
+    if synchronizes {
+        agent.flags.set_bits(site as usize, SYNCHRONIZES);
+        locked(&agent.machine).add_synchronizing(site);
+    }
+}
+
+/// The location that a site accesses in an object; none for elements of arrays.
+fn location(agent: &Agent, owner: i64, site: u32) -> Option<Location> {
     let code = locked(&agent.code);
-    let mut actions = Vec::with_capacity(operations.len());
-    for ((&operation, &lock), &note) in operations.iter().zip(locks).zip(stacks) {
-        let (kind, site, lock) = (operation >> 20, operation as u32 & 0xF_FFFF, lock as u32);
+    let mut hasher = FxHasher::default();
+    match code.sites.get(site)? {
+        SiteInfo { target: Target::Field { class, name, descriptor }, loader, kind, .. }
+            if matches!(kind, SiteKind::Read | SiteKind::Write) =>
+        {
+            let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+            match code.registry.resolve(*loader, class, name, descriptor, in_scope) {
+                Resolved::Known(number, _) => code.registry.class(number).name.hash(&mut hasher),
+                _ => class.hash(&mut hasher),
+            }
+            name.hash(&mut hasher);
+        }
+        SiteInfo { target: Target::Method { class, .. }, .. } => class.hash(&mut hasher),
+        _ => return None,
+    }
+    Some((owner, hasher.finish()))
+}
+
+/// The operations of a log, with one for each access, and what is known already of its accesses.
+fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (Vec<Action>, Vec<Fact>) {
+    let mut actions = Vec::with_capacity(log.operations.len());
+    let mut known = Vec::new();
+    for (at, &operation) in log.operations.iter().enumerate() {
+        let (about, note) = (log.about[at], log.stacks[at]);
+        let (kind, site, lock) = (operation >> 20, operation as u32 & 0xF_FFFF, about as u32);
         let operation = match kind {
             0 => Operation::Acquire(lock),
             1 => Operation::Release(lock),
@@ -225,15 +337,49 @@ fn actions(agent: &Agent, operations: &[i32], locks: &[i32], stacks: &[i64]) -> 
             4 => Operation::Wait(lock),
             6 => Operation::Start,
             7 => Operation::Join,
+            8 => match place(agent, owner(at).unwrap_or_default(), site, about, &mut known) {
+                Some(place) => Operation::Access(place),
+                None => continue,
+            },
             _ => Operation::Access(RACY),
         };
         let action = |site| Action { operation, site, note: note as u64 };
-        match code.twofold.get(&site).filter(|_| matches!(operation, Operation::Access(_))) {
-            Some(&other) => actions.extend([action(site.min(other)), action(site.max(other))]),
+        let other = locked(&agent.code).twofold.get(&site).copied();
+        match other.filter(|_| matches!(operation, Operation::Access(_))) {
+            Some(other) => actions.extend([action(site.min(other)), action(site.max(other))]),
             None => actions.push(action(site)),
         }
     }
-    actions
+    (actions, known)
+}
+
+/// A number for an access that did not race when it happened; none if it was initialisation or cannot be followed.
+fn place(agent: &Agent, owner: i64, site: u32, about: i64, known: &mut Vec<Fact>) -> Option<u64> {
+    look_at(agent, site);
+    let synchronizes = agent.flags.set_bits(site as usize, 0) & SYNCHRONIZES != 0;
+    let location = location(agent, owner, site)?;
+    let kind = if about & WRITES != 0 { AccessKind::Write } else { AccessKind::Read };
+    let access = Access { segment: Segment((about >> 32) as u32), kind, set: (about & SET) as u32, site };
+    let mut machine = locked(&agent.machine);
+    if about & MAY_INITIALISE != 0 && !synchronizes || machine.is_constructor(site) {
+        return None;
+    }
+    let mut blocks = locked(&agent.blocks);
+    let open = blocks.open.entry(location).or_default();
+    let same = |(_, other): &&(u64, Access)| Access { site, ..*other } == access;
+    let place = match open.iter().find(same) {
+        Some(&(place, _)) => place,
+        None => {
+            let place = blocks.last_place + 1;
+            blocks.last_place = place;
+            blocks.open.entry(location).or_default().push((place, access));
+            place
+        }
+    };
+    if blocks.racing.get(&location).is_some_and(|&word| machine.is_racy(word, access)) {
+        known.push(Fact::Racy(place));
+    }
+    Some(place)
 }
 
 /// Whether the method of the innermost frame was called by the application.
@@ -263,7 +409,7 @@ fn report(agent: &Agent, number: Option<u32>, execution: &Execution, entered: &E
     if let Some(first) = entered_at.first_mut() {
         first.line = block.line;
     }
-    let violated = place(agent, "violated", &thread, violation);
+    let violated = told(agent, "violated", &thread, violation);
     let name = subject(&block);
     let line = violated.line.unwrap_or_default().to_string();
     let id =
@@ -287,7 +433,7 @@ fn report(agent: &Agent, number: Option<u32>, execution: &Execution, entered: &E
         reason: Some(reason(agent, commit, violation)),
         sites: vec![
             placed("entered", &thread, &block, entered_at),
-            place(agent, "committed", &thread, commit),
+            told(agent, "committed", &thread, commit),
             violated,
         ],
         ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomizer", &name)
@@ -307,7 +453,7 @@ fn subject(block: &SiteInfo) -> String {
 }
 
 /// A place with its stack: the one that was sampled, from the method of the site on.
-fn place(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
+fn told(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
     let stack = locked(&agent.blocks).stacks.get(&action.note).cloned().unwrap_or_default();
     let mut frames = stacks::named(agent.tool, &stack);
     let info = locked(&agent.code).sites.get(action.site).cloned();

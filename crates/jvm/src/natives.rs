@@ -23,7 +23,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::{
     agent::{Agent, guarded, locked},
-    blocks, findings,
+    blocks::{self, Log},
+    findings,
     hook::ENGINE,
     registry::{Member, Resolved},
     sites::Target,
@@ -45,7 +46,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
             (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
             (c"stepLock", c"(JIIZI)J", step_lock as *mut c_void),
-            (c"blockEnded", c"(II[I[I[J[I)I", block_ended as *mut c_void),
+            (c"blockEnded", c"(II[I[J[Ljava/lang/Object;[J[I)I", block_ended as *mut c_void),
             (c"blockRan", c"(I)V", block_ran as *mut c_void),
             (c"sampleBlock", c"(J)V", sample_block as *mut c_void),
             (c"addLock", c"(II)I", add_lock as *mut c_void),
@@ -154,10 +155,17 @@ extern "system" fn step(
     object: jobject,
 ) -> jlong {
     guarded(Word::DONE.0 as i64, |agent| {
+        let word = Word(word as u64);
+        if agent.settings.atomizer.is_some() {
+            blocks::look_at(agent, word.site());
+        }
         let access = access(segment, set, site, write);
-        let step = locked(&agent.machine).step(Word(word as u64), access);
+        let step = locked(&agent.machine).step(word, access);
         if let Some(race) = &step.race {
             findings::report(agent, Jni::new(environment), race, object);
+        }
+        if step.word.state() == State::Followed {
+            blocks::raced(agent, object, site as u32, step.word);
         }
         step.word.0 as i64
     })
@@ -211,15 +219,26 @@ extern "system" fn block_ended(
     thread: jint,
     site: jint,
     operations: jobject,
-    locks: jobject,
+    about: jobject,
+    owners: jobject,
     stacks: jobject,
     inner: jobject,
 ) -> jint {
     guarded(0, |agent| {
         let jni = Jni::new(environment);
-        let (operations, locks, inner) = (jni.ints(operations), jni.ints(locks), jni.ints(inner));
-        let stacks = jni.longs(stacks);
-        blocks::ended(agent, thread as u32, site as u32, &operations, &locks, &stacks, &inner) as i32
+        let log = Log {
+            operations: jni.ints(operations),
+            about: jni.longs(about),
+            stacks: jni.longs(stacks),
+            inner: jni.ints(inner),
+        };
+        let owner = |at: usize| {
+            let owner = jni.element(owners, at)?;
+            let number = agent.object_number(owner);
+            jni.forget(owner);
+            Some(number)
+        };
+        blocks::ended(agent, thread as u32, site as u32, &log, owner) as i32
     })
 }
 

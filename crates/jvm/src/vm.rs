@@ -311,6 +311,12 @@ impl Jni {
         values
     }
 
+    /// An element of an array of objects, if it is not null.
+    pub(crate) fn element(self, array: jobject, at: usize) -> Option<jobject> {
+        let element = jni!(self, GetObjectArrayElement, array, at as jint);
+        (self.succeeded() && !element.is_null()).then_some(element)
+    }
+
     /// The elements of a long array.
     pub(crate) fn longs(self, array: jobject) -> Vec<i64> {
         let mut values = vec![0; jni!(self, GetArrayLength, array).max(0) as usize];

@@ -17,6 +17,13 @@ final class FissureBlocks {
     static final int ACCESS = 5;
     static final int START = 6;
     static final int JOIN = 7;
+    /** An access that does not race by what is known now. */
+    static final int ACCESS_SO_FAR = 8;
+
+    /** In the details of an access: it writes. */
+    private static final long WRITES = 1L << 30;
+    /** In the details of an access: only this thread was there before, and without any lock. */
+    private static final long MAY_INITIALISE = 1L << 29;
 
     private static final int SITE_BITS = 20;
     private static final int SITE_MASK = (1 << SITE_BITS) - 1;
@@ -27,6 +34,9 @@ final class FissureBlocks {
     /** One access stands for two. */
     private static final int TWOFOLD = 4;
     private static final int RAN = 8;
+    /** Behind the bytes of the sites: in how many executions of its block all first accesses were noted. */
+    private static final long NOTED = 1L << SITE_BITS;
+    private static final int OFTEN_ENOUGH = 16;
 
     /** A log that is longer than this is judged, and a new one begun. */
     private static final int LONGEST = 1024;
@@ -45,11 +55,15 @@ final class FissureBlocks {
     /** The lock that a block is synchronized on; null for a method that is to be atomic for another reason. */
     private Object[] ownLocks = new Object[8];
     private boolean[] exempt = new boolean[8];
+    /** Whether accesses are noted that do not race so far. */
+    private boolean[] notes = new boolean[8];
     private int depth;
 
     private Object[] objects = new Object[32];
     private int[] operations = new int[32];
     private long[] samples = new long[32];
+    /** Of accesses: segment, locks, and whether they write. */
+    private long[] details = new long[32];
     private int count;
 
     /** The executions of inner blocks that native code keeps, by their numbers. */
@@ -92,6 +106,7 @@ final class FissureBlocks {
         innerStarts[depth] = innerCount;
         ownLocks[depth] = lock;
         exempt[depth] = false;
+        notes[depth] = depth > 0 && notes[depth - 1] || isToBeNoted(site);
         depth++;
     }
 
@@ -116,6 +131,27 @@ final class FissureBlocks {
             if (ownLocks[at] == lock) {
                 exempt[at] = true;
             }
+        }
+    }
+
+    /** Whether accesses that do not race so far are noted in the blocks that the thread is in. */
+    boolean isNoting() {
+        return depth > 0 && notes[depth - 1];
+    }
+
+    /**
+     * Takes note of an access that does not race so far. Most programs touch what they share for the first time in a block
+     * before any other thread has touched it.
+     */
+    void logSoFar(Object owner, int site, int set, boolean write, boolean mayInitialise) {
+        int at = count;
+        log(ACCESS_SO_FAR, owner, site);
+        if (count == at + 1) {
+            details[at] =
+                    (long) thread.segment << 32
+                            | set
+                            | (write ? WRITES : 0L)
+                            | (mayInitialise ? MAY_INITIALISE : 0L);
         }
     }
 
@@ -150,6 +186,15 @@ final class FissureBlocks {
         return entries < OFTEN || (entries & entries - 1) == 0;
     }
 
+    private static boolean isToBeNoted(int site) {
+        long place = FissureEngine.FLAGS + NOTED + site;
+        int noted = FissureEngine.U.getByte(place);
+        if (noted < OFTEN_ENOUGH) {
+            FissureEngine.U.putByte(place, (byte) (noted + 1));
+        }
+        return noted < OFTEN_ENOUGH;
+    }
+
     private void leave(int at) {
         int number = exempt[at] ? 0 : judge(at);
         depth = at;
@@ -178,7 +223,7 @@ final class FissureBlocks {
         for (int i = start; i < count; i++) {
             key = (key ^ operations[i]) * 0x9E3779B97F4A7C15L;
             key ^= key >>> 29;
-            if (isOfLock(operations[i])) {
+            if (objects[i] != null) {
                 key = (key ^ System.identityHashCode(objects[i])) * 0x9E3779B97F4A7C15L;
             }
         }
@@ -203,17 +248,23 @@ final class FissureBlocks {
         try {
             int length = count - start;
             int[] what = new int[length];
-            int[] locks = new int[length];
+            Object[] owners = new Object[length];
+            long[] about = new long[length];
             long[] stacks = new long[length];
             for (int i = 0; i < length; i++) {
                 what[i] = operations[start + i];
                 stacks[i] = samples[start + i];
-                locks[i] = isOfLock(what[i]) ? FissureLocks.numbered(objects[start + i]).number() : 0;
+                if (isOfLock(what[i])) {
+                    about[i] = FissureLocks.numbered(objects[start + i]).number();
+                } else if (what[i] >>> SITE_BITS == ACCESS_SO_FAR) {
+                    owners[i] = objects[start + i];
+                    about[i] = details[start + i];
+                }
             }
             int inside = innerCount - innerStarts[at];
             int[] numbers = new int[inside];
             System.arraycopy(inner, innerStarts[at], numbers, 0, inside);
-            return FissureEngine.blockEnded(thread.id, sites[at], what, locks, stacks, numbers);
+            return FissureEngine.blockEnded(thread.id, sites[at], what, about, owners, stacks, numbers);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
             return 0;
@@ -239,6 +290,7 @@ final class FissureBlocks {
                     }
                     break;
                 case ACCESS:
+                case ACCESS_SO_FAR:
                     if (committed || (flags(operations[i] & SITE_MASK) & TWOFOLD) != 0) {
                         return true;
                     }
@@ -294,12 +346,15 @@ final class FissureBlocks {
                 Object[] moreObjects = new Object[size];
                 int[] moreOperations = new int[size];
                 long[] moreSamples = new long[size];
+                long[] moreDetails = new long[size];
                 System.arraycopy(objects, 0, moreObjects, 0, count);
                 System.arraycopy(operations, 0, moreOperations, 0, count);
                 System.arraycopy(samples, 0, moreSamples, 0, count);
+                System.arraycopy(details, 0, moreDetails, 0, count);
                 objects = moreObjects;
                 operations = moreOperations;
                 samples = moreSamples;
+                details = moreDetails;
                 return true;
             } catch (OutOfMemoryError error) {
                 FissureEngine.outOfMemory();
@@ -330,11 +385,14 @@ final class FissureBlocks {
         int[] moreInnerStarts = new int[size];
         Object[] moreLocks = new Object[size];
         boolean[] moreExempt = new boolean[size];
+        boolean[] moreNotes = new boolean[size];
         System.arraycopy(sites, 0, moreSites, 0, depth);
         System.arraycopy(starts, 0, moreStarts, 0, depth);
         System.arraycopy(innerStarts, 0, moreInnerStarts, 0, depth);
         System.arraycopy(ownLocks, 0, moreLocks, 0, depth);
         System.arraycopy(exempt, 0, moreExempt, 0, depth);
+        System.arraycopy(notes, 0, moreNotes, 0, depth);
+        notes = moreNotes;
         sites = moreSites;
         starts = moreStarts;
         innerStarts = moreInnerStarts;

@@ -33,7 +33,7 @@ final class FissureEngine {
 
     /** Whether locks and volatile fields order. */
     static final boolean HAPPENS_BEFORE;
-    /** One byte a site, see {@link FissureBlocks}; 0 unless blocks that should be atomic are looked at. */
+    /** Two bytes a site, see {@link FissureBlocks}; 0 unless blocks that should be atomic are looked at. */
     static final long FLAGS;
     /** Whether they are. */
     static final boolean ATOMIZER;
@@ -84,7 +84,8 @@ final class FissureEngine {
     static native long stepLock(long word, int segment, int set, boolean write, int lock);
 
     /** A block ended that may not be atomic; gives the number of this execution, 0 if it is not kept. */
-    static native int blockEnded(int thread, int site, int[] operations, int[] locks, long[] stacks, int[] inner);
+    static native int blockEnded(
+            int thread, int site, int[] operations, long[] about, Object[] owners, long[] stacks, int[] inner);
 
     /** A block was entered that has not been counted yet. */
     static native void blockRan(int site);
@@ -280,8 +281,8 @@ final class FissureEngine {
             thread.isRacy = false;
             long next = next(thread, owner, word, set, site, write);
             if (next == word || U.compareAndSetLong(base, offset, word, next)) {
-                if (ATOMIZER && thread.isRacy) {
-                    thread.logAccess(site);
+                if (ATOMIZER) {
+                    thread.logAccess(owner, base, next, set, site, write);
                 }
                 return;
             }

@@ -250,7 +250,7 @@ final class FissureThread {
         try {
             FissureLocks.Numbered entry = self.recentLock(atomic);
             FissureEngine.access(
-                    self, self.set(null, write), null, entry, FissureLocks.ACCESSES, site, write);
+                    self, self.set(null, write), atomic, entry, FissureLocks.ACCESSES, site, write);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
         } finally {
@@ -324,10 +324,17 @@ final class FissureThread {
         return busy || initializers > 0;
     }
 
-    /** Takes note of an access that races, if it happens inside of a block. */
-    void logAccess(int site) {
-        if (blocks != null) {
+    /** Takes note of an access inside of a block that races, or that may turn out to. */
+    void logAccess(Object owner, Object base, long word, int set, int site, boolean write) {
+        if (blocks == null) {
+            return;
+        }
+        if (isRacy) {
             blocks.log(FissureBlocks.ACCESS, null, site);
+        } else if (blocks.isNoting() && !(base instanceof long[])) {
+            boolean isOwn = (int) (word >>> FissureEngine.STATE_SHIFT) == FissureEngine.EXCLUSIVE_MODIFIED;
+            boolean hasLocks = ((int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK) != 0;
+            blocks.logSoFar(owner, site, set, write, isOwn && !hasLocks);
         }
     }
 
