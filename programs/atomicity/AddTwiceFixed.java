@@ -1,5 +1,6 @@
 // The rule about re-entrant locks: the calls take the lock that the method holds already.
 // fissure: detect --atomic AddTwiceFixed.addTwo
+// fissure: rule re-entrant AddTwiceFixed.addTwo
 public class AddTwiceFixed {
     private int items;
 

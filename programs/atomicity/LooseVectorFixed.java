@@ -1,4 +1,5 @@
 // The rule about protected locks: the vector's own lock is always taken under the owner's.
+// fissure: rule protected-lock LooseVectorFixed.add
 import java.util.Vector;
 
 public class LooseVectorFixed {

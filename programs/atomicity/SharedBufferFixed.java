@@ -1,4 +1,5 @@
 // The rule about locks of one thread: each line has a buffer of its own, whose lock nobody else takes.
+// fissure: rule thread-local-lock SharedBufferFixed.line
 public class SharedBufferFixed {
     synchronized String line(String name) {
         StringBuffer text = new StringBuffer();

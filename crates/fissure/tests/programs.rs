@@ -6,6 +6,7 @@
 //! - `may-find ANALYSIS KIND SUBJECT`: depends on the schedule, so both is right.
 //! - `must-find-ordered ANALYSIS SUBJECT`: reported as ordered by thread start or join.
 //! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
+//! - `rule RULE SUBJECT`: Atomizer is silent about the block because of this rule, and reports it without.
 //! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
 //! - `detect OPTION…`: what Fissure is told beside the analysis.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
@@ -61,6 +62,8 @@ struct Expectations {
     must_find_ordered: Vec<Claim>,
     must_not_find_ordered: Vec<String>,
     must_leave_alone: Vec<String>,
+    /// Rules of Atomizer, and what would be found without each.
+    rules: Vec<(String, String)>,
     program_exit: i32,
     detect_options: Vec<String>,
     java_options: Vec<String>,
@@ -236,7 +239,38 @@ impl Folder {
                 failures.push(block(program, java, analysis, &problems, &ended));
             }
         }
+        for (rule, subject) in &expectations.rules {
+            failures.extend(self.check_rule(program, java, &command, rule, subject));
+        }
         failures
+    }
+
+    /// Runs a program without a rule of Atomizer: what the rule keeps quiet about must be found.
+    fn check_rule(
+        &self,
+        program: &Program,
+        java: &Path,
+        command: &[OsString],
+        rule: &str,
+        subject: &str,
+    ) -> Option<String> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+        let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
+        watched.extend(["--analysis", "atomizer", "--atomizer-without", rule, "--json"].map(OsString::from));
+        watched.push(file.path().into());
+        watched.extend(program.expectations.detect_options.iter().map(OsString::from));
+        watched.push("--".into());
+        watched.extend(command.iter().cloned());
+        let ended = run(&watched, "", Some(&self.agent));
+        let report: Value =
+            serde_json::from_slice(&fs::read(file.path()).unwrap_or_default()).unwrap_or_default();
+        let wanted = claim("atomizer", "atomicity-violation", subject);
+        let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if findings.iter().any(|finding| wanted.covers(finding)) {
+            return None;
+        }
+        let problem = format!("{subject} is not found without the rule {rule}");
+        Some(block(program, java, "atomizer", &[problem], &ended))
     }
 }
 
@@ -352,7 +386,10 @@ fn check_story(finding: &Value) -> Vec<String> {
         let begins = stack.last().is_some_and(|frame| {
             frame["class"] == "java.lang.Thread" && frame["method"] == "run" || frame["method"] == "main"
         });
-        if !is_first || !begins || !site["line"].is_u64() || !site["file"].is_string() {
+        // Some JDKs come without lines.
+        let is_jdk = site["class"].as_str().is_some_and(|class| class.starts_with("java."));
+        let is_placed = is_jdk || site["line"].is_u64() && site["file"].is_string();
+        if !is_first || !begins || !is_placed {
             complain("a place without its line or its whole stack");
         }
     }
@@ -538,6 +575,9 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
             }
             ["must-not-find-ordered", subject] => {
                 expectations.must_not_find_ordered.push((*subject).to_owned());
+            }
+            ["rule", rule, subject] => {
+                expectations.rules.push(((*rule).to_owned(), (*subject).to_owned()));
             }
             ["must-leave-alone", class] => expectations.must_leave_alone.push((*class).to_owned()),
             ["program-exit", code] => {
