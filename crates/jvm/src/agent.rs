@@ -31,8 +31,8 @@ pub(crate) struct Code {
     pub(crate) sites: Sites,
     pub(crate) registry: Registry,
     pub(crate) left_alone: Vec<LeftAlone>,
-    /// Sites that stand for another one as well.
-    pub(crate) twofold: FxHashMap<u32, u32>,
+    /// Sites that stand for others as well.
+    pub(crate) manifold: FxHashMap<u32, Vec<u32>>,
 }
 
 /// Names for what reports speak of.

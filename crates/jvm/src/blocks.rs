@@ -39,12 +39,14 @@ pub(crate) const MOST_EXECUTIONS: usize = (1 << 14) + 2;
 // What is known of a site, as the hook class `FissureBlocks` has it.
 const APPLICATION: u8 = 1;
 const LIBRARY: u8 = 2;
-const TWOFOLD: u8 = 4;
+const MANIFOLD: u8 = 4;
 const RAN: u8 = 8;
 /// It was looked at what the site accesses.
 const LOOKED_AT: u8 = 16;
 /// It accesses something that is meant for several threads at once.
 const SYNCHRONIZES: u8 = 32;
+const WITH_READ: u8 = 64;
+const WITH_WRITE: u8 = 128;
 
 // What the log tells of an access.
 const WRITES: i64 = 1 << 30;
@@ -162,9 +164,14 @@ pub(crate) fn flags(view: View, kind: SiteKind, method: &str, descriptor: &str) 
     }
 }
 
-/// Takes note that an access stands for two.
-pub(crate) fn mark_twofold(flags: &Table, site: u32) {
-    flags.set_bits(site as usize, TWOFOLD);
+/// Takes note that an access of one kind stands for another one as well.
+pub(crate) fn mark_manifold(flags: &Table, site: u32, kind: SiteKind, other: SiteKind) {
+    let with = match (kind, other) {
+        (SiteKind::Write, SiteKind::Read) => WITH_READ,
+        (SiteKind::Write, _) => WITH_WRITE,
+        _ => 0,
+    };
+    flags.set_bits(site as usize, MANIFOLD | with);
 }
 
 /// A block was entered for the first time, or one of a library for which it is not known whether the application calls it.
@@ -329,28 +336,56 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
     for (at, &operation) in log.operations.iter().enumerate() {
         let (about, note) = (log.about[at], log.stacks[at]);
         let (kind, site, lock) = (operation >> 20, operation as u32 & 0xF_FFFF, about as u32);
-        let operation = match kind {
-            0 => Operation::Acquire(lock),
-            1 => Operation::Release(lock),
-            2 => Operation::AcquireAgain(lock),
-            3 => Operation::ReleaseAgain(lock),
-            4 => Operation::Wait(lock),
-            6 => Operation::Start,
-            7 => Operation::Join,
-            8 => match place(agent, owner(at).unwrap_or_default(), site, about, &mut known) {
-                Some(place) => Operation::Access(place),
-                None => continue,
-            },
-            _ => Operation::Access(RACY),
-        };
-        let action = |site| Action { operation, site, note: note as u64 };
-        let other = locked(&agent.code).twofold.get(&site).copied();
-        match other.filter(|_| matches!(operation, Operation::Access(_))) {
-            Some(other) => actions.extend([action(site.min(other)), action(site.max(other))]),
-            None => actions.push(action(site)),
+        let mut act = |site, operation| actions.push(Action { operation, site, note: note as u64 });
+        match kind {
+            0 => act(site, Operation::Acquire(lock)),
+            1 => act(site, Operation::Release(lock)),
+            2 => act(site, Operation::AcquireAgain(lock)),
+            3 => act(site, Operation::ReleaseAgain(lock)),
+            4 => act(site, Operation::Wait(lock)),
+            6 => act(site, Operation::Start),
+            7 => act(site, Operation::Join),
+            8 => {
+                let owner = owner(at).unwrap_or_default();
+                for (site, writes) in accesses(agent, site) {
+                    let about = match writes {
+                        Some(true) => about | WRITES,
+                        Some(false) => about & !WRITES,
+                        None => about,
+                    };
+                    if let Some(place) = place(agent, owner, site, about, &mut known) {
+                        act(site, Operation::Access(place));
+                    }
+                }
+            }
+            kind => {
+                let races = |writes: Option<bool>| writes != Some(false) || kind != 9;
+                for (site, _) in accesses(agent, site).into_iter().filter(|&(_, writes)| races(writes)) {
+                    act(site, Operation::Access(RACY));
+                }
+            }
         }
     }
     (actions, known)
+}
+
+/// All accesses that one stands for, in their order, each with whether it writes, unless only the access itself knows.
+fn accesses(agent: &Agent, site: u32) -> Vec<(u32, Option<bool>)> {
+    let code = locked(&agent.code);
+    let others = code.manifold.get(&site).map_or(&[][..], |others| others);
+    let mut sites: Vec<u32> = others.iter().copied().chain([site]).collect();
+    sites.sort_unstable();
+    sites
+        .into_iter()
+        .map(|site| {
+            let writes = match code.sites.get(site).map(|info| info.kind) {
+                Some(SiteKind::Read) => Some(false),
+                Some(SiteKind::Write) => Some(true),
+                _ => None,
+            };
+            (site, writes)
+        })
+        .collect()
 }
 
 /// A number for an access that did not race when it happened; none if it was initialisation or cannot be followed.

@@ -27,6 +27,8 @@ const STATIC: u16 = 0x0008;
 const FINAL: u16 = 0x0010;
 const VOLATILE: u16 = 0x0040;
 const SYNTHETIC: u16 = 0x1000;
+/// Of how many further accesses it is remembered that one stands for them; two break any block.
+const MOST_OTHERS: usize = 3;
 
 /// Rewrites a class; `None` if it stays as it is.
 pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -188,9 +190,13 @@ impl Environment for ClassEnvironment<'_> {
     }
 
     fn stands_for(&mut self, site: u32, other: u32) {
-        if site > 0 && other > 0 {
-            blocks::mark_twofold(&self.agent.flags, site);
-            self.code.twofold.entry(site).or_insert(other);
+        let kind = |number| self.code.sites.get(number).map(|site| site.kind);
+        if let (Some(first), Some(second)) = (kind(site), kind(other)) {
+            let others = self.code.manifold.entry(site).or_default();
+            if others.len() < MOST_OTHERS {
+                others.push(other);
+                blocks::mark_manifold(&self.agent.flags, site, first, second);
+            }
         }
     }
 

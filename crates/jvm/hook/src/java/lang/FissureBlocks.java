@@ -19,6 +19,8 @@ final class FissureBlocks {
     static final int JOIN = 7;
     /** An access that does not race by what is known now. */
     static final int ACCESS_SO_FAR = 8;
+    /** Of an access that stands for reads as well, only what is written races. */
+    static final int WRITE_ONLY = 9;
 
     /** In the details of an access: it writes. */
     private static final long WRITES = 1L << 30;
@@ -31,9 +33,13 @@ final class FissureBlocks {
     // What is known of a site, one byte each.
     private static final int APPLICATION = 1;
     private static final int LIBRARY = 2;
-    /** One access stands for two. */
-    private static final int TWOFOLD = 4;
+    /** One access stands for several. */
+    private static final int MANIFOLD = 4;
     private static final int RAN = 8;
+    /** One of the others is a read, while this one writes. */
+    private static final int WITH_READ = 64;
+    /** One of the others is a write. */
+    private static final int WITH_WRITE = 128;
     /** Behind the bytes of the sites: in how many executions of its block all first accesses were noted. */
     private static final long NOTED = 1L << SITE_BITS;
     private static final int OFTEN_ENOUGH = 16;
@@ -155,13 +161,18 @@ final class FissureBlocks {
         }
     }
 
+    /** Whether a write stands for a read as well. */
+    static boolean isWithRead(int site) {
+        return (flags(site) & WITH_READ) != 0;
+    }
+
     /** Takes note of an operation inside of the active blocks. */
     void log(int kind, Object object, int site) {
         if (depth == 0) {
             return;
         }
         int operation = kind << SITE_BITS | site;
-        if (kind == ACCESS && repeats(operation)) {
+        if ((kind == ACCESS || kind == WRITE_ONLY) && repeats(operation)) {
             return;
         }
         if (count == objects.length && !makeRoom()) {
@@ -291,7 +302,13 @@ final class FissureBlocks {
                     break;
                 case ACCESS:
                 case ACCESS_SO_FAR:
-                    if (committed || (flags(operations[i] & SITE_MASK) & TWOFOLD) != 0) {
+                    if (committed || (flags(operations[i] & SITE_MASK) & MANIFOLD) != 0) {
+                        return true;
+                    }
+                    committed = true;
+                    break;
+                case WRITE_ONLY:
+                    if (committed || (flags(operations[i] & SITE_MASK) & WITH_WRITE) != 0) {
                         return true;
                     }
                     committed = true;

@@ -329,13 +329,25 @@ final class FissureThread {
         if (blocks == null) {
             return;
         }
-        if (isRacy) {
-            blocks.log(FissureBlocks.ACCESS, null, site);
+        if (isRacy && blocks.isActive()) {
+            boolean readMoves = write && FissureBlocks.isWithRead(site) && !readRaces(owner, base, word);
+            blocks.log(readMoves ? FissureBlocks.WRITE_ONLY : FissureBlocks.ACCESS, null, site);
         } else if (blocks.isNoting() && !(base instanceof long[])) {
             boolean isOwn = (int) (word >>> FissureEngine.STATE_SHIFT) == FissureEngine.EXCLUSIVE_MODIFIED;
             boolean hasLocks = ((int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK) != 0;
             blocks.logSoFar(owner, site, set, write, isOwn && !hasLocks);
         }
+    }
+
+    /** Whether a read races that this thread makes where it has just written. */
+    private boolean readRaces(Object owner, Object base, long word) {
+        int set = set(base == owner ? owner : null, false);
+        if (knows(word, set, false)) {
+            return isRacy;
+        }
+        boolean races = FissureEngine.isRacy(word, segment, set, false);
+        learn(word, set, false, races);
+        return races;
     }
 
     private void logUnplaced(int kind, Object object) {
