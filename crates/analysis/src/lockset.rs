@@ -29,8 +29,8 @@
 //!   further, for two other threads may yet race on it.
 //! - For whoever asks which accesses to a location race ([`Machine::following`]), it is followed beyond the first report
 //!   as [`State::Followed`], and [`Machine::is_racy`] tells of one access. Initialisation does not count there: what the
-//!   first thread did without any lock, or in a constructor, up to when another one came along and having written. Of
-//!   volatile fields and atomics only constructors count.
+//!   first thread did up to when another one came along, if it wrote and if it began without any lock or in a
+//!   constructor. Of volatile fields and atomics only what began in a constructor counts.
 //! - A thread that accesses its own location under different locks has a history too, so that a report never says of
 //!   a write what was true of a read. Where one access covers all others, the location is its thread's own again.
 
@@ -176,6 +176,22 @@ impl Machine {
                     && !self.synchronizing.contains(&word.site()))
     }
 
+    /// Whether an access still belongs to the initialisation of a location that one thread alone has accessed, under
+    /// different locks.
+    fn is_still_initial(&self, mode: Mode, history: u32, access: Access) -> bool {
+        let entries = self.histories.entries(history);
+        let thread = self.order.thread_of(access.segment);
+        let is_alone = entries.iter().all(|entry| self.order.thread_of(entry.segment) == thread);
+        let wrote = access.kind == AccessKind::Write || entries.iter().any(|entry| entry.wrote);
+        let is_unlocked = access.set == EMPTY && !self.synchronizing.contains(&access.site);
+        mode.has_initialisation
+            && is_alone
+            && wrote
+            && (is_unlocked
+                || self.constructors.contains(&access.site)
+                || entries.iter().any(|entry| entry.initial))
+    }
+
     fn step_in(&mut self, mode: Mode, word: Word, access: Access) -> Step {
         let wrote = access.kind == AccessKind::Write;
         let quiet = |word| Step { word, race: None };
@@ -255,7 +271,7 @@ impl Machine {
         modified: bool,
         access: Access,
     ) -> Step {
-        let later = entry(access);
+        let later = Entry { initial: self.is_still_initial(mode, history, access), ..entry(access) };
         let race = if modified && set == EMPTY { self.race(mode, history, later, access.kind) } else { None };
         if race.is_some_and(|race| !race.ordered) {
             let followed = if mode.follows { self.follow(history, access) } else { None };

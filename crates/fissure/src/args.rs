@@ -160,6 +160,8 @@ pub(crate) enum RuleName {
     ThreadLocalLock,
     /// A lock that is always acquired under another common lock does.
     ProtectedLock,
+    /// What was read of an atomic that is then compared and set does.
+    CompareAndSet,
 }
 
 impl From<RuleName> for Refinement {
@@ -168,6 +170,7 @@ impl From<RuleName> for Refinement {
             RuleName::ReEntrant => Refinement::ReEntrant,
             RuleName::ThreadLocalLock => Refinement::ThreadLocalLock,
             RuleName::ProtectedLock => Refinement::ProtectedLock,
+            RuleName::CompareAndSet => Refinement::CompareAndSet,
         }
     }
 }

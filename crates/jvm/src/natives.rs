@@ -85,6 +85,7 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
                 agent.hits.address() as i64,
                 i64::from(has(Refinement::ReEntrant)),
                 i64::from(has(Refinement::ProtectedLock)),
+                i64::from(has(Refinement::CompareAndSet)),
             ],
         );
     });

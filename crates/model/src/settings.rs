@@ -24,7 +24,7 @@ impl Analysis {
     }
 }
 
-/// What Atomizer knows of locks beyond the plain rule that an acquire moves right and a release moves left.
+/// What Atomizer knows beyond the plain rules that an acquire moves right, a release left, and a racy access not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refinement {
@@ -34,12 +34,8 @@ pub enum Refinement {
     ThreadLocalLock,
     /// A lock that is always acquired under another common lock moves both ways.
     ProtectedLock,
-}
-
-impl Refinement {
-    /// All of them.
-    pub const ALL: [Refinement; 3] =
-        [Refinement::ReEntrant, Refinement::ThreadLocalLock, Refinement::ProtectedLock];
+    /// What was read of an atomic that is then compared and set moves both ways, and so does an attempt that failed.
+    CompareAndSet,
 }
 
 /// What Atomizer is told.

@@ -187,6 +187,10 @@ fn initialisation_does_not_race_with_use_under_a_lock() {
         "t2 sync A\n t2 read x\n t2 write x\n t2 end A\n t1 sync A\n t1 read x\n t1 write x\n t1 end A\n";
     check(&format!("{START_TWO} t1 write x\n {uses}"), &[]);
     check(&format!("main write x\n {START_TWO} {uses}"), &[]);
+    // One thread alone, under whatever locks it likes.
+    let builder =
+        format!("{START_TWO} t1 write x\n t1 lock B\n t1 write x\n t1 unlock B\n t1 read x\n {uses}");
+    check(&builder, &[]);
     // What holds a lock was meant to be protected by it.
     let other = format!("{START_TWO} t1 lock B\n t1 write x\n t1 unlock B\n {uses}");
     check(&other, &["A: t2 read x -> t2 write x"]);

@@ -150,15 +150,47 @@ final class FissureBlocks {
      * before any other thread has touched it.
      */
     void logSoFar(Object owner, int site, int set, boolean write, boolean mayInitialise) {
+        long more = set | (mayInitialise ? MAY_INITIALISE : 0L);
+        logAccess(ACCESS_SO_FAR, owner, site, write, (long) thread.segment << 32 | more);
+    }
+
+    /** Takes note of an access that races; its owner matters only for atomics. */
+    void logAccess(int kind, Object owner, int site, boolean write) {
+        logAccess(kind, owner, site, write, 0L);
+    }
+
+    private void logAccess(int kind, Object owner, int site, boolean write, long detail) {
         int at = count;
-        log(ACCESS_SO_FAR, owner, site);
+        log(kind, owner, site);
         if (count == at + 1) {
-            details[at] =
-                    (long) thread.segment << 32
-                            | set
-                            | (write ? WRITES : 0L)
-                            | (mayInitialise ? MAY_INITIALISE : 0L);
+            details[at] = detail | (write ? WRITES : 0L);
         }
+    }
+
+    /**
+     * An atomic is about to be compared and set. What was read of it before moves: if it is set, nobody has changed it since,
+     * and if not, the attempt has had no effect.
+     */
+    void forgetRead(Object atomic) {
+        for (int at = count - 1; depth > 0 && at >= starts[depth - 1]; at--) {
+            int kind = operations[at] >>> SITE_BITS;
+            if (objects[at] == atomic && (kind == ACCESS || kind == ACCESS_SO_FAR)) {
+                if ((details[at] & WRITES) == 0L) {
+                    drop(at);
+                }
+                return;
+            }
+        }
+    }
+
+    private void drop(int at) {
+        count--;
+        int length = count - at;
+        System.arraycopy(objects, at + 1, objects, at, length);
+        System.arraycopy(operations, at + 1, operations, at, length);
+        System.arraycopy(samples, at + 1, samples, at, length);
+        System.arraycopy(details, at + 1, details, at, length);
+        objects[count] = null;
     }
 
     /** Whether a write stands for a read as well. */

@@ -43,12 +43,14 @@ final class FissureEngine {
     static final boolean RE_ENTRANT;
     /** Whether locks count that are held when another one is acquired. */
     static final boolean PROTECTED;
+    /** Whether what was read of an atomic moves to where it is compared and set. */
+    static final boolean COMPARE_AND_SET;
     /** Stands in {@link #TABLE} for a volatile field. */
     private static final int VOLATILE = -2;
 
     static {
         initialize();
-        long[] constants = new long[9];
+        long[] constants = new long[10];
         constants(constants);
         TABLE = constants[0];
         CELLS = constants[1];
@@ -60,6 +62,7 @@ final class FissureEngine {
         HITS = constants[6];
         RE_ENTRANT = constants[7] != 0L;
         PROTECTED = constants[8] != 0L;
+        COMPARE_AND_SET = constants[9] != 0L;
     }
 
     private FissureEngine() {}

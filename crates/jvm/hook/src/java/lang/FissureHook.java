@@ -144,6 +144,12 @@ public final class FissureHook {
         }
     }
 
+    public static void atomicCompared(boolean set, Object atomic) {
+        if (on) {
+            FissureThread.compared(set, atomic);
+        }
+    }
+
     public static void atomicWrite(Object atomic) {
         if (on) {
             FissureThread.atomic(atomic, true);

@@ -258,6 +258,22 @@ final class FissureThread {
         }
     }
 
+    /** An atomic was compared, and set if it had the expected value. */
+    static void compared(boolean set, Object atomic) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.isQuiet() || self.call == 0) {
+            return;
+        }
+        if (FissureEngine.COMPARE_AND_SET && self.blocks != null) {
+            self.blocks.forgetRead(atomic);
+        }
+        if (set || !FissureEngine.COMPARE_AND_SET) {
+            atomic(atomic, true);
+        } else {
+            self.call = 0;
+        }
+    }
+
     /** A method begins that is to be atomic. */
     static void blockEnter(int site) {
         FissureThread self = Thread.currentThread().fissureState;
@@ -331,7 +347,8 @@ final class FissureThread {
         }
         if (isRacy && blocks.isActive()) {
             boolean readMoves = write && FissureBlocks.isWithRead(site) && !readRaces(owner, base, word);
-            blocks.log(readMoves ? FissureBlocks.WRITE_ONLY : FissureBlocks.ACCESS, null, site);
+            Object atomic = base instanceof FissureLocks.Numbered ? owner : null;
+            blocks.logAccess(readMoves ? FissureBlocks.WRITE_ONLY : FissureBlocks.ACCESS, atomic, site, write);
         } else if (blocks.isNoting() && !(base instanceof long[])) {
             boolean isOwn = (int) (word >>> FissureEngine.STATE_SHIFT) == FissureEngine.EXCLUSIVE_MODIFIED;
             boolean hasLocks = ((int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK) != 0;
