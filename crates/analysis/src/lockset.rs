@@ -139,11 +139,23 @@ impl Machine {
     }
 
     /// Takes note that a lock was acquired, as if the lock were a location that its acquires write (or read, if others
-    /// may share it) under the locks that were held before. It is [`State::Done`] once two threads have acquired it without
-    /// such a lock in common and without an order between them.
+    /// may share it) under the locks that were held before. It is [`State::Followed`] once two threads have acquired it
+    /// without such a lock in common and without an order between them.
     pub fn step_lock(&mut self, word: Word, access: Access) -> Word {
-        let mode = Mode { analysis: Analysis::Racer, follows: false, has_initialisation: false };
+        let mode = Mode { analysis: Analysis::Racer, follows: true, has_initialisation: false };
         self.step_in(mode, word, access).word
+    }
+
+    /// Whether another thread acquires a lock in state `word` in no order with this part of a thread's life. Before the first
+    /// thread is started, and after the last one was joined, no lock is contended, whatever happens meanwhile.
+    pub fn is_contended(&self, word: Word, segment: Segment) -> bool {
+        let thread = self.order.thread_of(segment);
+        word.state() == State::Followed
+            && self.histories.entries(word.owner()).iter().any(|other| {
+                self.order.thread_of(other.segment) != thread
+                    && !self.order.is_before(other.segment, segment)
+                    && !self.order.is_before(segment, other.segment)
+            })
     }
 
     /// Whether an access to a location in state `word` races with an access of another thread that was seen so far and

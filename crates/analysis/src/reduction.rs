@@ -39,7 +39,8 @@ use smallvec::SmallVec;
 
 use fissure_model::settings::Refinement;
 
-/// What a thread does inside a block, as far as it does not move both ways for sure.
+/// What a thread does inside a block, as far as it does not move both ways for sure. A lock is named by a number that stands for
+/// it in one part of a thread's life, for the same lock may be the thread's own before it starts others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A lock is acquired.

@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use fissure_analysis::{
-    lockset::Access,
+    lockset::{Access, Machine},
+    locksets::EMPTY,
     order::Segment,
     reduction::{Action, Break, Execution, Fact, Operation, RACY, Reduction},
-    word::Word,
+    word::{State, Word},
 };
 use fissure_classfile::SiteKind;
 use fissure_model::{
@@ -67,6 +68,13 @@ pub(crate) struct Blocks {
     /// Accesses inside of kept executions that did not race when they happened, by their numbers and locations.
     open: FxHashMap<Location, Vec<(u64, Access)>>,
     last_place: u64,
+    /// Locks in parts of threads' lives, which is what the reduction knows of locks: the numbers, and what they stand for.
+    uses: FxHashMap<(u32, Segment), u32>,
+    used: Vec<(u32, Segment)>,
+    /// The numbers of each lock.
+    uses_of: FxHashMap<u32, Vec<u32>>,
+    /// The state of locks that several threads acquire.
+    shared_locks: FxHashMap<u32, Word>,
     /// The state of locations that race.
     racing: FxHashMap<Location, Word>,
     /// Blocks that ran, by their sites.
@@ -116,6 +124,10 @@ impl Blocks {
             reports: FxHashMap::default(),
             open: FxHashMap::default(),
             last_place: RACY,
+            uses: FxHashMap::default(),
+            used: Vec::new(),
+            uses_of: FxHashMap::default(),
+            shared_locks: FxHashMap::default(),
             racing: FxHashMap::default(),
             ran: FxHashSet::default(),
             broken: FxHashSet::default(),
@@ -241,8 +253,51 @@ pub(crate) fn ended(
     number + 1
 }
 
-/// Takes note of something that was found out about a lock.
-pub(crate) fn learn(agent: &Agent, fact: Fact) {
+/// A lock was acquired in a way that changed what is known of it.
+pub(crate) fn acquired(agent: &Agent, lock: u32, word: Word) {
+    let uses: Vec<(u32, Segment)> = {
+        let mut blocks = locked(&agent.blocks);
+        blocks.shared_locks.insert(lock, word);
+        let numbers = blocks.uses_of.get(&lock).map_or(&[][..], |uses| uses);
+        numbers.iter().map(|&number| (number, blocks.used[number as usize].1)).collect()
+    };
+    let facts: Vec<Fact> = {
+        let machine = locked(&agent.machine);
+        uses.iter().filter_map(|&(number, segment)| lock_fact(&machine, word, number, segment)).collect()
+    };
+    for fact in facts {
+        learn(agent, fact);
+    }
+}
+
+/// What the state of a lock says about one of its uses.
+fn lock_fact(machine: &Machine, word: Word, number: u32, segment: Segment) -> Option<Fact> {
+    if machine.is_contended(word, segment) {
+        return Some(Fact::Contended(number));
+    }
+    let is_protected = matches!(word.state(), State::Shared | State::SharedModified) && word.set() != EMPTY;
+    is_protected.then_some(Fact::Protected(number))
+}
+
+/// The number of a lock as a thread used it, and what is known already.
+fn lock_use(agent: &Agent, about: i64, known: &mut Vec<Fact>) -> u32 {
+    let (lock, segment) = (about as u32, Segment((about >> 32) as u32));
+    let machine = locked(&agent.machine);
+    let mut blocks = locked(&agent.blocks);
+    let next = blocks.used.len() as u32;
+    let number = *blocks.uses.entry((lock, segment)).or_insert(next);
+    if number == next {
+        blocks.used.push((lock, segment));
+        blocks.uses_of.entry(lock).or_default().push(number);
+    }
+    if let Some(&word) = blocks.shared_locks.get(&lock) {
+        known.extend(lock_fact(&machine, word, number, segment));
+    }
+    number
+}
+
+/// Takes note of something that was found out about a lock or an access.
+fn learn(agent: &Agent, fact: Fact) {
     let broken = locked(&agent.blocks).reduction.learn(fact);
     for number in broken {
         report_kept(agent, number);
@@ -335,14 +390,14 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
     let mut known = Vec::new();
     for (at, &operation) in log.operations.iter().enumerate() {
         let (about, note) = (log.about[at], log.stacks[at]);
-        let (kind, site, lock) = (operation >> 20, operation as u32 & 0xF_FFFF, about as u32);
+        let (kind, site) = (operation >> 20, operation as u32 & 0xF_FFFF);
         let mut act = |site, operation| actions.push(Action { operation, site, note: note as u64 });
         match kind {
-            0 => act(site, Operation::Acquire(lock)),
-            1 => act(site, Operation::Release(lock)),
-            2 => act(site, Operation::AcquireAgain(lock)),
-            3 => act(site, Operation::ReleaseAgain(lock)),
-            4 => act(site, Operation::Wait(lock)),
+            0 => act(site, Operation::Acquire(lock_use(agent, about, &mut known))),
+            1 => act(site, Operation::Release(lock_use(agent, about, &mut known))),
+            2 => act(site, Operation::AcquireAgain(lock_use(agent, about, &mut known))),
+            3 => act(site, Operation::ReleaseAgain(lock_use(agent, about, &mut known))),
+            4 => act(site, Operation::Wait(lock_use(agent, about, &mut known))),
             6 => act(site, Operation::Start),
             7 => act(site, Operation::Join),
             8 => {
@@ -555,7 +610,8 @@ fn thing(agent: &Agent, action: Action) -> String {
         | Operation::AcquireAgain(lock)
         | Operation::ReleaseAgain(lock)
         | Operation::Wait(lock) => {
-            locked(&agent.names).locks.get(lock as usize).cloned().unwrap_or_else(|| "a lock".to_owned())
+            let number = locked(&agent.blocks).used.get(lock as usize).map_or(0, |&(lock, _)| lock as usize);
+            locked(&agent.names).locks.get(number).cloned().unwrap_or_else(|| "a lock".to_owned())
         }
         Operation::Start | Operation::Join => "a thread".to_owned(),
         Operation::Access(_) => {

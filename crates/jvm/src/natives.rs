@@ -9,9 +9,7 @@ use std::{
 
 use fissure_analysis::{
     lockset::Access,
-    locksets::EMPTY,
     order::Segment,
-    reduction::Fact,
     word::{State, Word},
 };
 use fissure_model::{
@@ -203,13 +201,7 @@ extern "system" fn step_lock(
     guarded(Word::DONE.0 as i64, |agent| {
         let access = access(segment, set, 0, write);
         let next = locked(&agent.machine).step_lock(Word(word as u64), access);
-        match next.state() {
-            State::Done => blocks::learn(agent, Fact::Contended(lock as u32)),
-            State::Shared | State::SharedModified if next.set() != EMPTY => {
-                blocks::learn(agent, Fact::Protected(lock as u32));
-            }
-            _ => {}
-        }
+        blocks::acquired(agent, lock as u32, next);
         next.0 as i64
     })
 }

@@ -15,6 +15,7 @@ use super::{Action, Break, Execution, Fact, Operation, Reduction};
 use crate::{
     lockset::{Access, Machine},
     locksets::EMPTY,
+    order::Segment,
     word::{State, Word},
 };
 
@@ -37,6 +38,8 @@ pub struct AtomicityDetector {
     protected_rule: bool,
     words: FxHashMap<LocationId, Word>,
     lock_words: FxHashMap<LockId, Word>,
+    /// Numbers for locks in parts of threads' lives.
+    uses: FxHashMap<(LockId, Segment), u32>,
     numbers: FxHashMap<ThreadId, ThreadId>,
     threads: FxHashMap<ThreadId, Thread>,
     /// The accesses inside blocks, by location.
@@ -68,6 +71,7 @@ impl AtomicityDetector {
             protected_rule: !without.contains(&Refinement::ProtectedLock),
             words: FxHashMap::default(),
             lock_words: FxHashMap::default(),
+            uses: FxHashMap::default(),
             numbers: FxHashMap::default(),
             threads: FxHashMap::default(),
             open: FxHashMap::default(),
@@ -100,7 +104,8 @@ impl AtomicityDetector {
         for block in &mut self.threads.entry(thread).or_default().blocks {
             block.waited |= block.lock == Some(lock);
         }
-        self.act(thread, Operation::Wait(lock.0), site);
+        let number = self.use_of(thread, lock);
+        self.act(thread, Operation::Wait(number), site);
     }
 
     /// Takes one event.
@@ -113,7 +118,8 @@ impl AtomicityDetector {
                 held.remove(at);
                 let is_last = held.iter().all(|&(other, _)| other != lock);
                 let release = if is_last { Operation::Release } else { Operation::ReleaseAgain };
-                self.act(thread, release(lock.0), site);
+                let number = self.use_of(thread, lock);
+                self.act(thread, release(number), site);
             }
             Event::Start { parent, child } => {
                 let number = self.number(parent);
@@ -150,7 +156,8 @@ impl AtomicityDetector {
         let is_first = held.iter().all(|&(other, _)| other != lock);
         held.push((lock, mode));
         if !is_first {
-            self.act(thread, Operation::AcquireAgain(lock.0), site);
+            let number = self.use_of(thread, lock);
+            self.act(thread, Operation::AcquireAgain(number), site);
             return;
         }
         let number = self.number(thread);
@@ -158,14 +165,30 @@ impl AtomicityDetector {
         let word = self.lock_words.get(&lock).copied().unwrap_or(Word::VIRGIN);
         let next = self.machine.step_lock(word, access);
         self.lock_words.insert(lock, next);
-        match next.state() {
-            State::Done => drop(self.reduction.learn(Fact::Contended(lock.0))),
-            State::Shared | State::SharedModified if next.set() != EMPTY => {
-                drop(self.reduction.learn(Fact::Protected(lock.0)));
+        let number = self.use_of(thread, lock);
+        for (&(used, segment), &number) in &self.uses {
+            if used != lock {
+                continue;
             }
-            _ => {}
+            if self.machine.is_contended(next, segment) {
+                self.reduction.learn(Fact::Contended(number));
+            } else if matches!(next.state(), State::Shared | State::SharedModified) && next.set() != EMPTY {
+                self.reduction.learn(Fact::Protected(number));
+            }
         }
-        self.act(thread, Operation::Acquire(lock.0), site);
+        self.act(thread, Operation::Acquire(number), site);
+    }
+
+    /// The number of a lock as the thread uses it now.
+    fn use_of(&mut self, thread: ThreadId, lock: LockId) -> u32 {
+        let thread = self.number(thread);
+        let segment = self.machine.order.segment(thread);
+        let next = self.uses.len() as u32;
+        let number = *self.uses.entry((lock, segment)).or_insert(next);
+        if self.lock_words.get(&lock).is_some_and(|&word| self.machine.is_contended(word, segment)) {
+            self.reduction.learn(Fact::Contended(number));
+        }
+        number
     }
 
     fn access(&mut self, thread: ThreadId, location: LocationId, kind: AccessKind, site: u32) {

@@ -270,6 +270,8 @@ fn rule_thread_local_lock() {
         "main enter block\n main lock A\n main unlock A\n main lock A\n main unlock A\n main exit block\n";
     let trace = format!("{early}{START_TWO}t1 lock A\n t1 unlock A\n");
     check_rule(Refinement::ThreadLocalLock, &trace, &["block: main unlock A -> main lock A"]);
+    // Even if they contend for the lock among themselves.
+    check(&format!("{trace}{}", shares("A")), &[]);
 }
 
 #[test]

@@ -68,7 +68,7 @@ final class FissureBlocks {
     private Object[] objects = new Object[32];
     private int[] operations = new int[32];
     private long[] samples = new long[32];
-    /** Of accesses: segment, locks, and whether they write. */
+    /** The segment, and of accesses locks and whether they write. */
     private long[] details = new long[32];
     private int count;
 
@@ -151,7 +151,7 @@ final class FissureBlocks {
      */
     void logSoFar(Object owner, int site, int set, boolean write, boolean mayInitialise) {
         long more = set | (mayInitialise ? MAY_INITIALISE : 0L);
-        logAccess(ACCESS_SO_FAR, owner, site, write, (long) thread.segment << 32 | more);
+        logAccess(ACCESS_SO_FAR, owner, site, write, more);
     }
 
     /** Takes note of an access that races; its owner matters only for atomics. */
@@ -163,7 +163,7 @@ final class FissureBlocks {
         int at = count;
         log(kind, owner, site);
         if (count == at + 1) {
-            details[at] = detail | (write ? WRITES : 0L);
+            details[at] |= detail | (write ? WRITES : 0L);
         }
     }
 
@@ -213,6 +213,7 @@ final class FissureBlocks {
         objects[count] = object;
         operations[count] = operation;
         samples[count] = sample(operation);
+        details[count] = (long) thread.segment << 32;
         count++;
         if (kind == RELEASE) {
             collapse(object);
@@ -262,7 +263,7 @@ final class FissureBlocks {
         if (count - start < 1 || !breaks(start)) {
             return 0;
         }
-        long key = sites[at];
+        long key = (long) thread.segment << 32 | sites[at];
         for (int i = start; i < count; i++) {
             key = (key ^ operations[i]) * 0x9E3779B97F4A7C15L;
             key ^= key >>> 29;
@@ -298,7 +299,7 @@ final class FissureBlocks {
                 what[i] = operations[start + i];
                 stacks[i] = samples[start + i];
                 if (isOfLock(what[i])) {
-                    about[i] = FissureLocks.numbered(objects[start + i]).number();
+                    about[i] = details[start + i] | FissureLocks.numbered(objects[start + i]).number();
                 } else if (what[i] >>> SITE_BITS == ACCESS_SO_FAR) {
                     owners[i] = objects[start + i];
                     about[i] = details[start + i];

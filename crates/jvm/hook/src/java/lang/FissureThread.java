@@ -421,7 +421,8 @@ final class FissureThread {
         FissureLocks.Numbered entry = recentLock(lock).whole();
         long word = entry.users;
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        if (state >= FissureEngine.DONE) {
+        // Whoever has acquired it without any other lock says nothing new by acquiring it again.
+        if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && knows(~word, 0, write)) {
             return;
         }
         boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == segment;
@@ -446,7 +447,7 @@ final class FissureThread {
 
     private long nextUsers(long word, int set, boolean write, FissureLocks.Numbered entry) {
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        if (state >= FissureEngine.DONE) {
+        if (state == FissureEngine.DONE) {
             return word;
         }
         if (state == 0) {
