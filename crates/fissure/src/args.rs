@@ -118,7 +118,8 @@ impl DetectArguments {
             return Err(Error::OrderedAtomizer);
         }
         let runs = if named { has(AnalysisName::Atomizer) } else { !happens_before };
-        if !runs && !(self.atomic.is_empty() && self.atomizer_without.is_empty()) {
+        let is_told = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
+        if is_told && !runs {
             return Err(Error::NoAtomizer);
         }
         let atomizer = runs.then(|| AtomizerSettings {

@@ -82,6 +82,65 @@ final class FissureLocks {
         }
     }
 
+    /** Takes note of who uses a lock, and under which others. */
+    static void touch(FissureThread thread, Object lock, boolean write) {
+        Numbered entry = thread.recentLock(lock).whole();
+        long word = entry.users;
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        // Whoever has acquired it without any other lock says nothing new by acquiring it again.
+        if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && thread.knows(~word, 0, write)) {
+            return;
+        }
+        boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == thread.segment;
+        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
+        if (isOwn && users == 0
+                && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            int set = FissureEngine.PROTECTED ? thread.set(null, write) : 0;
+            long next;
+            do {
+                word = entry.users;
+                next = nextUsers(thread, word, set, write, entry);
+            } while (next != word
+                    && !FissureEngine.U.compareAndSetLong(entry, USERS, word, next));
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    private static long nextUsers(
+            FissureThread thread, long word, int set, boolean write, Numbered entry) {
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        if (state == FissureEngine.DONE) {
+            return word;
+        }
+        if (state == 0) {
+            return FissureEngine.word(
+                    write ? FissureEngine.EXCLUSIVE_MODIFIED : FissureEngine.EXCLUSIVE,
+                    thread.segment,
+                    set,
+                    0);
+        }
+        int owner = (int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK;
+        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
+        if (state < FissureEngine.SHARED) {
+            boolean grows = write && state == FissureEngine.EXCLUSIVE;
+            if (owner == thread.segment && !grows && thread.common(users, set) == users) {
+                return word;
+            }
+        } else if (thread.knows(~word, set, write)) {
+            return word;
+        }
+        long next = FissureEngine.stepLock(word, thread.segment, set, write, entry.number());
+        if ((int) (next >>> FissureEngine.STATE_SHIFT) >= FissureEngine.SHARED) {
+            thread.learn(~next, set, write, false);
+        }
+        return next;
+    }
+
     private static Numbered add(Object lock, Object otherHalf) {
         synchronized (TABLE.guard) {
             FissureTable.Entry entry = TABLE.find(lock);

@@ -309,7 +309,7 @@ final class FissureThread {
     static void tryBlocks(Object lock) {
         FissureThread self = Thread.currentThread().fissureState;
         acquire(lock, EXCLUSIVE, 0);
-        self.touch(lock, true);
+        FissureLocks.touch(self, lock, true);
         self.enterBlock(0, lock);
         self.blocks.log(FissureBlocks.START, lock, 0);
         self.blocks.log(FissureBlocks.JOIN, lock, 0);
@@ -397,7 +397,7 @@ final class FissureThread {
             }
         }
         try {
-            touch(lock, mode == EXCLUSIVE);
+            FissureLocks.touch(this, lock, mode == EXCLUSIVE);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
             return 0;
@@ -416,63 +416,8 @@ final class FissureThread {
         return kept | BLOCK;
     }
 
-    /** Takes note of who uses a lock, and under which others. */
-    private void touch(Object lock, boolean write) {
-        FissureLocks.Numbered entry = recentLock(lock).whole();
-        long word = entry.users;
-        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        // Whoever has acquired it without any other lock says nothing new by acquiring it again.
-        if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && knows(~word, 0, write)) {
-            return;
-        }
-        boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == segment;
-        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
-        if (isOwn && users == 0
-                && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write)) {
-            return;
-        }
-        busy = true;
-        try {
-            int set = FissureEngine.PROTECTED ? set(null, write) : 0;
-            long next;
-            do {
-                word = entry.users;
-                next = nextUsers(word, set, write, entry);
-            } while (next != word
-                    && !FissureEngine.U.compareAndSetLong(entry, FissureLocks.USERS, word, next));
-        } finally {
-            busy = false;
-        }
-    }
-
-    private long nextUsers(long word, int set, boolean write, FissureLocks.Numbered entry) {
-        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        if (state == FissureEngine.DONE) {
-            return word;
-        }
-        if (state == 0) {
-            return FissureEngine.word(
-                    write ? FissureEngine.EXCLUSIVE_MODIFIED : FissureEngine.EXCLUSIVE, segment, set, 0);
-        }
-        int owner = (int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK;
-        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
-        if (state < FissureEngine.SHARED) {
-            boolean grows = write && state == FissureEngine.EXCLUSIVE;
-            if (owner == segment && !grows && common(users, set) == users) {
-                return word;
-            }
-        } else if (knows(~word, set, write)) {
-            return word;
-        }
-        long next = FissureEngine.stepLock(word, segment, set, write, entry.number());
-        if ((int) (next >>> FissureEngine.STATE_SHIFT) >= FissureEngine.SHARED) {
-            learn(~next, set, write, false);
-        }
-        return next;
-    }
-
     /** The entry of a lock. */
-    private FissureLocks.Numbered recentLock(Object lock) {
+    FissureLocks.Numbered recentLock(Object lock) {
         if (recentLocks == null) {
             recentLocks = new FissureLocks.Numbered[RECENT_LOCKS];
         }
