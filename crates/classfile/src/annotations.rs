@@ -4,7 +4,7 @@
 use crate::bytes::{Reader, put_u16};
 use crate::constant_pool::ConstantPool;
 use crate::error::MethodError;
-use crate::structure::Attributes;
+use crate::structure::{Attribute, Attributes};
 use crate::tables::Relocation;
 
 const MALFORMED: MethodError = MethodError::Malformed("type annotation");
@@ -40,6 +40,14 @@ pub(crate) fn has_simple_name(attributes: &Attributes<'_>, pool: &ConstantPool<'
             Ok(b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations")
         ) && any_has_simple_name(attribute.content, pool, wanted).unwrap_or(false)
     })
+}
+
+/// Whether an attribute says that the JVM may have code of its own for a method.
+pub(crate) fn marks_intrinsic(attribute: &Attribute<'_>, pool: &ConstantPool<'_>) -> bool {
+    pool.utf8(attribute.name_index) == Ok(b"RuntimeVisibleAnnotations")
+        && [b"IntrinsicCandidate".as_slice(), b"HotSpotIntrinsicCandidate"]
+            .iter()
+            .any(|name| any_has_simple_name(attribute.content, pool, name).unwrap_or(false))
 }
 
 fn any_has_simple_name(content: &[u8], pool: &ConstantPool<'_>, wanted: &[u8]) -> Result<bool, MethodError> {

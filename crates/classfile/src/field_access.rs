@@ -7,6 +7,7 @@ use crate::bytes::put_u16;
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
+use crate::sources::MARKS;
 use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
 
 /// Public, so that other classes' code reaches it; transient and synthetic, so that libraries pass over it.
@@ -80,7 +81,7 @@ impl<'a> FieldTable<'a> {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
             let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };
-            if field.access & skipped != 0 || class.is_interface() {
+            if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
             if field.is_static() {

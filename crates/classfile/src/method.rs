@@ -120,8 +120,14 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
         put_u16(out, member.access & !converted);
         out.extend_from_slice(member.raw.get(2..6).unwrap_or_default());
-        put_u16(out, member.attributes.count());
-        for attribute in member.attributes.iter() {
+        // The JVM has code of its own for some methods, which enters a synchronized method's monitor: it must not take a method
+        // for one of them that is not synchronized any more.
+        let is_dropped = |attribute: &Attribute<'_>| {
+            method.enters_by_itself() && annotations::marks_intrinsic(attribute, pool)
+        };
+        let dropped = member.attributes.iter().filter(&is_dropped).count();
+        put_u16(out, member.attributes.count() - u16::try_from(dropped).unwrap_or(0));
+        for attribute in member.attributes.iter().filter(|attribute| !is_dropped(attribute)) {
             put_u16(out, attribute.name_index);
             if pool.utf8(attribute.name_index) == Ok(b"Code") {
                 with_length(out, |out| writer.write(self.additions, out))?;
@@ -224,6 +230,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             class_name: self.class_name_text,
             name: text(name),
             descriptor: text(descriptor),
+            access: member.access,
             is_class_initializer,
             has_class_constants: self.class.major >= 49,
             lock,

@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use fissure_model::{
     coverage::Coverage,
     finding::Finding,
-    record::{Hello, Record, Refusal},
+    record::{Hello, Record, Refusal, Run},
 };
 
 /// What one JVM wrote down.
@@ -19,6 +19,8 @@ pub(crate) struct Jvm {
     pub(crate) coverage: Option<Coverage>,
     /// What the user should know.
     pub(crate) notices: Vec<String>,
+    /// How its threads were controlled, if they were.
+    pub(crate) run: Option<Run>,
     /// Whether it ended in an orderly way.
     pub(crate) ended: bool,
     /// Lines that are no records.
@@ -142,6 +144,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
         },
         Record::Coverage(coverage) => jvm.coverage = Some(*coverage),
         Record::Notice { text } => jvm.notices.push(text),
+        Record::Run(run) => jvm.run = Some(*run),
         Record::End => jvm.ended = true,
     }
 }

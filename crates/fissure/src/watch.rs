@@ -92,6 +92,7 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,
+        control: None,
         folder: folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;

@@ -14,12 +14,12 @@ use fissure_analysis::lockset::Machine;
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     record::Record,
-    settings::Settings,
+    settings::{Pair, Settings},
 };
 
 use crate::{
-    blocks::Blocks, findings::Findings, memory::Table, output::Output, registry::Registry, scope::Scope,
-    sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
+    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
 };
 
 /// How many threads have counters of their own; further ones share the last.
@@ -73,6 +73,8 @@ pub(crate) struct Agent {
     pub(crate) blocks: Mutex<Blocks>,
     pub(crate) samples: Samples,
     pub(crate) counts: Counts,
+    /// The threads under control, if they are.
+    pub(crate) control: Option<Control>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -127,6 +129,7 @@ impl Agent {
             tool,
             scope: Scope::new(settings.scope.clone()),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
+            control: settings.control.as_ref().map(Control::new),
             settings,
             output,
             code: Mutex::default(),
@@ -167,6 +170,16 @@ impl Agent {
         let number = self.last_object.fetch_add(1, Ordering::Relaxed) + 1;
         self.tool.set_tag(object, number);
         number
+    }
+
+    /// The pair of acquires that is looked for.
+    pub(crate) fn target(&self) -> Option<&Pair> {
+        self.settings.control.as_ref()?.target.as_ref()
+    }
+
+    /// What was controlled: so many threads and steps.
+    pub(crate) fn coverage_of(&self, threads: usize, steps: u64) -> Coverage {
+        Coverage { threads: threads as u64, lock_operations: steps, ..self.coverage() }
     }
 
     /// What was watched so far.

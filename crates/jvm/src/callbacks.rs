@@ -17,14 +17,15 @@ use fissure_model::{
 use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
     jvmti::{
-        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_START,
-        JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END,
+        JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiEnv,
+        jvmtiEventCallbacks,
     },
 };
 
 use crate::{
     agent::{Agent, agent, guarded, locked},
-    classes, hook, natives,
+    classes, control, hook, natives,
     output::Output,
     vm::{Jni, Tool},
 };
@@ -112,6 +113,7 @@ fn load(tool: Option<Tool>, options: &str) {
     callbacks.VMStart = Some(vm_start);
     callbacks.VMDeath = Some(vm_death);
     callbacks.ThreadStart = Some(thread_start);
+    callbacks.ThreadEnd = Some(thread_end);
     callbacks.ClassPrepare = Some(class_prepare);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     let events =
@@ -161,9 +163,14 @@ unsafe extern "system" fn vm_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
 /// The JVM is up, and `main` is about to run.
 unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: jthread) {
     guarded((), |agent| {
-        natives::begin(agent, Jni::new(jni), main);
         agent.tool.enable(JVMTI_EVENT_THREAD_START);
         agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
+        if agent.control.is_some() {
+            agent.tool.enable(JVMTI_EVENT_THREAD_END);
+            control::natives::begin(agent, Jni::new(jni), main);
+            return;
+        }
+        natives::begin(agent, Jni::new(jni), main);
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
         let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
@@ -184,7 +191,18 @@ fn agent_after(pause: Duration) -> Option<&'static Agent> {
 
 /// A thread begins. Those that Java code started are known already.
 unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
-    guarded((), |agent| natives::attach(agent, Jni::new(jni), thread));
+    guarded((), |agent| {
+        if agent.control.is_some() {
+            control::natives::begin_thread(agent, Jni::new(jni), thread);
+        } else {
+            natives::attach(agent, Jni::new(jni), thread);
+        }
+    });
+}
+
+/// A thread is over.
+unsafe extern "system" fn thread_end(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guarded((), |agent| control::natives::end_thread(agent, Jni::new(jni), thread));
 }
 
 /// A class is ready. Hidden ones are counted, for their code never came by: their names hold what no class file's may.
@@ -204,6 +222,10 @@ unsafe extern "system" fn class_prepare(
 /// The JVM ends in an orderly way.
 unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
     guarded((), |agent| {
+        if let Some(control) = &agent.control {
+            control.finish();
+            return;
+        }
         let findings = locked(&agent.findings);
         for finding in findings.all() {
             agent.output.write(&Record::Finding(Box::new(finding.clone())));

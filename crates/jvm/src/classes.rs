@@ -15,11 +15,11 @@ use fissure_model::{
 
 use crate::{
     agent::{Agent, Code, locked},
-    blocks,
-    hook::{HOOK, THREAD_FIELDS},
+    blocks, control,
+    hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     registry::{Member, Resolved},
-    scope::{Scope, View},
+    scope::{self, View},
     sites::{SiteInfo, target},
 };
 
@@ -49,23 +49,30 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let in_scope = agent.scope.covers(&dotted);
     let atomizer = agent.settings.atomizer.as_ref();
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
+    let is_controlled = agent.control.is_some();
+    let watched = watched && !is_controlled;
     let plan = Plan {
-        hook: HOOK,
+        hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
-        monitor_sites: view != View::None,
+        monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application,
-        control: None,
+        control: is_controlled.then(control::plan),
         volatiles: atomizer.is_some(),
         repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && !Scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
-        waits: true,
+        announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
+        waits: !is_controlled,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
         synchronization: agent.settings.order == Order::HappensBefore,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: jdk::probes(name, agent.settings.order, atomizer.is_some()),
+        probes: if is_controlled {
+            control::probes(name)
+        } else {
+            jdk::probes(name, agent.settings.order, atomizer.is_some())
+        },
     };
-    let summary = if in_scope || view != View::None { read_summary(bytes).ok() } else { None };
+    let summary =
+        if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);
     let mut environment = ClassEnvironment {
         agent,
@@ -178,6 +185,17 @@ impl Environment for ClassEnvironment<'_> {
             kind: site.kind,
             target: target(&site.target),
         });
+        if self.agent.control.is_some() {
+            let is_application = self.agent.scope.covers(&self.class);
+            let flags = control::flags(
+                &site,
+                &self.class,
+                is_application,
+                scope::is_jdk(&self.class),
+                self.agent.target(),
+            );
+            self.agent.offsets.set_i32(number as usize, flags);
+        }
         let flags = blocks::flags(self.view, site.kind, site.method, site.descriptor);
         if number > 0 && flags != 0 {
             self.agent.flags.set_bits(number as usize, flags);

@@ -10,6 +10,8 @@ use crate::vm::Jni;
 
 /// The class with the methods that rewritten code calls.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
+/// The class with the methods that rewritten code calls under control, and its native methods.
+pub(crate) const CONTROL: &str = "java/lang/FissureControl";
 /// The class with the native methods.
 pub(crate) const ENGINE: &std::ffi::CStr = c"java/lang/FissureEngine";
 /// What the names of all hook classes begin with.
@@ -21,6 +23,7 @@ pub(crate) const THREAD_FIELDS: &[AddedField<'static>] = &[
     AddedField { name: "fissureRead", descriptor: "J", access: 0x1080 },
     AddedField { name: "fissureWrite", descriptor: "J", access: 0x1080 },
     AddedField { name: "fissureState", descriptor: "Ljava/lang/FissureThread;", access: 0x1080 },
+    AddedField { name: "fissureControl", descriptor: "J", access: 0x1080 },
 ];
 
 macro_rules! classes {
@@ -39,10 +42,15 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureArrays",
     "FissureOrder$Handed",
     "FissureOrder",
+    "FissureHandles$Known",
+    "FissureHandles",
     "FissureBlocks",
     "FissureThread",
     "FissureEngine",
     "FissureHook",
+    "FissureControl$Lock",
+    "FissureControl$Locks",
+    "FissureControl",
 ];
 
 /// Defines all of them; says which one failed.

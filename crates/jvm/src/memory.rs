@@ -62,6 +62,16 @@ impl Table {
         if at < self.entries { self.get_u64(at) } else { 0 }
     }
 
+    /// A 32-bit entry; zero beyond the end.
+    pub(crate) fn get_i32(&self, at: usize) -> i32 {
+        if at >= self.entries {
+            return 0;
+        }
+        // SAFETY: as above.
+        let entry = unsafe { &*((self.address + at * 4) as *const AtomicI32) };
+        entry.load(Ordering::Acquire)
+    }
+
     /// Reads a 64-bit value, counted in 8-byte steps. It must lie within the table.
     fn get_u64(&self, index: usize) -> u64 {
         // SAFETY: `quadruples` and `number` stay within the table, the value is aligned and never unmapped.

@@ -22,7 +22,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use crate::{
     agent::{Agent, guarded, locked},
     blocks::{self, Log},
-    findings,
+    findings, handles,
     hook::ENGINE,
     registry::{Member, Resolved},
     sites::Target,
@@ -41,6 +41,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"constants", c"([J)V", constants as *mut c_void),
             (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
             (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+            (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
             (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
             (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
             (c"stepLock", c"(JIIZI)J", step_lock as *mut c_void),
@@ -106,7 +107,9 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
-            Resolved::Known(_, Member::Volatile) => return Some(VOLATILE),
+            Resolved::Known(_, Member::Volatile) if agent.settings.order == Order::HappensBefore => {
+                return Some(VOLATILE);
+            }
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
                 (number, code.registry.class(number).name.clone(), name.clone(), descriptor.clone(), shadow)
             }

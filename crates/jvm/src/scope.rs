@@ -56,6 +56,11 @@ const LIBRARIES: &[&str] = &[
 /// Classes whose layout or timing the JVM itself depends on: their fields are never watched, whatever the scope says.
 const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 
+/// Whether a class, by its name with dots, is one of the JDK's.
+pub(crate) fn is_jdk(class: &str) -> bool {
+    JDK.iter().any(|prefix| class.starts_with(prefix))
+}
+
 /// Libraries whose synchronized methods are as much a matter of the application as the JDK's collections. Others, such as
 /// those that write logs or run tests, are not.
 const SHARED_LIBRARIES: &[&str] = &["com.google.common.", "org.apache.commons."];
@@ -116,18 +121,13 @@ impl Scope {
         if self.covers(class) {
             return View::Application;
         }
-        let is_seen = if Self::is_jdk(class) {
+        let is_seen = if is_jdk(class) {
             let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
             class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
         } else {
             !begins(LIBRARIES) || begins(SHARED_LIBRARIES)
         };
         if is_seen { View::Library } else { View::None }
-    }
-
-    /// Whether a class is part of the JDK. The name is with dots.
-    pub(crate) fn is_jdk(class: &str) -> bool {
-        JDK.iter().any(|prefix| class.starts_with(prefix))
     }
 }
 

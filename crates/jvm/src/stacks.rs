@@ -46,6 +46,11 @@ impl Samples {
     }
 }
 
+/// The current thread's stack as the JVM tells it.
+pub(crate) fn raw(tool: Tool) -> Vec<RawFrame> {
+    tool.stack(DEPTH)
+}
+
 /// The current thread's stack, by names.
 pub(crate) fn current(tool: Tool) -> Vec<Frame> {
     named(tool, &tool.stack(DEPTH))

@@ -5,7 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{coverage::Coverage, finding::Finding};
+use crate::{
+    coverage::Coverage,
+    finding::{Finding, Frame},
+    settings::Pair,
+};
 
 /// One line of a JVM's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,8 +26,60 @@ pub enum Record {
         /// One sentence.
         text: String,
     },
+    /// How a controlled run went.
+    Run(Box<Run>),
     /// The JVM ended in an orderly way (normal end or `System.exit`). Without it, it was killed, crashed or halted.
     End,
+}
+
+/// How a controlled run went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// How it ended.
+    pub end: RunEnd,
+    /// How many choices there were.
+    pub choices: u64,
+    /// How many steps were executed.
+    pub steps: u64,
+    /// Who was chosen, choice by choice.
+    pub schedule: String,
+    /// Why another run with the same settings may go otherwise; empty if it may not.
+    pub uncontrolled: Vec<String>,
+    /// Where the run departed from the schedule that it was to follow.
+    #[serde(default)]
+    pub departure: Option<String>,
+    /// What went wrong in it.
+    pub failures: Vec<Failure>,
+    /// Acquires that could come in between two of an atomic block.
+    pub pairs: Vec<Pair>,
+}
+
+/// How a controlled run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunEnd {
+    /// The program ended by itself.
+    Finished,
+    /// Threads waited for each other in a circle.
+    Deadlock,
+    /// All threads waited for something that nobody was left to do.
+    Hang,
+    /// There were more steps than allowed.
+    TooLong,
+}
+
+/// An exception that nobody caught.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Failure {
+    /// The thread's name.
+    pub thread: String,
+    /// The exception's class.
+    pub exception: String,
+    /// Its message.
+    #[serde(default)]
+    pub message: String,
+    /// Where it was thrown, innermost frame first.
+    pub stack: Vec<Frame>,
 }
 
 /// Which JVM this is.

@@ -93,10 +93,71 @@ pub struct Settings {
     /// What counts as an order.
     #[serde(default)]
     pub order: Order,
+    /// How threads are controlled; if there is nothing here they are only watched.
+    #[serde(default)]
+    pub control: Option<Control>,
     /// The folder for the records.
     pub folder: String,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// Who decides which thread runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steering {
+    /// Chance alone.
+    Random,
+    /// Chance, but threads are paused where their atomic blocks could be violated.
+    Atomfuzzer,
+    /// Nobody is interrupted.
+    Orderly,
+    /// A recorded schedule.
+    Replay,
+}
+
+impl Steering {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Steering::Random => "random",
+            Steering::Atomfuzzer => "atomfuzzer",
+            Steering::Orderly => "orderly",
+            Steering::Replay => "replay",
+        }
+    }
+}
+
+/// Two acquires of one lock that are looked for: one that comes in between, and the one inside of an atomic block that
+/// it comes before. Places are written `com.acme.Account.withdraw:12`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Pair {
+    /// The acquire inside of the block.
+    pub again: String,
+    /// The one that comes in between.
+    pub between: String,
+}
+
+/// How one controlled run goes. It is a function of the program and of this.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Control {
+    /// Who decides which thread runs.
+    pub steering: Steering,
+    /// What random choices follow from.
+    pub seed: u64,
+    /// How likely a thread is paused, in a million cases.
+    pub pause: u32,
+    /// What is looked for, if that is known.
+    #[serde(default)]
+    pub target: Option<Pair>,
+    /// The schedule to follow, for [`Steering::Replay`].
+    #[serde(default)]
+    pub schedule: Option<String>,
+    /// After so many steps the run ends.
+    pub steps: u64,
+    /// Whether threads may be interrupted at volatile and atomic operations too.
+    #[serde(default)]
+    pub volatiles: bool,
 }

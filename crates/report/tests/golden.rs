@@ -121,7 +121,7 @@ fn withdrawal() -> Finding {
     };
     let block = frame("Account", "withdraw", 12);
     let sites = vec![
-        site("entered", "T1", below(&[block.clone()]), &[]),
+        site("entered", "T1", below(std::slice::from_ref(&block)), &[]),
         site("committed", "T1", below(&[frame("Balance", "get", 8), block.clone()]), &[]),
         site("violated", "T1", below(&[frame("Balance", "take", 20), block]), &[]),
     ];

@@ -8,12 +8,27 @@ public class Thread implements Runnable {
     long fissureRead;
     long fissureWrite;
     FissureThread fissureState;
+    long fissureControl;
 
     public static native Thread currentThread();
 
     public final native boolean isAlive();
 
     public final native String getName();
+
+    public final native boolean isDaemon();
+
+    public native boolean isInterrupted();
+
+    public static native boolean interrupted();
+
+    public static native boolean holdsLock(Object object);
+
+    public static native void yield();
+
+    public static native void sleep(long millis) throws InterruptedException;
+
+    public static native void sleep(long millis, int nanos) throws InterruptedException;
 
     public void run() {}
 }

@@ -1,0 +1,437 @@
+package java.lang;
+
+import java.lang.reflect.Field;
+
+/**
+ * What rewritten code calls when Fissure decides which thread runs. A thread stops here before everything that others may
+ * notice, and goes on when the conductor, in native code, lets it.
+ *
+ * <p>A thread's {@code fissureControl} is its number in the conductor plus one; 0 if it is not known, negative if it serves the
+ * JVM or cannot be controlled. Such threads use the real monitors, which everyone else enters as well, once the
+ * conductor has granted them.
+ */
+public final class FissureControl {
+    /** Set once the agent is ready. */
+    static boolean on;
+
+    /** What a thread is told that waited and was interrupted. */
+    private static final int INTERRUPTED = 2;
+
+    /** What the clock shows before the agent is ready; each look at it takes a microsecond. */
+    private static long early = 1_000_000_000L;
+    /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
+    private static final long MIDNIGHT = 1_704_067_200_000L;
+
+    /** Apart, for this class is used before others can be. */
+    private static final class Locks {
+        static final FissureTable TABLE = new FissureTable();
+
+        private Locks() {}
+    }
+
+    private static final class Lock extends FissureTable.Entry {
+        final int number;
+
+        Lock(Object lock, int number) {
+            super(lock);
+            this.number = number;
+        }
+    }
+
+    private FissureControl() {}
+
+    /** Binds all other native methods; the one symbol that the JVM looks up by name. */
+    private static native void initialize();
+
+    private static native int newLock(Object lock);
+
+    /** Announces a thread; gives its number plus one. */
+    private static native long announce(Thread thread, String name, boolean daemon);
+
+    /** Makes the current thread, which runs already, wait for its turn; gives its number plus one. */
+    private static native long arrive(String name);
+
+    /** Whether all threads are over that the program waits for. */
+    private static native boolean isOver();
+
+    /** A thread that cannot be controlled. */
+    private static native void stray(Thread thread);
+
+    private static native void started(long parent, long child);
+
+    private static native void acquire(long thread, int lock, int site);
+
+    private static native void release(long thread, int lock);
+
+    private static native void attempt(long thread, int lock);
+
+    private static native void acquired(long thread, int lock);
+
+    /** Leaves the real monitor, as often as it was entered, waits in the model, and enters it again as often. */
+    private static native int waitIn(long thread, Object object, int lock, long joined, long nanos, int site);
+
+    private static native void wake(long thread, int lock, boolean all, int site);
+
+    private static native int pause(long thread, long nanos, int site);
+
+    private static native void parks(long thread, long nanos, int site);
+
+    private static native void permits(long thread, long parked);
+
+    private static native void interrupts(long thread, long interrupted);
+
+    private static native void offers(long thread, int site);
+
+    private static native void looks(long thread, int site, boolean stops);
+
+    private static native void enterBlock(long thread, int site);
+
+    private static native void exitBlock(long thread);
+
+    private static native void region(long thread, int change);
+
+    private static native void throwing(long thread, String type, String message, String stack);
+
+    private static native long now();
+
+    /** Lets the conductor begin, with the main thread as the one that runs; called once the JVM is up. */
+    static void begin(Thread main) {
+        initialize();
+        main.fissureControl = announce(main, main.getName(), false);
+        Object lock = new Object();
+        int number = number(lock);
+        acquire(main.fissureControl, number, 0);
+        release(main.fissureControl, number);
+        on = true;
+    }
+
+    private static long self() {
+        Thread thread = Thread.currentThread();
+        long self = thread.fissureControl;
+        return self != 0L ? self : introduce(thread);
+    }
+
+    /**
+     * A thread that nobody announced serves the JVM. So does the one that ends it, as long as it waits inside of the JVM for
+     * the program's threads; what it does after that is the program's end.
+     */
+    private static long introduce(Thread thread) {
+        if (!"DestroyJavaVM".equals(thread.getName())) {
+            thread.fissureControl = -1L;
+        } else if (isOver()) {
+            thread.fissureControl = -1L;
+            thread.fissureControl = arrive("DestroyJavaVM");
+        }
+        return thread.fissureControl;
+    }
+
+    private static int number(Object lock) {
+        FissureTable.Entry entry = Locks.TABLE.find(lock);
+        return entry != null ? ((Lock) entry).number : add(lock);
+    }
+
+    private static int add(Object lock) {
+        synchronized (Locks.TABLE.guard) {
+            FissureTable.Entry entry = Locks.TABLE.find(lock);
+            if (entry == null) {
+                entry = new Lock(lock, newLock(lock));
+                Locks.TABLE.add(entry);
+            }
+            return ((Lock) entry).number;
+        }
+    }
+
+    // Monitors.
+
+    public static void enter(Object lock, int site) {
+        if (on && lock != null) {
+            long self = self();
+            if (self > 0L) {
+                acquire(self, number(lock), site);
+            }
+        }
+    }
+
+    public static void exit(Object lock) {
+        if (on) {
+            long self = self();
+            if (self > 0L) {
+                release(self, number(lock));
+            }
+        }
+    }
+
+    public static void waitOn(Object object, int site) throws InterruptedException {
+        waitOn(object, 0L, site);
+    }
+
+    public static void waitOn(Object object, long millis, int nanos, int site) throws InterruptedException {
+        if (millis < 0L || nanos < 0 || nanos > 999_999) {
+            object.wait(millis, nanos);
+        }
+        waitOn(object, nanos > 0 && millis < Long.MAX_VALUE ? millis + 1L : millis, site);
+    }
+
+    public static void waitOn(Object object, long millis, int site) throws InterruptedException {
+        long self = on ? self() : -1L;
+        // What is wrong with a call, the JVM itself says best.
+        if (self <= 0L || object == null || millis < 0L || !Thread.holdsLock(object)) {
+            object.wait(millis);
+            return;
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        long joined = object instanceof Thread ? ((Thread) object).fissureControl : 0L;
+        long nanos = millis == 0L ? -1L : nanos(millis);
+        if (waitIn(self, object, number(object), joined, nanos, site) == INTERRUPTED) {
+            Thread.interrupted();
+            throw new InterruptedException();
+        }
+    }
+
+    public static void notifyOne(Object object, int site) {
+        notify(object, false, site);
+    }
+
+    public static void notifyAll(Object object, int site) {
+        notify(object, true, site);
+    }
+
+    private static void notify(Object object, boolean all, int site) {
+        // Threads that are not controlled wait in the real monitor.
+        if (all) {
+            object.notifyAll();
+        } else {
+            object.notify();
+        }
+        if (on) {
+            wake(self(), number(object), all, site);
+        }
+    }
+
+    // Threads and time.
+
+    public static void threadStarting(Object started) {
+        Thread child = (Thread) started;
+        if (!on || child.fissureControl != 0L) {
+            return;
+        }
+        String type = child.getClass().getName();
+        boolean isOfTheJdk = type.startsWith("jdk.internal.");
+        if (isOfTheJdk || self() <= 0L && child.isDaemon()) {
+            child.fissureControl = -1L;
+        } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
+            child.fissureControl = -1L;
+            stray(child);
+        } else {
+            child.fissureControl = announce(child, child.getName(), child.isDaemon());
+        }
+    }
+
+    public static void threadStarted(Object started) {
+        Thread child = (Thread) started;
+        if (on && child.fissureControl > 0L) {
+            started(self(), child.fissureControl);
+        }
+    }
+
+    public static void sleep(long millis, int site) throws InterruptedException {
+        long self = on ? self() : -1L;
+        if (self <= 0L || millis < 0L) {
+            Thread.sleep(millis);
+            return;
+        }
+        pauseFor(self, nanos(millis), site);
+    }
+
+    public static void sleep(long millis, int nanos, int site) throws InterruptedException {
+        long self = on ? self() : -1L;
+        if (self <= 0L || millis < 0L || nanos < 0 || nanos > 999_999) {
+            Thread.sleep(millis, nanos);
+            return;
+        }
+        pauseFor(self, Math.min(nanos(millis), Long.MAX_VALUE - nanos) + nanos, site);
+    }
+
+    public static void sleepNanos(long nanos, int site) throws InterruptedException {
+        long self = on ? self() : -1L;
+        if (self <= 0L) {
+            Thread.sleep(nanos / 1_000_000L, (int) (nanos % 1_000_000L));
+            return;
+        }
+        pauseFor(self, nanos, site);
+    }
+
+    private static void pauseFor(long self, long nanos, int site) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("sleep interrupted");
+        }
+        if (pause(self, nanos, site) == INTERRUPTED) {
+            Thread.interrupted();
+            throw new InterruptedException("sleep interrupted");
+        }
+    }
+
+    public static void offer(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            offers(self, site);
+        } else {
+            Thread.yield();
+        }
+    }
+
+    public static void park(Object unsafe, boolean absolute, long time, int site) {
+        long self = on ? self() : -1L;
+        if (self <= 0L) {
+            FissureEngine.U.park(absolute, time);
+        } else if (!Thread.currentThread().isInterrupted()) {
+            long nanos = time;
+            if (absolute) {
+                nanos = Math.max(0L, nanos(Math.max(0L, time - currentTimeMillis())));
+            } else if (time == 0L) {
+                nanos = -1L;
+            }
+            parks(self, nanos, site);
+        }
+    }
+
+    public static void unpark(Object unsafe, Object thread) {
+        Thread parked = (Thread) thread;
+        if (on && parked != null && parked.fissureControl > 0L) {
+            permits(self(), parked.fissureControl);
+        } else {
+            FissureEngine.U.unpark(thread);
+        }
+    }
+
+    public static void interrupted(Object thread) {
+        long target = ((Thread) thread).fissureControl;
+        if (on && target > 0L) {
+            interrupts(self(), target);
+        }
+    }
+
+    public static long nanoTime() {
+        return on ? now() : early();
+    }
+
+    public static long currentTimeMillis() {
+        return MIDNIGHT + nanoTime() / 1_000_000L;
+    }
+
+    /** What {@code jdk.internal.misc.VM.getNanoTimeAdjustment} answers: the time of day in nanoseconds, since some second. */
+    public static long adjustment(long second) {
+        long nanos = nanoTime();
+        return (MIDNIGHT / 1000L - second) * 1_000_000_000L + nanos;
+    }
+
+    private static long early() {
+        return early += 1000L;
+    }
+
+    private static long nanos(long millis) {
+        return millis > Long.MAX_VALUE / 1_000_000L ? Long.MAX_VALUE : millis * 1_000_000L;
+    }
+
+    /** An exception leaves a thread's outermost method. */
+    public static void uncaught(Object thrown) {
+        long self = on ? self() : -1L;
+        if (self <= 0L || thrown == null) {
+            return;
+        }
+        Throwable exception = (Throwable) thrown;
+        String message = null;
+        StringBuilder stack = new StringBuilder();
+        try {
+            message = exception.getMessage();
+            StackTraceElement[] frames = exception.getStackTrace();
+            for (int i = 0; i < frames.length && i < 64; i++) {
+                StackTraceElement frame = frames[i];
+                stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
+                stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
+            }
+        } catch (Throwable failure) {
+            // An exception that fails when it is asked about itself is told without an answer.
+        }
+        throwing(self, exception.getClass().getName(), message, stack.toString());
+    }
+
+    // Locks of the library, which block by parking.
+
+    public static void attempts(Object lock) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            attempt(self, number(lock));
+        }
+    }
+
+    public static void locked(Object lock) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            acquired(self, number(lock));
+        }
+    }
+
+    public static void tryLocked(boolean got, Object lock) {
+        if (got) {
+            locked(lock);
+        }
+    }
+
+    public static void stamped(long stamp, Object lock) {
+        if (stamp != 0L) {
+            locked(lock);
+        }
+    }
+
+    public static void unlocked(Object lock) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            release(self, number(lock));
+        }
+    }
+
+    /** About to do something else at which others may go first. */
+    public static void steps(Object object) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            attempt(self, -1);
+        }
+    }
+
+    // Atomic blocks, and what the JVM itself waits for.
+
+    public static void blockEnter(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            enterBlock(self, site);
+        }
+    }
+
+    public static void blockExit() {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            exitBlock(self);
+        }
+    }
+
+    public static void regionBegin() {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            region(self, 1);
+        }
+    }
+
+    public static void regionEnd() {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            region(self, -1);
+        }
+    }
+
+    public static Field[] visibleFields(Field[] fields) {
+        return FissureHook.visibleFields(fields);
+    }
+}

@@ -1,0 +1,205 @@
+//! Makes true what the conductor decides: the thread that it names runs, and all others wait in native code.
+//!
+//! Threads of the program come here from the hook class `FissureControl` ([`natives`]), or when the JVM says that they begin or
+//! end. The state is behind one mutex, which is held only while somebody decides; a thread waits for its turn at a gate of its
+//! own. What is told in the end is put together in [`story`]; [`watchdog`] looks after a thread that does not come back.
+
+mod calls;
+mod gate;
+pub(crate) mod natives;
+mod places;
+mod story;
+mod watchdog;
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Instant,
+};
+
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    record::RunEnd,
+    settings::{Control as ControlSettings, Steering},
+};
+use fissure_schedule::{
+    conductor::{Conductor, Decision, Limits},
+    recording::Recording,
+    strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
+};
+
+pub(crate) use calls::{plan, probes};
+pub(crate) use places::flags;
+
+use crate::agent::locked;
+use gate::Gate;
+use story::Story;
+
+/// The exit code of a run that Fissure ended because nobody could or should run any more.
+const ENDED_BY_FISSURE: i32 = 86;
+
+/// Everything about the threads under control.
+pub(crate) struct Control {
+    state: Mutex<State>,
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Control")
+    }
+}
+
+pub(crate) struct State {
+    pub(crate) conductor: Conductor,
+    threads: Vec<ControlledThread>,
+    pub(crate) story: Story,
+    /// Names of locks, by number.
+    locks: Vec<String>,
+    /// Since when nobody can run.
+    idle: Option<Instant>,
+    /// Threads that are over for the conductor and perhaps not yet for the JVM: whoever runs next waits for that.
+    dying: Vec<ThreadId>,
+    /// Threads that others wait for in the monitor of the thread's object, as `join` does.
+    joined: Vec<(ThreadId, LockId)>,
+    /// Why another run may go otherwise.
+    uncontrolled: Vec<String>,
+    /// How many steps the program took, once it is over.
+    steps: Option<u64>,
+    is_over: bool,
+}
+
+struct ControlledThread {
+    gate: Arc<Gate>,
+    /// How many regions it is in for which others may wait inside of the JVM.
+    regions: u32,
+    /// Where it tries for a lock.
+    attempt_site: SiteId,
+    /// A global reference to the thread's object.
+    reference: Option<usize>,
+    /// The number that the kernel knows it by, once it runs.
+    kernel_thread: Option<i32>,
+}
+
+impl Control {
+    pub(crate) fn new(settings: &ControlSettings) -> Self {
+        let strategy: Box<dyn Strategy> = match settings.steering {
+            Steering::Random => Box::new(Uniform),
+            Steering::Atomfuzzer => Box::new(AtomFuzzer::new(settings.pause)),
+            Steering::Orderly => Box::new(Orderly),
+            Steering::Replay => {
+                let recording: Recording =
+                    settings.schedule.as_deref().unwrap_or_default().parse().unwrap_or_default();
+                Box::new(Replay::new(&recording))
+            }
+        };
+        Self {
+            state: Mutex::new(State {
+                conductor: Conductor::new(strategy, settings.seed, Limits { steps: settings.steps }),
+                threads: Vec::new(),
+                story: Story::default(),
+                locks: vec![String::new()],
+                idle: None,
+                dying: Vec::new(),
+                joined: Vec::new(),
+                uncontrolled: Vec::new(),
+                steps: None,
+                is_over: false,
+            }),
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    /// Makes a decision true. If `me` is to wait, this returns when its turn has come.
+    fn follow<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        me: Option<ThreadId>,
+        decision: Decision,
+    ) -> MutexGuard<'a, State> {
+        if decision != Decision::Unchanged {
+            state.idle = None;
+        }
+        match decision {
+            Decision::Run(thread) if Some(thread) == me => return state,
+            Decision::Run(thread) => state.gate(thread).open(),
+            Decision::Over => state.note_end(),
+            Decision::Unchanged => {}
+            Decision::Stuck => {
+                if state.conductor.stuck().circle.is_empty() {
+                    state.idle = Some(Instant::now());
+                } else {
+                    end_run(state, RunEnd::Deadlock);
+                }
+            }
+            Decision::TooLong => end_run(state, RunEnd::TooLong),
+        }
+        let Some(me) = me else { return state };
+        let gate = state.gate(me);
+        drop(state);
+        gate.pass();
+        self.state()
+    }
+
+    /// The JVM ends.
+    pub(crate) fn finish(&self) {
+        let mut state = self.state();
+        if !state.is_over {
+            state.is_over = true;
+            story::tell(&mut state, RunEnd::Finished);
+        }
+    }
+
+    /// Something happened outside of control that may let a thread go on.
+    fn outside(&self, mut state: MutexGuard<'_, State>) {
+        if state.conductor.running().is_none() && state.idle.is_some() {
+            let reason = "a thread that is not under control woke one that is";
+            state.lose_control(reason);
+            let decision = state.conductor.retry();
+            drop(self.follow(state, None, decision));
+        }
+    }
+}
+
+impl State {
+    fn gate(&mut self, thread: ThreadId) -> Arc<Gate> {
+        self.thread(thread).gate.clone()
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut ControlledThread {
+        let place = thread.0 as usize;
+        while place >= self.threads.len() {
+            self.threads.push(ControlledThread {
+                gate: Arc::default(),
+                regions: 0,
+                attempt_site: SiteId(0),
+                reference: None,
+                kernel_thread: None,
+            });
+        }
+        &mut self.threads[place]
+    }
+
+    /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may
+    /// have begun before.
+    fn note_end(&mut self) {
+        let steps = self.conductor.trace().last();
+        self.steps.get_or_insert(steps);
+    }
+
+    /// Notes why another run may go otherwise.
+    fn lose_control(&mut self, reason: &str) {
+        if !self.uncontrolled.iter().any(|known| known == reason) {
+            self.uncontrolled.push(reason.to_owned());
+        }
+    }
+}
+
+/// Tells the story so far and ends the JVM: nobody in it would do so.
+fn end_run(mut state: MutexGuard<'_, State>, end: RunEnd) -> ! {
+    state.is_over = true;
+    story::tell(&mut state, end);
+    // SAFETY: ends the process at once, whatever its threads do.
+    unsafe { libc::_exit(ENDED_BY_FISSURE) }
+}

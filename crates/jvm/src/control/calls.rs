@@ -1,0 +1,222 @@
+//! Which calls of the JDK go to the conductor, and which of its methods tell it something.
+
+use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+
+use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
+use ProbePoint::{Entry, Return};
+
+const fn call(
+    class: Option<&'static str>,
+    name: &'static str,
+    descriptor: &'static str,
+    hook_method: &'static str,
+    hook_descriptor: &'static str,
+) -> Call<'static> {
+    Call { class, name, descriptor, hook_method, hook_descriptor, site: true }
+}
+
+const fn clock(
+    class: &'static str,
+    name: &'static str,
+    descriptor: &'static str,
+    hook_method: &'static str,
+) -> Call<'static> {
+    Call { class: Some(class), name, descriptor, hook_method, hook_descriptor: descriptor, site: false }
+}
+
+const THREAD: Option<&str> = Some("java/lang/Thread");
+const UNSAFE: Option<&str> = Some("jdk/internal/misc/Unsafe");
+
+const CALLS: &[Call<'static>] = &[
+    // Only `Object` can have methods of these names and descriptors: they are final.
+    call(None, "wait", "()V", "waitOn", "(Ljava/lang/Object;I)V"),
+    call(None, "wait", "(J)V", "waitOn", "(Ljava/lang/Object;JI)V"),
+    call(None, "wait", "(JI)V", "waitOn", "(Ljava/lang/Object;JII)V"),
+    call(None, "notify", "()V", "notifyOne", "(Ljava/lang/Object;I)V"),
+    call(None, "notifyAll", "()V", "notifyAll", "(Ljava/lang/Object;I)V"),
+    call(THREAD, "sleep", "(J)V", "sleep", "(JI)V"),
+    call(THREAD, "sleep", "(JI)V", "sleep", "(JII)V"),
+    // What the methods with other parameters come to, from Java 21 on.
+    call(THREAD, "sleep0", "(J)V", "sleepNanos", "(JI)V"),
+    call(THREAD, "sleepNanos0", "(J)V", "sleepNanos", "(JI)V"),
+    call(THREAD, "yield", "()V", "offer", "(I)V"),
+    call(THREAD, "onSpinWait", "()V", "offer", "(I)V"),
+    call(UNSAFE, "park", "(ZJ)V", "park", "(Ljava/lang/Object;ZJI)V"),
+    Call {
+        class: UNSAFE,
+        name: "unpark",
+        descriptor: "(Ljava/lang/Object;)V",
+        hook_method: "unpark",
+        hook_descriptor: "(Ljava/lang/Object;Ljava/lang/Object;)V",
+        site: false,
+    },
+    clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
+    clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
+    clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
+];
+
+/// While one thread is in these, others may wait for it inside of the JVM.
+const REGIONS: &[Region<'static>] = &[
+    region("loadClass"),
+    region("findClass"),
+    region("linkCallSite"),
+    region("linkDynamicConstant"),
+    region("linkMethod"),
+    region("linkMethodHandleConstant"),
+    region("findMethodHandleType"),
+];
+
+const fn region(method: &'static str) -> Region<'static> {
+    Region { method, descriptor: None }
+}
+
+const CONTROL: Control<'static> = Control { calls: CALLS, regions: REGIONS };
+
+/// What the rewriter is to do to a class under control.
+pub(crate) fn plan() -> Control<'static> {
+    CONTROL
+}
+
+const fn probe(
+    method: &'static str,
+    at: ProbePoint,
+    hook_method: &'static str,
+    argument: ProbeArguments,
+) -> Probe<'static> {
+    Probe { method, descriptor: None, at, hook_method, argument }
+}
+
+const fn typed(
+    method: &'static str,
+    descriptor: &'static str,
+    at: ProbePoint,
+    hook_method: &'static str,
+    argument: ProbeArguments,
+) -> Probe<'static> {
+    Probe { method, descriptor: Some(descriptor), at, hook_method, argument }
+}
+
+const THREAD_PROBES: &[Probe<'static>] = &[
+    probe("start", Entry, "threadStarting", This),
+    probe("start", Return, "threadStarted", This),
+    probe("interrupt", Return, "interrupted", This),
+    typed("dispatchUncaughtException", "(Ljava/lang/Throwable;)V", Entry, "uncaught", Parameter(0)),
+];
+
+const VIRTUAL_THREAD_PROBES: &[Probe<'static>] = &[probe("start", Entry, "threadStarting", This)];
+
+const LOCK: &[Probe<'static>] = &[
+    typed("lock", "()V", Entry, "attempts", This),
+    typed("lock", "()V", Return, "locked", This),
+    typed("lockInterruptibly", "()V", Entry, "attempts", This),
+    typed("lockInterruptibly", "()V", Return, "locked", This),
+    probe("tryLock", Entry, "attempts", This),
+    probe("tryLock", Return, "tryLocked", ResultAndThis),
+    typed("unlock", "()V", Return, "unlocked", This),
+];
+
+const STAMPED_LOCK: &[Probe<'static>] = &[
+    typed("writeLock", "()J", Entry, "attempts", This),
+    typed("writeLock", "()J", Return, "stamped", ResultAndThis),
+    probe("tryWriteLock", Entry, "attempts", This),
+    probe("tryWriteLock", Return, "stamped", ResultAndThis),
+    typed("writeLockInterruptibly", "()J", Entry, "attempts", This),
+    typed("writeLockInterruptibly", "()J", Return, "stamped", ResultAndThis),
+    typed("readLock", "()J", Entry, "attempts", This),
+    typed("readLock", "()J", Return, "stamped", ResultAndThis),
+    probe("tryReadLock", Entry, "attempts", This),
+    probe("tryReadLock", Return, "stamped", ResultAndThis),
+    typed("readLockInterruptibly", "()J", Entry, "attempts", This),
+    typed("readLockInterruptibly", "()J", Return, "stamped", ResultAndThis),
+    typed("tryOptimisticRead", "()J", Entry, "steps", This),
+    typed("validate", "(J)Z", Entry, "steps", This),
+    typed("unlockWrite", "(J)V", Return, "unlocked", This),
+    typed("unlockRead", "(J)V", Return, "unlocked", This),
+    typed("unlock", "(J)V", Return, "unlocked", This),
+    typed("tryUnlockWrite", "()Z", Return, "unlocked", This),
+    typed("tryUnlockRead", "()Z", Return, "unlocked", This),
+    typed("unstampedUnlockWrite", "()V", Return, "unlocked", This),
+    typed("unstampedUnlockRead", "()V", Return, "unlocked", This),
+];
+
+const fn step(method: &'static str) -> Probe<'static> {
+    probe(method, Entry, "steps", This)
+}
+
+const SEMAPHORE: &[Probe<'static>] =
+    &[step("acquire"), step("acquireUninterruptibly"), step("tryAcquire"), step("release")];
+const LATCH: &[Probe<'static>] = &[step("countDown"), step("await")];
+const BARRIER: &[Probe<'static>] = &[step("await")];
+const EXCHANGER: &[Probe<'static>] = &[step("exchange")];
+const PHASER: &[Probe<'static>] = &[
+    step("register"),
+    step("arrive"),
+    step("arriveAndDeregister"),
+    step("arriveAndAwaitAdvance"),
+    step("awaitAdvance"),
+    step("awaitAdvanceInterruptibly"),
+];
+const FUTURE: &[Probe<'static>] =
+    &[step("complete"), step("completeExceptionally"), step("cancel"), step("get"), step("join")];
+const CONCURRENT_COLLECTION: &[Probe<'static>] = &[
+    step("get"),
+    step("put"),
+    step("putIfAbsent"),
+    step("containsKey"),
+    step("computeIfAbsent"),
+    step("computeIfPresent"),
+    step("compute"),
+    step("merge"),
+    step("replace"),
+    step("remove"),
+    step("add"),
+    step("offer"),
+    step("poll"),
+    step("peek"),
+    step("take"),
+    step("contains"),
+    step("isEmpty"),
+    step("size"),
+];
+
+const REFLECTION: &[Probe<'static>] = &[typed(
+    "filterFields",
+    "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
+    Return,
+    "visibleFields",
+    MapResult,
+)];
+
+/// The calls to insert into a class of the JDK, by its internal name.
+pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
+    match class {
+        "java/lang/Thread" => return THREAD_PROBES,
+        "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {
+            return VIRTUAL_THREAD_PROBES;
+        }
+        "jdk/internal/reflect/Reflection" => return REFLECTION,
+        _ => {}
+    }
+    match class.strip_prefix("java/util/concurrent/").unwrap_or_default() {
+        "locks/ReentrantLock"
+        | "locks/ReentrantReadWriteLock$ReadLock"
+        | "locks/ReentrantReadWriteLock$WriteLock" => LOCK,
+        "locks/StampedLock" => STAMPED_LOCK,
+        "Semaphore" => SEMAPHORE,
+        "CountDownLatch" => LATCH,
+        "CyclicBarrier" => BARRIER,
+        "Exchanger" => EXCHANGER,
+        "Phaser" => PHASER,
+        "FutureTask" | "CompletableFuture" => FUTURE,
+        "ConcurrentHashMap"
+        | "ConcurrentSkipListMap"
+        | "ConcurrentLinkedQueue"
+        | "ConcurrentLinkedDeque"
+        | "ConcurrentSkipListSet"
+        | "CopyOnWriteArrayList"
+        | "CopyOnWriteArraySet"
+        | "SynchronousQueue"
+        | "LinkedTransferQueue" => CONCURRENT_COLLECTION,
+        _ => &[],
+    }
+}

@@ -1,0 +1,530 @@
+//! The native methods of the hook class `FissureControl`, and the beginning and end of threads.
+
+use std::{
+    ffi::{CStr, c_void},
+    sync::MutexGuard,
+    thread,
+};
+
+use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_schedule::{
+    conductor::{Arrival, Decision},
+    operation::{Operation, Wake},
+    pattern::{Atomic, BlockKind},
+    strategy::Target,
+};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+
+use super::{
+    Control, State, gate,
+    places::{AGAIN, BETWEEN, BLOCK, LIBRARY_BLOCK, QUIET},
+    story, watchdog,
+};
+use crate::{
+    agent::{Agent, guarded},
+    findings,
+    vm::Jni,
+};
+
+/// How long a thread is waited for that is over for the conductor.
+const LONGEST_DEATH: u32 = 10_000;
+/// What the clock shows when the conductor begins; the hook class shows less before.
+const BEGINNING: jlong = 2_000_000_000;
+
+/// Binds all other native methods. The JVM finds this one by its name.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JNIEnv, class: jclass) {
+    let jni = Jni::new(environment);
+    guarded((), |_| {
+        let methods: &[(&CStr, &CStr, *mut c_void)] = &[
+            (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
+            (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", announce as *mut c_void),
+            (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
+            (c"isOver", c"()Z", is_over as *mut c_void),
+            (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
+            (c"started", c"(JJ)V", started as *mut c_void),
+            (c"acquire", c"(JII)V", acquire as *mut c_void),
+            (c"release", c"(JI)V", release as *mut c_void),
+            (c"attempt", c"(JI)V", attempt as *mut c_void),
+            (c"acquired", c"(JI)V", acquired as *mut c_void),
+            (c"waitIn", c"(JLjava/lang/Object;IJJI)I", wait_in as *mut c_void),
+            (c"wake", c"(JIZI)V", wake as *mut c_void),
+            (c"pause", c"(JJI)I", pause as *mut c_void),
+            (c"parks", c"(JJI)V", parks as *mut c_void),
+            (c"permits", c"(JJ)V", permits as *mut c_void),
+            (c"interrupts", c"(JJ)V", interrupts as *mut c_void),
+            (c"offers", c"(JI)V", offers as *mut c_void),
+            (c"looks", c"(JIZ)V", looks as *mut c_void),
+            (c"enterBlock", c"(JI)V", enter_block as *mut c_void),
+            (c"exitBlock", c"(J)V", exit_block as *mut c_void),
+            (c"region", c"(JI)V", region as *mut c_void),
+            (
+                c"throwing",
+                c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
+                throwing as *mut c_void,
+            ),
+            (c"now", c"()J", now as *mut c_void),
+        ];
+        jni.register_natives(class, methods);
+    });
+}
+
+/// Lets the conductor begin: the main thread is under control from here on.
+pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
+    let Some(control) = &agent.control else { return };
+    let begun = jni
+        .find_class(c"java/lang/FissureControl")
+        .is_some_and(|class| jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main));
+    if !begun {
+        agent.notice("Fissure's hook classes could not be started; nothing is controlled.");
+        return;
+    }
+    let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
+    if watcher.spawn(|| watchdog::watch(control)).is_err() {
+        agent.notice("There is no thread to be had that looks after threads that do not come back.");
+    }
+}
+
+/// A thread begins; one that was announced waits for its turn.
+pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
+    let Some(control) = &agent.control else { return };
+    let Some(number) = number_of(jni, thread) else { return };
+    let mut state = control.state();
+    // The main thread runs before it is said to begin.
+    if state.thread(number).kernel_thread.is_some() {
+        return;
+    }
+    state.thread(number).kernel_thread = Some(kernel_thread());
+    let gate = state.gate(number);
+    drop(state);
+    gate.pass();
+    drop(bury(agent, control, control.state()));
+}
+
+/// A thread is over.
+pub(crate) fn end_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
+    let Some(control) = &agent.control else { return };
+    let Some(number) = number_of(jni, thread) else { return };
+    let mut state = control.state();
+    if state.conductor.has_ended(number) {
+        return;
+    }
+    let joined: Vec<LockId> =
+        state.joined.iter().filter(|(joined, _)| *joined == number).map(|(_, lock)| *lock).collect();
+    for lock in joined {
+        state.conductor.notify(None, lock, true, SiteId(0));
+    }
+    state.thread(number).kernel_thread = None;
+    state.dying.push(number);
+    let decision = state.conductor.end(number);
+    drop(control.follow(state, None, decision));
+}
+
+fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
+    thread_id(jni.long_field(thread, c"fissureControl")?)
+}
+
+/// Threads are known to Java code by their number plus one; other threads are not under control.
+fn thread_id(number: jlong) -> Option<ThreadId> {
+    u32::try_from(number).ok()?.checked_sub(1).map(ThreadId)
+}
+
+fn kernel_thread() -> i32 {
+    // SAFETY: only asks for the thread's own number.
+    unsafe { libc::gettid() }
+}
+
+/// Runs the work of a native method for the thread under control that calls it.
+fn controlled<T: Copy>(
+    otherwise: T,
+    thread: jlong,
+    work: impl FnOnce(&'static Agent, &'static Control, ThreadId) -> T,
+) -> T {
+    guarded(otherwise, |agent| match (&agent.control, thread_id(thread)) {
+        (Some(control), Some(thread)) => work(agent, control, thread),
+        _ => otherwise,
+    })
+}
+
+/// Stops before an operation; returns when it may be done.
+fn stop<'a>(
+    agent: &'static Agent,
+    control: &'a Control,
+    mut state: MutexGuard<'a, State>,
+    thread: ThreadId,
+    operation: Operation,
+    flags: i32,
+) -> MutexGuard<'a, State> {
+    let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
+    let target = match (flags & AGAIN != 0, flags & BETWEEN != 0) {
+        (false, false) => Target::Neither,
+        (true, false) => Target::Again,
+        (false, true) => Target::Between,
+        (true, true) => Target::Both,
+    };
+    let decision = state.conductor.arrive(thread, Arrival { operation, calm, target });
+    if decision == Decision::Run(thread) {
+        return state;
+    }
+    let state = control.follow(state, Some(thread), decision);
+    bury(agent, control, state)
+}
+
+/// Waits until threads that are over for the conductor are so for the JVM, for the program can tell the difference.
+fn bury<'a>(
+    agent: &'static Agent,
+    control: &'a Control,
+    mut state: MutexGuard<'a, State>,
+) -> MutexGuard<'a, State> {
+    if state.dying.is_empty() {
+        return state;
+    }
+    let dying: Vec<usize> = std::mem::take(&mut state.dying)
+        .into_iter()
+        .filter_map(|thread| state.thread(thread).reference)
+        .collect();
+    drop(state);
+    let mut tries = 0;
+    while dying.iter().any(|thread| agent.tool.is_alive(*thread as jobject)) && tries < LONGEST_DEATH {
+        tries += 1;
+        gate::wait_briefly();
+    }
+    let mut state = control.state();
+    if tries == LONGEST_DEATH {
+        state.lose_control("a thread that was at its end did not end");
+    }
+    state
+}
+
+extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass, lock: jobject) -> jint {
+    guarded(0, |agent| {
+        let Some(control) = &agent.control else { return 0 };
+        let name = findings::object_name(agent, Jni::new(environment), lock);
+        let mut state = control.state();
+        state.locks.push(name);
+        state.locks.len() as i32 - 1
+    })
+}
+
+extern "system" fn announce(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jobject,
+    name: jobject,
+    is_daemon: jboolean,
+) -> jlong {
+    guarded(-1, |agent| {
+        let Some(control) = &agent.control else { return -1 };
+        let jni = Jni::new(environment);
+        let name = jni.text(name);
+        let reference = jni.keep(thread) as usize;
+        let mut state = control.state();
+        let number = state.conductor.announce(&name, is_daemon != 0);
+        state.thread(number).reference = Some(reference);
+        // The first one runs already.
+        if number.0 == 0 {
+            state.conductor.adopt(number);
+            state.thread(number).kernel_thread = Some(kernel_thread());
+        }
+        jlong::from(number.0) + 1
+    })
+}
+
+extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobject) -> jlong {
+    guarded(-1, |agent| {
+        let Some(control) = &agent.control else { return -1 };
+        let name = Jni::new(environment).text(name);
+        let mut state = control.state();
+        let number = state.conductor.announce(&name, false);
+        state.thread(number).kernel_thread = Some(kernel_thread());
+        drop(stop(agent, control, state, number, Operation::Begin, 0));
+        jlong::from(number.0) + 1
+    })
+}
+
+extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(1, |agent| {
+        agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().conductor.is_wanted()))
+    })
+}
+
+extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {
+    guarded((), |agent| {
+        if let Some(control) = &agent.control {
+            control.state().lose_control("virtual threads are not controlled");
+        }
+    });
+}
+
+extern "system" fn started(_environment: *mut JNIEnv, _class: jclass, parent: jlong, child: jlong) {
+    guarded((), |agent| {
+        let (Some(control), Some(child)) = (&agent.control, thread_id(child)) else { return };
+        let parent = thread_id(parent);
+        let mut state = control.state();
+        let decision = state.conductor.start(child, parent);
+        let state = control.follow(state, parent, decision);
+        if parent.is_some() {
+            drop(bury(agent, control, state));
+        }
+    });
+}
+
+extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint, site: jint) {
+    controlled((), thread, |agent, control, thread| {
+        let flags = agent.offsets.get_i32(site as usize);
+        let (lock, site) = (LockId(lock as u32), SiteId(site as u32));
+        let mut state = control.state();
+        let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
+        if !is_quiet {
+            story::consider(agent, &mut state, thread, lock, site);
+        }
+        let operation = Operation::Acquire { lock, site };
+        let mut state = stop(agent, control, state, thread, operation, flags);
+        let atomic = match flags {
+            _ if is_quiet => Atomic::No,
+            flags if flags & BLOCK != 0 => Atomic::Yes,
+            flags if flags & LIBRARY_BLOCK != 0 => Atomic::Unknown,
+            _ => Atomic::No,
+        };
+        state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
+        if !is_quiet {
+            story::acquired(agent, &mut state, thread, lock, site);
+        }
+    });
+}
+
+extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.release(thread, LockId(lock as u32));
+    });
+}
+
+/// A lock of the library is about to be tried for, or (without a lock) something else is about to be done that others notice.
+extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    controlled((), thread, |agent, control, thread| {
+        let site = story::calling_site(agent);
+        let flags = agent.offsets.get_i32(site.0 as usize);
+        let mut state = control.state();
+        let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
+        let operation = match u32::try_from(lock).map(LockId) {
+            Ok(lock) => {
+                if !is_quiet {
+                    story::consider(agent, &mut state, thread, lock, site);
+                }
+                state.thread(thread).attempt_site = site;
+                Operation::Attempt { lock, site }
+            }
+            Err(_) => Operation::Step { site },
+        };
+        drop(stop(agent, control, state, thread, operation, flags));
+    });
+}
+
+extern "system" fn acquired(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    controlled((), thread, |agent, control, thread| {
+        let lock = LockId(lock as u32);
+        let mut state = control.state();
+        let site = state.thread(thread).attempt_site;
+        state.conductor.acquired(thread, lock, site);
+        if agent.offsets.get_i32(site.0 as usize) & QUIET == 0 {
+            story::acquired(agent, &mut state, thread, lock, site);
+        }
+    });
+}
+
+extern "system" fn wait_in(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    object: jobject,
+    lock: jint,
+    joined: jlong,
+    nanos: jlong,
+    site: jint,
+) -> jint {
+    controlled(0, thread, |agent, control, thread| {
+        let jni = Jni::new(environment);
+        let (lock, site) = (LockId(lock as u32), SiteId(site as u32));
+        let mut state = control.state();
+        let until = deadline(&mut state, nanos);
+        if let Some(joined) = thread_id(joined)
+            && !state.joined.contains(&(joined, lock))
+        {
+            state.joined.push((joined, lock));
+        }
+        let operation = state.conductor.wait(thread, lock, until, site);
+        let entered = match operation {
+            Operation::Resume { count, .. } => count,
+            _ => 0,
+        };
+        // Others come into the monitor only once this thread has stopped.
+        let mut left = 0;
+        while (entered == 0 || left < entered) && jni.leave(object) {
+            left += 1;
+        }
+        let mut state = stop(agent, control, state, thread, operation, 0);
+        let wake = state.conductor.take_wake(thread);
+        drop(state);
+        for _ in 0..left {
+            jni.enter(object);
+        }
+        told(wake)
+    })
+}
+
+extern "system" fn wake(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    lock: jint,
+    all: jboolean,
+    site: jint,
+) {
+    guarded((), |agent| {
+        let Some(control) = &agent.control else { return };
+        let mut state = control.state();
+        let thread = thread_id(thread);
+        let woken = state.conductor.notify(thread, LockId(lock as u32), all != 0, SiteId(site as u32));
+        if thread.is_none() && woken {
+            control.outside(state);
+        }
+    });
+}
+
+extern "system" fn pause(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    nanos: jlong,
+    site: jint,
+) -> jint {
+    controlled(0, thread, |agent, control, thread| {
+        let site = SiteId(site as u32);
+        let mut state = control.state();
+        let operation = match deadline(&mut state, nanos) {
+            Some(until) => Operation::Sleep { until, site },
+            None => Operation::Yield { site },
+        };
+        let mut state = stop(agent, control, state, thread, operation, 0);
+        told(state.conductor.take_wake(thread))
+    })
+}
+
+extern "system" fn parks(_environment: *mut JNIEnv, _class: jclass, thread: jlong, nanos: jlong, site: jint) {
+    controlled((), thread, |agent, control, thread| {
+        let mut state = control.state();
+        let until = deadline(&mut state, nanos);
+        let operation = Operation::Park { until, site: SiteId(site as u32) };
+        let mut state = stop(agent, control, state, thread, operation, 0);
+        state.conductor.take_wake(thread);
+    });
+}
+
+extern "system" fn permits(_environment: *mut JNIEnv, _class: jclass, thread: jlong, parked: jlong) {
+    guarded((), |agent| {
+        let (Some(control), Some(parked)) = (&agent.control, thread_id(parked)) else { return };
+        let mut state = control.state();
+        let thread = thread_id(thread);
+        state.conductor.unpark(thread, parked);
+        if thread.is_none() {
+            control.outside(state);
+        }
+    });
+}
+
+extern "system" fn interrupts(_environment: *mut JNIEnv, _class: jclass, thread: jlong, interrupted: jlong) {
+    guarded((), |agent| {
+        let (Some(control), Some(interrupted)) = (&agent.control, thread_id(interrupted)) else { return };
+        let mut state = control.state();
+        let thread = thread_id(thread);
+        state.conductor.interrupt(thread, interrupted);
+        if thread.is_none() {
+            control.outside(state);
+        }
+    });
+}
+
+/// The thread offers that others go first.
+extern "system" fn offers(_environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
+    controlled((), thread, |agent, control, thread| {
+        let state = control.state();
+        drop(stop(agent, control, state, thread, Operation::Yield { site: SiteId(site as u32) }, 0));
+    });
+}
+
+/// The thread looks at something that others may change, and stops before it if it is to.
+extern "system" fn looks(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    site: jint,
+    stops: jboolean,
+) {
+    controlled((), thread, |agent, control, thread| {
+        let site = SiteId(site as u32);
+        let mut state = control.state();
+        let operation = if state.conductor.spins(thread, site) {
+            Operation::Yield { site }
+        } else if stops != 0 {
+            Operation::Step { site }
+        } else {
+            return;
+        };
+        drop(stop(agent, control, state, thread, operation, 0));
+    });
+}
+
+extern "system" fn enter_block(_environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
+    controlled((), thread, |_, control, thread| {
+        let site = SiteId(site as u32);
+        control.state().conductor.enter_block(thread, site, BlockKind::Method, Atomic::Yes);
+    });
+}
+
+extern "system" fn exit_block(_environment: *mut JNIEnv, _class: jclass, thread: jlong) {
+    controlled((), thread, |_, control, thread| control.state().conductor.exit_block(thread));
+}
+
+extern "system" fn region(_environment: *mut JNIEnv, _class: jclass, thread: jlong, change: jint) {
+    controlled((), thread, |_, control, thread| {
+        let mut state = control.state();
+        let regions = &mut state.thread(thread).regions;
+        *regions = regions.saturating_add_signed(change);
+    });
+}
+
+extern "system" fn throwing(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    exception: jobject,
+    message: jobject,
+    stack: jobject,
+) {
+    controlled((), thread, |_, control, thread| {
+        let jni = Jni::new(environment);
+        let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
+        let mut state = control.state();
+        state.conductor.throws(thread);
+        story::failed(&mut state, thread, exception, message, &stack);
+    });
+}
+
+extern "system" fn now(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+    guarded(0, |agent| {
+        agent.control.as_ref().map_or(0, |control| BEGINNING + control.state().conductor.now() as jlong)
+    })
+}
+
+/// When something is over that takes so many nanoseconds; never if the number is negative.
+fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
+    u64::try_from(nanos).ok().map(|nanos| state.conductor.now().saturating_add(nanos))
+}
+
+fn told(wake: Wake) -> jint {
+    match wake {
+        Wake::Called => 0,
+        Wake::TimedOut => 1,
+        Wake::Interrupted => 2,
+    }
+}

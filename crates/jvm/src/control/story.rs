@@ -1,0 +1,421 @@
+//! What is told of a controlled run: the lock patterns that were executed and those that were possible, deadlocks, exceptions,
+//! and the steps that led there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use fissure_classfile::SiteKind;
+use fissure_model::{
+    finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
+    ids::{LockId, SiteId, ThreadId},
+    interleaving::{Action, Interleaving, Step},
+    record::{Failure, Record, Run, RunEnd},
+    settings::Pair,
+};
+use fissure_schedule::{
+    pattern::{Atomic, Violation},
+    stuck::{Stuck, WaitsFor},
+};
+
+use super::{
+    State,
+    places::{self, QUIET},
+};
+use crate::{
+    agent::{Agent, agent, locked},
+    scope,
+    sites::{SiteInfo, Target},
+    stacks,
+    vm::RawFrame,
+};
+
+/// How many pairs of acquires are told of one run.
+const MOST_PAIRS: usize = 1_000;
+/// How many frames are looked at to find who called.
+const CALLER_DEPTH: usize = 24;
+
+/// What is kept for the telling.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    /// Findings by their fingerprints.
+    confirmed: BTreeMap<String, Finding>,
+    possible: BTreeMap<String, Finding>,
+    /// Who acquired each lock where.
+    acquires: FxHashMap<LockId, Vec<(ThreadId, SiteId)>>,
+    /// Who was about to acquire a lock again inside of a block, and where.
+    again: BTreeSet<(LockId, ThreadId, SiteId)>,
+    /// The stack of the last acquire of a lock that others may be interfered with by.
+    between: FxHashMap<LockId, Vec<RawFrame>>,
+    failures: Vec<Failure>,
+    /// What frames are, seen from a lock of the library that they lead to.
+    callers: FxHashMap<(usize, i64), Option<SiteId>>,
+}
+
+/// A thread is about to acquire a lock: is that the second time inside of a block?
+pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    while let Some(block) = state.conductor.reacquires(thread, lock) {
+        if block.atomic == Atomic::Unknown {
+            let is_atomic = application_calls(agent, block.entered);
+            state.conductor.judge_block(thread, block.block, is_atomic);
+            continue;
+        }
+        if state.story.again.insert((lock, thread, site)) {
+            let stack = stacks::current(agent.tool);
+            let name = state.conductor.name(thread).to_owned();
+            let subject = subject(agent, block.entered);
+            let id = identity(agent, &subject, site);
+            let again = told(agent, "reacquired", &name, site, stack.clone(), lock_name(state, lock));
+            let entered =
+                told(agent, "entered", &name, block.entered, below(agent, block.entered, &stack), None);
+            state.story.possible.entry(id.clone()).or_insert_with(|| Finding {
+                id,
+                sites: vec![entered, again],
+                ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomfuzzer", &subject)
+            });
+        }
+        return;
+    }
+}
+
+/// A thread has acquired a lock.
+pub(crate) fn acquired(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    let known = state.story.acquires.entry(lock).or_default();
+    if known.len() < MOST_PAIRS && !known.contains(&(thread, site)) {
+        known.push((thread, site));
+    }
+    while let Some(violation) = state.conductor.take_violation() {
+        confirm(agent, state, &violation);
+    }
+    if state.conductor.may_interfere(thread, lock) {
+        state.story.between.insert(lock, stacks::raw(agent.tool));
+    }
+}
+
+fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
+    let subject = subject(agent, violation.entered);
+    let id = identity(agent, &subject, violation.again.site);
+    if let Some(finding) = state.story.confirmed.get_mut(&id) {
+        finding.hits += 1;
+        return;
+    }
+    let stack = stacks::current(agent.tool);
+    let below = below(agent, violation.entered, &stack);
+    let between = state.story.between.get(&violation.lock).map(|stack| stacks::named(agent.tool, stack));
+    let own = state.conductor.name(violation.again.thread).to_owned();
+    let other = state.conductor.name(violation.between.thread).to_owned();
+    let lock = lock_name(state, violation.lock);
+    let mut first = vec![frame(agent, violation.first.site)];
+    first.extend(
+        below
+            .iter()
+            .skip(usize::from(below.first().map(|frame| &frame.method) == Some(&first[0].method)))
+            .cloned(),
+    );
+    let sites = vec![
+        told(agent, "entered", &own, violation.entered, below, None),
+        told(agent, "acquired", &own, violation.first.site, first, lock.clone()),
+        told(agent, "interfered", &other, violation.between.site, between.unwrap_or_default(), lock.clone()),
+        told(agent, "reacquired", &own, violation.again.site, stack, lock),
+    ];
+    let finding = Finding {
+        id: id.clone(),
+        sites,
+        interleaving: Some(interleaving(agent, state, violation)),
+        ..Finding::new(Kind::AtomicityViolation, Status::Confirmed, "atomfuzzer", &subject)
+    };
+    // A run that is killed leaves behind what was seen.
+    agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    state.story.confirmed.insert(id, finding);
+}
+
+/// The steps that make up a violation, with the number of those left out in between.
+fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interleaving {
+    let threads = [violation.again.thread, violation.between.thread];
+    let mut steps = Vec::new();
+    let mut folded = 0;
+    for (number, step) in state.conductor.trace().range(violation.entered_step, violation.again.step) {
+        let matters = threads.contains(&step.thread)
+            && (step.lock == Some(violation.lock)
+                || number == violation.entered_step
+                || matches!(step.action, Action::Wait | Action::Sleep | Action::Begin));
+        if !matters {
+            folded += 1;
+            continue;
+        }
+        let role = match number {
+            _ if number == violation.entered_step => Some("entered"),
+            _ if number == violation.first.step => Some("acquired"),
+            _ if number == violation.between.step => Some("interfered"),
+            _ if number == violation.again.step => Some("reacquired"),
+            _ => None,
+        };
+        let object = match step.action {
+            Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
+            _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
+        };
+        steps.push(Step {
+            thread: usize::from(step.thread != threads[0]),
+            action: step.action,
+            object,
+            at: step.site.map(|site| frame(agent, site)),
+            role: role.map(str::to_owned),
+            folded: std::mem::take(&mut folded),
+        });
+    }
+    let names = threads.map(|thread| state.conductor.name(thread).to_owned());
+    Interleaving { threads: names.to_vec(), steps }
+}
+
+/// An exception leaves a thread. Its stack comes as lines of class, method, file and line number.
+pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, message: String, stack: &str) {
+    let stack = stack
+        .lines()
+        .filter_map(|line| {
+            let mut parts = line.split('\t');
+            let (class, method) = (parts.next()?, parts.next()?);
+            let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
+            let line = parts.next().and_then(|line| line.parse().ok());
+            (!class.starts_with("java.lang.Fissure")).then(|| Frame {
+                class: class.to_owned(),
+                method: method.to_owned(),
+                file,
+                line,
+            })
+        })
+        .collect();
+    let thread = state.conductor.name(thread).to_owned();
+    state.story.failures.push(Failure { thread, exception, message, stack });
+}
+
+/// Writes everything down.
+pub(crate) fn tell(state: &mut State, end: RunEnd) {
+    let Some(agent) = agent() else { return };
+    let story = &state.story;
+    for finding in story.confirmed.values() {
+        agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    }
+    for (_, finding) in story.possible.iter().filter(|(id, _)| !story.confirmed.contains_key(*id)) {
+        agent.output.write(&Record::Finding(Box::new(finding.clone())));
+    }
+    if matches!(end, RunEnd::Deadlock | RunEnd::Hang) {
+        let finding = deadlock(agent, state, &state.conductor.stuck());
+        agent.output.write(&Record::Finding(Box::new(finding)));
+    }
+    let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
+    let run = Run {
+        end,
+        choices: state.conductor.choices(),
+        steps,
+        schedule: state.conductor.recording().to_string(),
+        uncontrolled: state.uncontrolled.clone(),
+        departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
+        failures: state.story.failures.clone(),
+        pairs: pairs(agent, &state.story),
+    };
+    agent.output.write(&Record::Run(Box::new(run)));
+    agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(state.conductor.threads(), steps))));
+    agent.output.write(&Record::End);
+}
+
+/// Acquires of one lock by different threads, one of them the second in a block.
+fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
+    let mut pairs = BTreeSet::new();
+    for (lock, thread, again) in &story.again {
+        for (other, between) in story.acquires.get(lock).into_iter().flatten() {
+            if other != thread && pairs.len() < MOST_PAIRS {
+                pairs.insert(Pair { again: place(agent, *again), between: place(agent, *between) });
+            }
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
+    let is_told = |thread: ThreadId| stuck.circle.is_empty() || stuck.circle.contains(&thread);
+    let mut sites = Vec::new();
+    for waiting in stuck.threads.iter().filter(|waiting| is_told(waiting.thread)) {
+        let (role, wanted) = match waiting.waits_for {
+            WaitsFor::Lock(lock) => ("waits for lock", lock_name(state, lock)),
+            WaitsFor::Notification(lock) => ("waits to be notified", lock_name(state, lock)),
+            WaitsFor::Permit | WaitsFor::Turn => ("waits", None),
+        };
+        let reference = state.threads.get(waiting.thread.0 as usize).and_then(|thread| thread.reference);
+        let stack = match (stuck.circle.is_empty(), reference) {
+            // Only a thread of the JVM may ask for stacks, and only a circle is noticed by one.
+            (false, Some(thread)) => {
+                stacks::named(agent.tool, &agent.tool.stack_of(thread as *mut _, CALLER_DEPTH))
+            }
+            _ => Vec::new(),
+        };
+        let site = waiting.site.unwrap_or(SiteId(0));
+        let mut site = told(agent, role, state.conductor.name(waiting.thread), site, stack, None);
+        let held = waiting.holds.iter().filter_map(|lock| lock_name(state, *lock));
+        site.locks = held.map(|name| HeldLock { name, shared: false }).collect();
+        if let Some(wanted) = wanted {
+            site.role = format!("{role} {wanted}");
+        }
+        sites.push(site);
+    }
+    let mut places: Vec<String> =
+        sites.iter().map(|site| format!("{}.{}", site.class, site.method)).collect();
+    places.sort();
+    let subject = places.first().cloned().unwrap_or_default();
+    let mut parts = vec!["deadlock"];
+    parts.extend(places.iter().map(String::as_str));
+    Finding {
+        id: fingerprint(&parts),
+        sites,
+        ..Finding::new(Kind::Deadlock, Status::Confirmed, "conductor", &subject)
+    }
+}
+
+/// Where the program itself asked for a lock of the library, as a site.
+pub(crate) fn calling_site(agent: &Agent) -> SiteId {
+    let Some(control) = &agent.control else { return SiteId(0) };
+    let mut first = None;
+    for raw in agent.tool.stack(CALLER_DEPTH) {
+        let key = (raw.method, raw.location);
+        let known = control.state().story.callers.get(&key).copied();
+        let found = match known {
+            Some(found) => found,
+            None => {
+                let found = caller(agent, raw);
+                control.state().story.callers.insert(key, found);
+                found
+            }
+        };
+        match found {
+            Some(site) if agent.offsets.get_i32(site.0 as usize) & LIBRARY_FRAME == 0 => return site,
+            Some(site) => first = first.or(Some(site)),
+            None => {}
+        }
+    }
+    first.unwrap_or(SiteId(0))
+}
+
+/// The frame is inside of the library of locks and collections itself: whoever called it is meant.
+const LIBRARY_FRAME: i32 = 1 << 8;
+
+/// What a frame is: a site of its own, or nothing.
+fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
+    let frame = stacks::named(agent.tool, &[raw]).pop()?;
+    if frame.class.starts_with("java.util.concurrent.locks.") || frame.class == "java.lang.Thread" {
+        return None;
+    }
+    let is_library = frame.class.starts_with("java.util.concurrent.");
+    let flags = if is_library {
+        LIBRARY_FRAME
+    } else if places::is_quiet(&frame.class, scope::is_jdk(&frame.class)) {
+        QUIET
+    } else {
+        places::target_flags(&place_of(&frame), agent.target())
+    };
+    let number = locked(&agent.code).sites.add(SiteInfo {
+        class: frame.class.as_str().into(),
+        method: frame.method.as_str().into(),
+        file: frame.file.as_deref().map(Into::into),
+        line: frame.line,
+        loader: 0,
+        target: Target::Unknown,
+        kind: SiteKind::Call,
+    });
+    agent.offsets.set_i32(number as usize, flags);
+    Some(SiteId(number))
+}
+
+/// Whether the method with a block was called by the application itself.
+fn application_calls(agent: &Agent, entered: SiteId) -> bool {
+    let stack = stacks::current(agent.tool);
+    // Methods of one name may call each other: the outermost is the one that was called from elsewhere.
+    let caller = outermost(&stack, &frame(agent, entered)).and_then(|place| stack.get(place + 1));
+    caller.is_some_and(|caller| agent.scope.covers(&caller.class))
+}
+
+/// The place of a method's frame in a stack; of several that follow each other, the outermost.
+fn outermost(stack: &[Frame], method: &Frame) -> Option<usize> {
+    let is_method = |frame: &Frame| frame.class == method.class && frame.method == method.method;
+    let mut place = stack.iter().position(is_method)?;
+    // A bridge through a superclass may lie between two methods of one name.
+    while let Some(next) = stack[place + 1..].iter().take(2).position(is_method) {
+        place += 1 + next;
+    }
+    Some(place)
+}
+
+/// The part of a stack from the method with a block on, as it was when the block began.
+fn below(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
+    let block = frame(agent, entered);
+    match outermost(stack, &block) {
+        Some(place) => {
+            let mut below = stack[place..].to_vec();
+            below[0] = block;
+            below
+        }
+        None => vec![block],
+    }
+}
+
+/// The atomic method, or the place of the synchronized block inside of its method.
+fn subject(agent: &Agent, entered: SiteId) -> String {
+    match locked(&agent.code).sites.get(entered.0) {
+        Some(site) if site.kind == SiteKind::Enter => places::place(&site.class, &site.method, site.line),
+        Some(site) => places::place(&site.class, &site.method, None),
+        None => String::new(),
+    }
+}
+
+fn identity(agent: &Agent, subject: &str, again: SiteId) -> String {
+    let frame = frame(agent, again);
+    // Lines shift; what a block is called by its line must not.
+    let block = subject.rsplit_once(':').map_or(subject, |(method, _)| method);
+    fingerprint(&["atomicity-violation", block, &frame.class, &frame.method])
+}
+
+fn frame(agent: &Agent, site: SiteId) -> Frame {
+    match locked(&agent.code).sites.get(site.0) {
+        Some(site) => Frame {
+            class: site.class.to_string(),
+            method: site.method.to_string(),
+            file: site.file.as_deref().map(str::to_owned),
+            line: site.line,
+        },
+        None => Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None },
+    }
+}
+
+fn place(agent: &Agent, site: SiteId) -> String {
+    place_of(&frame(agent, site))
+}
+
+fn place_of(frame: &Frame) -> String {
+    places::place(&frame.class, &frame.method, frame.line)
+}
+
+fn told(
+    agent: &Agent,
+    role: &str,
+    thread: &str,
+    site: SiteId,
+    mut stack: Vec<Frame>,
+    lock: Option<String>,
+) -> Site {
+    let frame = frame(agent, site);
+    if stack.is_empty() {
+        stack.push(frame.clone());
+    }
+    Site {
+        role: role.to_owned(),
+        thread: thread.to_owned(),
+        class: frame.class,
+        method: frame.method,
+        file: frame.file,
+        line: frame.line,
+        stack,
+        locks: lock.into_iter().map(|name| HeldLock { name, shared: false }).collect(),
+    }
+}
+
+fn lock_name(state: &State, lock: LockId) -> Option<String> {
+    state.locks.get(lock.0 as usize).cloned()
+}

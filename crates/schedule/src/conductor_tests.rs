@@ -1,0 +1,309 @@
+//! The conductor on small programs.
+
+use fissure_model::ids::ThreadId;
+use proptest::{prelude::*, strategy::Strategy as _};
+
+use crate::{
+    conductor::Decision,
+    operation::Wake,
+    recording::Recording,
+    simulation::{
+        Does::{
+            self, Acquire, AcquireBetween, Await, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release,
+            Sleep, Unpark, Wait, WaitFor, Yield,
+        },
+        Result, simulate,
+    },
+    strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
+    stuck::WaitsFor,
+};
+
+const ALWAYS: u32 = 1_000_000;
+const HALF: u32 = 500_000;
+
+/// The atomic block of the paper's figures on lock 0, with its first and second acquire at these sites.
+const fn figure_block(site: u32) -> [Does; 6] {
+    [Enter(site), Acquire(0, site + 1), Release(0), Acquire(0, site + 2), Release(0), Exit]
+}
+
+const FIGURE_1: [[Does; 6]; 2] = [figure_block(10), figure_block(20)];
+
+/// Figure 2: the second thread has six other things to do first, each an empty synchronized block of its own.
+fn figure_2() -> Vec<Vec<Does>> {
+    let mut second: Vec<Does> = (1..=6).flat_map(|lock| [Acquire(lock, lock), Release(lock)]).collect();
+    second.extend(figure_block(20));
+    vec![figure_block(10).to_vec(), second]
+}
+
+/// Figure 3: both blocks are guarded by one lock more.
+fn figure_3() -> Vec<Vec<Does>> {
+    let guarded = |site: u32| {
+        let mut does = vec![Enter(site), Acquire(9, site + 3)];
+        does.extend(&figure_block(site)[1..5]);
+        does.extend([Release(9), Exit]);
+        does
+    };
+    vec![guarded(10), guarded(20)]
+}
+
+fn slices(threads: &[Vec<Does>]) -> Vec<&[Does]> {
+    threads.iter().map(Vec::as_slice).collect()
+}
+
+/// In how many of 2,000 executions the pattern was executed, in a thousand.
+fn rate(threads: &[&[Does]], strategy: impl Fn() -> Box<dyn Strategy>) -> usize {
+    (0..2_000).filter(|seed| !simulate(threads, strategy(), *seed).violations.is_empty()).count() / 2
+}
+
+/// The exact probability that uniformly random choices lead to the pattern, from all interleavings of acquires.
+fn exact(first: usize, second: usize, is_violated: &dyn Fn(&[bool]) -> bool) -> f64 {
+    fn walk(path: &mut Vec<bool>, left: [usize; 2], is_violated: &dyn Fn(&[bool]) -> bool) -> f64 {
+        let open: Vec<bool> = [false, true].into_iter().filter(|who| left[usize::from(*who)] > 0).collect();
+        if open.is_empty() {
+            return f64::from(u8::from(is_violated(path)));
+        }
+        let share = 1.0 / open.len() as f64;
+        open.into_iter()
+            .map(|who| {
+                let mut rest = left;
+                rest[usize::from(who)] -= 1;
+                path.push(who);
+                let chance = walk(path, rest, is_violated);
+                path.pop();
+                share * chance
+            })
+            .sum()
+    }
+    walk(&mut Vec::new(), [first, second], is_violated)
+}
+
+/// Whether an acquire of the other thread lies between the last two of one.
+fn last_two_are_split(path: &[bool]) -> bool {
+    let places =
+        |who| path.iter().enumerate().filter(move |(_, other)| **other == who).map(|(place, _)| place);
+    let last_two = |who| {
+        let places: Vec<usize> = places(who).collect();
+        (places[places.len() - 2], places[places.len() - 1])
+    };
+    let (first, second) = (last_two(false), last_two(true));
+    let splits = |range: (usize, usize), other: (usize, usize)| {
+        [other.0, other.1].iter().any(|place| (range.0..range.1).contains(place))
+    };
+    splits(first, second) || splits(second, first)
+}
+
+fn uniform() -> Box<dyn Strategy> {
+    Box::new(Uniform)
+}
+
+fn atomfuzzer(chance: u32) -> impl Fn() -> Box<dyn Strategy> {
+    move || Box::new(AtomFuzzer::new(chance))
+}
+
+fn check_near(measured: usize, expected: f64) {
+    let expected = expected * 1_000.0;
+    assert!((measured as f64 - expected).abs() < 35.0, "{measured} is not near {expected}");
+}
+
+#[test]
+fn the_figures_have_the_probabilities_of_the_paper() {
+    let first: Vec<&[Does]> = FIGURE_1.iter().map(<[Does; 6]>::as_slice).collect();
+    assert!((exact(2, 2, &last_two_are_split) - 0.5).abs() < 1e-9);
+    check_near(rate(&first, uniform), 0.5);
+    assert_eq!(rate(&first, atomfuzzer(ALWAYS)), 1_000);
+
+    let second = figure_2();
+    let expected = exact(2, 8, &last_two_are_split);
+    assert!(expected < 0.05, "{expected}");
+    check_near(rate(&slices(&second), uniform), expected);
+    assert_eq!(rate(&slices(&second), atomfuzzer(ALWAYS)), 1_000);
+
+    let third = figure_3();
+    assert_eq!(rate(&slices(&third), uniform), 0);
+    assert_eq!(rate(&slices(&third), atomfuzzer(ALWAYS)), 0);
+}
+
+#[test]
+fn pausing_half_of_the_time_finds_less() {
+    let second = figure_2();
+    let rate = rate(&slices(&second), atomfuzzer(HALF));
+    assert!((500..900).contains(&rate), "{rate}");
+}
+
+#[test]
+fn holding_back_finds_what_is_over_before_the_block_begins() {
+    let mut late: Vec<Does> = (1..=6).flat_map(|lock| [Acquire(lock, lock), Release(lock)]).collect();
+    late.extend(figure_block(10));
+    let early = [AcquireBetween(0, 30), Release(0)];
+    let plain = [Acquire(0, 30), Release(0)];
+    assert!(rate(&[&late, &plain], atomfuzzer(ALWAYS)) < 200);
+    assert_eq!(rate(&[&late, &early], atomfuzzer(ALWAYS)), 1_000);
+}
+
+#[test]
+fn holding_back_works_where_both_acquires_are_at_one_place() {
+    let victim = [Enter(10), AcquireBetween(0, 30), Release(0), AcquireBetween(0, 30), Release(0), Exit];
+    let other = [AcquireBetween(0, 30), Release(0)];
+    assert_eq!(rate(&[&victim, &other], atomfuzzer(ALWAYS)), 1_000);
+}
+
+#[test]
+fn sleepers_are_given_the_chance_to_interfere() {
+    let sleeper = [Sleep(1_000_000_000), Acquire(0, 30), Release(0)];
+    let rate = rate(&[&figure_block(10), &sleeper], atomfuzzer(ALWAYS));
+    assert_eq!(rate, 1_000);
+}
+
+#[test]
+fn periodic_sleepers_do_not_keep_a_thread_paused_for_ever() {
+    let mut sleeper = Vec::new();
+    for _ in 0..500 {
+        sleeper.push(Sleep(1_000));
+    }
+    let result = simulate(&[&figure_block(10), &sleeper], Box::new(AtomFuzzer::new(ALWAYS)), 1);
+    let ends = |thread| result.done.iter().rposition(|done| done.0 == thread);
+    assert!(ends(0) < ends(1));
+}
+
+fn check_end(threads: &[&[Does]], expected: Decision) -> Vec<Result> {
+    let strategies: [fn() -> Box<dyn Strategy>; 3] =
+        [uniform, || Box::new(Orderly), || Box::new(AtomFuzzer::new(HALF))];
+    let mut results = Vec::new();
+    for strategy in strategies {
+        for seed in 0..50 {
+            let result = simulate(threads, strategy(), seed);
+            assert_eq!(result.end, expected, "seed {seed}");
+            results.push(result);
+        }
+    }
+    results
+}
+
+#[test]
+fn monitors_wait_and_notify() {
+    let waiter = [Acquire(0, 1), Wait(0), Release(0)];
+    let notifier = [Await(0), Acquire(0, 2), Notify(0), Release(0)];
+    // The notifier waits for the end of the waiter, which waits to be notified.
+    check_end(&[&waiter, &notifier], Decision::TooLong);
+    let notifier = [Sleep(1_000_000), Acquire(0, 2), NotifyAll(0), Release(0)];
+    for result in check_end(&[&waiter, &waiter, &notifier], Decision::Over) {
+        assert_eq!(result.wakes.iter().filter(|wake| wake.1 == Wake::Called).count(), 2);
+    }
+    check_end(
+        &[&waiter, &waiter, &[Sleep(1_000_000), Acquire(0, 2), Notify(0), Release(0)]],
+        Decision::Stuck,
+    );
+}
+
+#[test]
+fn waits_end_by_time_and_by_interrupts() {
+    for result in check_end(&[&[Acquire(0, 1), WaitFor(0, 5_000_000), Release(0)]], Decision::Over) {
+        assert_eq!(result.wakes, [(0, Wake::TimedOut)]);
+    }
+    let interrupted: [&[Does]; 3] = [
+        &[Acquire(0, 1), Wait(0), Release(0)],
+        &[Sleep(1_000_000_000)],
+        &[Sleep(1_000_000), Interrupt(0), Interrupt(1)],
+    ];
+    for result in check_end(&interrupted, Decision::Over) {
+        assert!(result.wakes.contains(&(0, Wake::Interrupted)));
+        assert!(result.wakes.contains(&(1, Wake::Interrupted)));
+    }
+}
+
+#[test]
+fn permits_are_kept() {
+    check_end(&[&[Park, Park], &[Unpark(0)]], Decision::Stuck);
+    check_end(&[&[Sleep(5), Park], &[Unpark(0), Unpark(0)]], Decision::Over);
+}
+
+#[test]
+fn a_circle_of_locks_is_told() {
+    let first = [Acquire(0, 1), Sleep(1_000), Acquire(1, 2), Release(1), Release(0)];
+    let second = [Acquire(1, 3), Sleep(1_000), Acquire(0, 4), Release(0), Release(1)];
+    for result in check_end(&[&first, &second], Decision::Stuck) {
+        let stuck = result.conductor.stuck();
+        assert_eq!(stuck.circle, [ThreadId(0), ThreadId(1)]);
+        assert!(stuck.threads.iter().all(|thread| matches!(thread.waits_for, WaitsFor::Lock(_))));
+    }
+}
+
+#[test]
+fn who_yields_lets_others_go_first() {
+    check_end(&[&[Await(1)], &[Acquire(0, 1), Release(0), Yield, Sleep(1_000_000)]], Decision::Over);
+}
+
+#[test]
+fn recordings_replay_and_say_where_they_do_not_fit() {
+    let threads = figure_2();
+    let original = simulate(&slices(&threads), Box::new(Uniform), 5);
+    let recording: Recording = original.conductor.recording().to_string().parse().unwrap();
+    let again = simulate(&slices(&threads), Box::new(Replay::new(&recording)), 99);
+    assert_eq!(again.done, original.done);
+    assert_eq!(again.conductor.strategy().departure(), None);
+    let wrong: Recording = "0 5 1".parse().unwrap();
+    let other = simulate(&slices(&threads), Box::new(Replay::new(&wrong)), 99);
+    let departure = other.conductor.strategy().departure().unwrap();
+    assert_eq!((departure.choice, departure.recorded), (2, Some(ThreadId(5))));
+}
+
+/// Threads that take and give back locks properly nested, wait for a bounded time, notify and sleep.
+fn programs() -> impl proptest::strategy::Strategy<Value = Vec<Vec<Does>>> {
+    let step = (0_u8..6, 0_u32..3);
+    let thread = proptest::collection::vec(step, 0..12).prop_map(|steps| {
+        let mut does = Vec::new();
+        let mut held = Vec::new();
+        for (site, (kind, lock)) in (1..).zip(steps) {
+            match kind {
+                0 | 1 => {
+                    held.push(lock);
+                    does.push(Acquire(lock, site));
+                }
+                2 => does.extend(held.pop().map(Release)),
+                3 => does.extend(held.last().map(|lock| WaitFor(*lock, 1_000))),
+                4 => does.extend(held.last().map(|lock| NotifyAll(*lock))),
+                _ => does.push(Sleep(u64::from(lock) * 1_000)),
+            }
+        }
+        does.extend(held.into_iter().rev().map(Release));
+        does
+    });
+    proptest::collection::vec(thread, 1..4)
+}
+
+/// Whether two threads were ever in one monitor at a time.
+fn excludes(threads: &[&[Does]], done: &[(u32, usize)]) -> bool {
+    let mut owners: [Vec<u32>; 3] = Default::default();
+    done.iter().all(|&(thread, place)| {
+        match threads[thread as usize][place] {
+            Acquire(lock, _) => owners[lock as usize].push(thread),
+            Release(lock) => {
+                owners[lock as usize].pop();
+            }
+            _ => {}
+        }
+        owners.iter().all(|owners| owners.iter().all(|owner| *owner == owners[0]))
+    })
+}
+
+proptest! {
+    #[test]
+    fn executions_are_legal_and_follow_from_the_seed(threads in programs(), seed in 0_u64..1_000) {
+        let threads = slices(&threads);
+        let has_waits = threads.iter().any(|thread| thread.iter().any(|does| matches!(does, WaitFor(..))));
+        for strategy in [uniform, || Box::new(AtomFuzzer::new(HALF)) as Box<dyn Strategy>] {
+            let result = simulate(&threads, strategy(), seed);
+            prop_assert!(matches!(result.end, Decision::Over | Decision::Stuck));
+            if result.end == Decision::Stuck {
+                prop_assert!(!result.conductor.stuck().circle.is_empty());
+            }
+            // A thread that waits has left its monitor, which this simple look does not see.
+            prop_assert!(has_waits || excludes(&threads, &result.done));
+            let again = simulate(&threads, strategy(), seed);
+            prop_assert_eq!(&again.done, &result.done);
+            let replay = simulate(&threads, Box::new(Replay::new(result.conductor.recording())), seed + 1);
+            prop_assert_eq!(&replay.done, &result.done);
+            prop_assert_eq!(replay.conductor.strategy().departure(), None);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Small programs, run by the conductor alone: what each thread does, one step after the other.
+
+use fissure_model::ids::{LockId, SiteId, ThreadId};
+
+use crate::{
+    conductor::{Arrival, Conductor, Decision, Limits},
+    operation::{Operation, Wake},
+    pattern::{Atomic, BlockKind, Violation},
+    strategy::{Strategy, Target},
+};
+
+/// What a simulated thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// Enters a monitor at a site.
+    Acquire(u32, u32),
+    /// The same, at a site that is to come in between.
+    AcquireBetween(u32, u32),
+    Release(u32),
+    /// Begins an atomic method.
+    Enter(u32),
+    Exit,
+    Wait(u32),
+    WaitFor(u32, u64),
+    Notify(u32),
+    NotifyAll(u32),
+    Sleep(u64),
+    Park,
+    Unpark(u32),
+    Interrupt(u32),
+    Yield,
+    /// Yields until another thread has ended.
+    Await(u32),
+}
+
+/// What became of a simulated program.
+pub(crate) struct Result {
+    pub(crate) end: Decision,
+    pub(crate) violations: Vec<Violation>,
+    /// The steps that were done: who and which of its steps.
+    pub(crate) done: Vec<(u32, usize)>,
+    pub(crate) wakes: Vec<(u32, Wake)>,
+    pub(crate) conductor: Conductor,
+}
+
+pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
+
+/// Runs a program whose threads are all there from the beginning.
+pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
+    let mut conductor = Conductor::new(strategy, seed, LIMITS);
+    for number in 0..threads.len() {
+        conductor.announce(&format!("T{}", number + 1), false);
+    }
+    let starter = conductor.announce("main", false);
+    conductor.adopt(starter);
+    let mut run = Run {
+        threads,
+        places: vec![0; threads.len()],
+        waits: vec![false; threads.len()],
+        result: Result {
+            end: Decision::Over,
+            violations: Vec::new(),
+            done: Vec::new(),
+            wakes: Vec::new(),
+            conductor,
+        },
+    };
+    let mut decision = Decision::Run(starter);
+    let mut started = 0;
+    while let Decision::Run(thread) = decision {
+        decision = if thread != starter {
+            run.go_on(thread)
+        } else if started < threads.len() {
+            started += 1;
+            run.result.conductor.start(ThreadId(started as u32 - 1), Some(starter))
+        } else {
+            run.result.conductor.end(starter)
+        };
+    }
+    run.result.end = decision;
+    run.result
+}
+
+struct Run<'a> {
+    threads: &'a [&'a [Does]],
+    /// What each thread does next.
+    places: Vec<usize>,
+    /// Whether each thread has stopped before that, and goes on with it now.
+    waits: Vec<bool>,
+    result: Result,
+}
+
+impl Run<'_> {
+    /// Lets a thread do what it does up to its next stop.
+    fn go_on(&mut self, thread: ThreadId) -> Decision {
+        let number = thread.0 as usize;
+        if std::mem::take(&mut self.waits[number]) {
+            self.pass(thread);
+        }
+        loop {
+            let Some(&does) = self.threads[number].get(self.places[number]) else {
+                return self.result.conductor.end(thread);
+            };
+            let site = SiteId(0);
+            let now = self.result.conductor.now();
+            let conductor = &mut self.result.conductor;
+            let mut target = Target::Neither;
+            let operation = match does {
+                Does::Acquire(lock, site) => Operation::Acquire { lock: LockId(lock), site: SiteId(site) },
+                Does::AcquireBetween(lock, site) => {
+                    target = Target::Between;
+                    Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
+                }
+                Does::Wait(lock) => conductor.wait(thread, LockId(lock), None, site),
+                Does::WaitFor(lock, time) => conductor.wait(thread, LockId(lock), Some(now + time), site),
+                Does::Sleep(time) => Operation::Sleep { until: now + time, site },
+                Does::Park => Operation::Park { until: None, site },
+                Does::Yield => Operation::Yield { site },
+                Does::Await(other) if !conductor.has_ended(ThreadId(other)) => {
+                    return conductor.arrive(
+                        thread,
+                        Arrival { operation: Operation::Yield { site }, calm: false, target },
+                    );
+                }
+                _ => {
+                    self.pass(thread);
+                    continue;
+                }
+            };
+            self.waits[number] = true;
+            return self.result.conductor.arrive(thread, Arrival { operation, calm: false, target });
+        }
+    }
+
+    /// Does what a thread does next, once it may.
+    fn pass(&mut self, thread: ThreadId) {
+        let number = thread.0 as usize;
+        let place = self.places[number];
+        self.places[number] += 1;
+        self.result.done.push((thread.0, place));
+        let conductor = &mut self.result.conductor;
+        match self.threads[number][place] {
+            Does::Release(lock) => conductor.release(thread, LockId(lock)),
+            Does::Enter(site) => conductor.enter_block(thread, SiteId(site), BlockKind::Method, Atomic::Yes),
+            Does::Exit => conductor.exit_block(thread),
+            Does::Notify(lock) => {
+                conductor.notify(Some(thread), LockId(lock), false, SiteId(0));
+            }
+            Does::NotifyAll(lock) => {
+                conductor.notify(Some(thread), LockId(lock), true, SiteId(0));
+            }
+            Does::Unpark(other) => conductor.unpark(Some(thread), ThreadId(other)),
+            Does::Interrupt(other) => conductor.interrupt(Some(thread), ThreadId(other)),
+            Does::Wait(_) | Does::WaitFor(..) | Does::Sleep(_) | Does::Park => {
+                let wake = conductor.take_wake(thread);
+                self.result.wakes.push((thread.0, wake));
+            }
+            Does::Acquire(..) | Does::AcquireBetween(..) => {
+                while let Some(violation) = conductor.take_violation() {
+                    self.result.violations.push(violation);
+                }
+            }
+            Does::Yield | Does::Await(_) => {}
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Who should run, among those who may.
+
+mod atomfuzzer;
+mod orderly;
+mod replay;
+mod uniform;
+
+pub use atomfuzzer::{AtomFuzzer, Target};
+pub use orderly::Orderly;
+pub use replay::{Departure, Replay};
+pub use uniform::Uniform;
+
+use fissure_model::ids::{LockId, SiteId, ThreadId};
+
+use crate::{operation::Operation, random::Random};
+
+/// A thread that may run now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Who.
+    pub thread: ThreadId,
+    /// What it would do.
+    pub operation: Operation,
+    /// Whether that acquires a lock again that the thread has acquired and given back in the same atomic block.
+    pub reacquires: bool,
+    /// Whether the thread is in an atomic block.
+    pub in_block: bool,
+    /// What it is to the pair of acquires that is looked for.
+    pub target: Target,
+}
+
+impl Candidate {
+    pub(crate) fn acquires(&self) -> Option<(LockId, SiteId)> {
+        Some((self.operation.acquires()?, self.operation.site()?))
+    }
+}
+
+/// What a strategy sees when it chooses.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Who may run, in the order of their numbers; at least one.
+    pub candidates: &'a [Candidate],
+    /// Who ran up to now, if that thread may go on.
+    pub current: Option<ThreadId>,
+    /// The thread that ran up to now has offered, or must be made, to let others go first.
+    pub yields: bool,
+    /// Threads that sleep: time can be made to pass so that they may run.
+    pub sleepers: &'a [ThreadId],
+    /// How many choices there have been before.
+    pub step: u64,
+}
+
+/// What a strategy decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// One of the candidates runs.
+    Run(ThreadId),
+    /// Time passes until the next sleeper may run; then there is another choice.
+    Sleepers,
+}
+
+/// Decides who runs.
+pub trait Strategy: Send {
+    /// Chooses who runs next.
+    fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice;
+
+    /// Whether a thread that was just started runs up to its first operation at once. Up to there it does nothing that others
+    /// are meant to see, so that there is nothing to choose.
+    fn starts_at_once(&self) -> bool {
+        true
+    }
+
+    /// Chooses whom a notification wakes, by its place.
+    fn notify(&mut self, waiters: &[ThreadId], random: &mut Random) -> usize {
+        random.below(waiters.len())
+    }
+
+    /// A thread has got a lock that it did not hold.
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId) {}
+
+    /// Where the execution departed from a recording, if the strategy follows one.
+    fn departure(&self) -> Option<Departure> {
+        None
+    }
+}
+
+/// The candidates without the one that yields, unless it is alone.
+pub(crate) fn willing(view: &View<'_>) -> Vec<Candidate> {
+    let others = |candidate: &&Candidate| Some(candidate.thread) != view.current;
+    let mut willing: Vec<Candidate> = Vec::new();
+    if view.yields {
+        willing.extend(view.candidates.iter().filter(others));
+    }
+    if willing.is_empty() {
+        willing.extend(view.candidates);
+    }
+    willing
+}

@@ -1,0 +1,28 @@
+//! Nobody is interrupted: a thread runs until it waits for another, ends or yields. What breaks in such executions
+//! breaks without any interleaving worth the name.
+
+use super::{Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use crate::random::Random;
+
+/// Lets the current thread go on as long as it can; then chooses at random.
+#[derive(Debug, Default)]
+pub struct Orderly;
+
+impl Strategy for Orderly {
+    fn starts_at_once(&self) -> bool {
+        false
+    }
+
+    fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
+        if yields_to_sleepers(view) {
+            return Choice::Sleepers;
+        }
+        if let Some(current) = view.current
+            && !view.yields
+        {
+            return Choice::Run(current);
+        }
+        let willing = willing(view);
+        Choice::Run(willing[random.below(willing.len())].thread)
+    }
+}

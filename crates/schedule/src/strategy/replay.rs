@@ -1,0 +1,93 @@
+//! Follows a recorded schedule.
+
+use std::{collections::VecDeque, fmt};
+
+use fissure_model::ids::ThreadId;
+
+use super::{Choice, Orderly, Strategy, View};
+use crate::{random::Random, recording::Recording};
+
+/// Where an execution departed from its recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// The number of the choice, from 1.
+    pub choice: u64,
+    /// Who ran in the recording; none if it was over already.
+    pub recorded: Option<ThreadId>,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.recorded {
+            Some(thread) => write!(
+                f,
+                "at choice {} the recording goes on with thread {}, which cannot run here",
+                self.choice, thread.0
+            ),
+            None => write!(f, "the recording ends after {} choices, and this run goes on", self.choice - 1),
+        }
+    }
+}
+
+/// Follows a recording, and goes on without preemption where that is not possible.
+#[derive(Debug)]
+pub struct Replay {
+    left: VecDeque<ThreadId>,
+    choice: u64,
+    departure: Option<Departure>,
+}
+
+impl Replay {
+    /// Follows `recording` from its beginning.
+    pub fn new(recording: &Recording) -> Self {
+        Self { left: recording.choices().collect(), choice: 0, departure: None }
+    }
+
+    fn depart(&mut self, recorded: Option<ThreadId>) {
+        self.left.clear();
+        self.departure.get_or_insert(Departure { choice: self.choice + 1, recorded });
+    }
+}
+
+impl Strategy for Replay {
+    fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
+        if self.departure.is_some() {
+            return Orderly.choose(view, random);
+        }
+        let next = self.left.front().copied();
+        match next {
+            Some(thread) if view.candidates.iter().any(|candidate| candidate.thread == thread) => {
+                self.left.pop_front();
+                self.choice += 1;
+                Choice::Run(thread)
+            }
+            Some(thread) if view.sleepers.contains(&thread) => Choice::Sleepers,
+            next => {
+                self.depart(next);
+                Orderly.choose(view, random)
+            }
+        }
+    }
+
+    fn notify(&mut self, waiters: &[ThreadId], _random: &mut Random) -> usize {
+        let place = self.left.front().and_then(|thread| waiters.iter().position(|waiter| waiter == thread));
+        match place {
+            Some(place) => {
+                self.left.pop_front();
+                self.choice += 1;
+                place
+            }
+            None => {
+                if self.departure.is_none() {
+                    let next = self.left.front().copied();
+                    self.depart(next);
+                }
+                0
+            }
+        }
+    }
+
+    fn departure(&self) -> Option<Departure> {
+        self.departure
+    }
+}

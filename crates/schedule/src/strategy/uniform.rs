@@ -1,0 +1,29 @@
+//! Algorithm 1 of the AtomFuzzer paper: at every choice each thread that may run is as likely as any other.
+//!
+//! Kept as it is, but for a thread that yields or spins: it goes on only if nobody else can, and if it is alone and others sleep,
+//! time passes. The paper's scheduler is fair with probability one; this one is within a bounded number of steps.
+
+use super::{Choice, Strategy, View, willing};
+use crate::random::Random;
+
+/// Chooses at random.
+#[derive(Debug, Default)]
+pub struct Uniform;
+
+impl Strategy for Uniform {
+    fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
+        if yields_to_sleepers(view) {
+            return Choice::Sleepers;
+        }
+        let willing = willing(view);
+        Choice::Run(willing[random.below(willing.len())].thread)
+    }
+}
+
+/// Whether only a thread that yields could run, while others sleep.
+pub(crate) fn yields_to_sleepers(view: &View<'_>) -> bool {
+    let is_current = |thread| Some(thread) == view.current;
+    view.yields
+        && !view.sleepers.is_empty()
+        && view.candidates.iter().all(|candidate| is_current(candidate.thread))
+}

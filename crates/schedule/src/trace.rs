@@ -1,0 +1,86 @@
+//! The last steps of an execution, for those who want to see how something came about.
+
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    interleaving::Action,
+};
+
+/// More steps than this are not kept.
+const MOST: usize = 1 << 18;
+
+/// One step that was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceStep {
+    /// Who.
+    pub thread: ThreadId,
+    /// What.
+    pub action: Action,
+    /// The lock in question.
+    pub lock: Option<LockId>,
+    /// The other thread in question.
+    pub other: Option<ThreadId>,
+    /// Where.
+    pub site: Option<SiteId>,
+}
+
+/// Steps, numbered from 1.
+#[derive(Debug, Default)]
+pub struct Trace {
+    steps: Vec<TraceStep>,
+    /// How many were dropped before the first that is kept.
+    dropped: u64,
+}
+
+impl Trace {
+    /// Adds a step and gives its number.
+    pub(crate) fn push(&mut self, step: TraceStep) -> u64 {
+        if self.steps.len() == MOST {
+            self.steps.drain(..MOST / 2);
+            self.dropped += (MOST / 2) as u64;
+        }
+        self.steps.push(step);
+        self.last()
+    }
+
+    /// The number of the last step.
+    pub fn last(&self) -> u64 {
+        self.dropped + self.steps.len() as u64
+    }
+
+    /// The steps from one number to another, both included, with their numbers, as far as they are kept.
+    pub fn range(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &TraceStep)> {
+        let first = from.max(self.dropped + 1);
+        let count = (to + 1).saturating_sub(first) as usize;
+        let skipped = (first - self.dropped - 1) as usize;
+        (first..).zip(self.steps.iter().skip(skipped).take(count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_steps_are_kept() {
+        let mut trace = Trace::default();
+        let step = |site| TraceStep {
+            thread: ThreadId(0),
+            action: Action::Other,
+            lock: None,
+            other: None,
+            site: Some(SiteId(site)),
+        };
+        for number in 1..=(MOST as u32 + 1) {
+            assert_eq!(trace.push(step(number)), u64::from(number));
+        }
+        let numbers = |from, to| trace.range(from, to).map(|(number, _)| number).collect::<Vec<_>>();
+        let half = MOST as u64 / 2;
+        assert_eq!(numbers(1, half + 2), [half + 1, half + 2]);
+        assert_eq!(numbers(half + 5, half + 5), [half + 5]);
+        assert!(
+            trace
+                .range(half + 1, trace.last())
+                .all(|(number, step)| step.site == Some(SiteId(number as u32)))
+        );
+    }
+}
