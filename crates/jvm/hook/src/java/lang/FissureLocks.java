@@ -86,9 +86,15 @@ final class FissureLocks {
     static void touch(FissureThread thread, Object lock, boolean write) {
         Numbered entry = thread.recentLock(lock).whole();
         long word = entry.users;
+        if (thread.isSettled(word)) {
+            return;
+        }
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
         // Whoever has acquired it without any other lock says nothing new by acquiring it again.
         if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && thread.knows(~word, 0, write)) {
+            if (write) {
+                thread.settle(word);
+            }
             return;
         }
         boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == thread.segment;

@@ -60,6 +60,8 @@ final class FissureThread {
     private FissureBlocks blocks;
     /** By identity. */
     private FissureLocks.Numbered[] recentLocks;
+    /** The users of the lock that was settled last: many locks have the same. */
+    private long settledUsers = -1L;
     /** By identity. */
     private FissureArrays.Shadow[] arrays = NO_ARRAYS;
     /** Made when they are needed first: there may be a hundred thousand threads that hardly do anything. */
@@ -402,7 +404,7 @@ final class FissureThread {
             FissureEngine.outOfMemory();
             return 0;
         }
-        if (blocks != null) {
+        if (blocks != null && blocks.isActive()) {
             blocks.log(FissureBlocks.ACQUIRE, lock, site);
         }
         return enterIfBlock(lock, site);
@@ -414,6 +416,15 @@ final class FissureThread {
         }
         enterBlock(kept & SITE, lock);
         return kept | BLOCK;
+    }
+
+    /** Whether a lock with these users is known to stay as it is when this thread acquires it, be it to write. */
+    boolean isSettled(long users) {
+        return users == settledUsers;
+    }
+
+    void settle(long users) {
+        settledUsers = users;
     }
 
     /** The entry of a lock. */
@@ -596,6 +607,7 @@ final class FissureThread {
             return;
         }
         this.segment = segment;
+        settledUsers = -1L;
         for (int at = 0; known != null && at < MEMO; at++) {
             known[at] = 0L;
         }
