@@ -80,7 +80,8 @@ impl<'a> FieldTable<'a> {
             if field.access & ACC_VOLATILE != 0 && plan.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
-            if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() || name == MARKS {
+            let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };
+            if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
             if field.is_static() {

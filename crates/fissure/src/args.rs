@@ -2,18 +2,19 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
+use crate::error::Error;
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Order, Watch},
+    settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
 };
 
 use crate::reporting::ReportingArguments;
 
-/// Finds data races in unmodified JVM programs.
+/// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
 #[command(name = "fissure", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 usage or tool error.")]
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a command and report the data races of the JVMs it starts.
+    /// Run a command and report the data races and atomicity violations of the JVMs it starts.
     Detect(DetectArguments),
     /// Show, merge or convert the JSON reports of earlier runs.
     Report(ReportArguments),
@@ -41,9 +42,19 @@ pub(crate) enum Command {
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
 A run that could not see anything is an error. The program's own exit code is reported.")]
 pub(crate) struct DetectArguments {
-    /// The analysis that looks for races.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "racer")]
+    /// The analyses, in one run: racer or eraser looks for races, atomizer for blocks that should be atomic and are not.
+    /// Without it racer and atomizer.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) analysis: Vec<AnalysisName>,
+
+    /// Methods that must be atomic: Account.transfer, com.acme.Account, 'com.acme..*'. May be repeated; synchronized blocks and
+    /// methods, and what has an annotation named Atomic, count anyway.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(crate) atomic: Vec<Pattern>,
+
+    /// Rules that Atomizer leaves out, to see what they are good for.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) atomizer_without: Vec<RuleName>,
 
     /// Classes whose fields are watched: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it
     /// the application's own classes.
@@ -71,7 +82,44 @@ pub(crate) struct DetectArguments {
     pub(crate) command: Vec<OsString>,
 }
 
+/// What the analyses of one run come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Analyses {
+    /// The lock-set machine, which Atomizer needs too.
+    pub(crate) lock_sets: Analysis,
+    /// Whether its races are reported.
+    pub(crate) races: bool,
+    pub(crate) atomizer: Option<AtomizerSettings>,
+}
+
 impl DetectArguments {
+    /// The analyses to run.
+    pub(crate) fn analyses(&self) -> Result<Analyses, Error> {
+        let has = |name| self.analysis.contains(&name);
+        let happens_before = self.order == OrderName::HappensBefore;
+        let named = !self.analysis.is_empty();
+        if has(AnalysisName::Racer) && has(AnalysisName::Eraser) {
+            return Err(Error::TwoLockSetAnalyses);
+        }
+        if has(AnalysisName::Atomizer) && happens_before {
+            return Err(Error::OrderedAtomizer);
+        }
+        let runs = if named { has(AnalysisName::Atomizer) } else { !happens_before };
+        let is_told = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
+        if is_told && !runs {
+            return Err(Error::NoAtomizer);
+        }
+        let atomizer = runs.then(|| AtomizerSettings {
+            atomic: self.atomic.clone(),
+            without: self.atomizer_without.iter().map(|&rule| rule.into()).collect(),
+        });
+        Ok(Analyses {
+            lock_sets: if has(AnalysisName::Eraser) { Analysis::Eraser } else { Analysis::Racer },
+            races: !named || has(AnalysisName::Racer) || has(AnalysisName::Eraser),
+            atomizer,
+        })
+    }
+
     /// How much of the program becomes events.
     pub(crate) fn watched(&self) -> Watch {
         match (self.watch, self.arrays) {
@@ -108,13 +156,29 @@ pub(crate) enum AnalysisName {
     Racer,
     /// Lock sets refined once a second thread comes along: forgives initialisation.
     Eraser,
+    /// Reduction: blocks that other threads can interrupt.
+    Atomizer,
 }
 
-impl From<AnalysisName> for Analysis {
-    fn from(name: AnalysisName) -> Analysis {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleName {
+    /// A lock that the thread holds already moves both ways.
+    ReEntrant,
+    /// A lock that one thread alone uses does.
+    ThreadLocalLock,
+    /// A lock that is always acquired under another common lock does.
+    ProtectedLock,
+    /// What was read of an atomic that is then compared and set does.
+    CompareAndSet,
+}
+
+impl From<RuleName> for Refinement {
+    fn from(name: RuleName) -> Refinement {
         match name {
-            AnalysisName::Racer => Analysis::Racer,
-            AnalysisName::Eraser => Analysis::Eraser,
+            RuleName::ReEntrant => Refinement::ReEntrant,
+            RuleName::ThreadLocalLock => Refinement::ThreadLocalLock,
+            RuleName::ProtectedLock => Refinement::ProtectedLock,
+            RuleName::CompareAndSet => Refinement::CompareAndSet,
         }
     }
 }
@@ -252,6 +316,33 @@ mod tests {
         check_misuse("fissure detect --scope a/b -- true", "invalid value 'a/b' for '--scope <PATTERN>'");
         check_misuse("fissure detect --analysis magic -- true", "invalid value 'magic'");
         check_misuse("fissure bogus", "unrecognized subcommand 'bogus'");
+    }
+
+    fn check_analyses(line: &str, expected: Result<(Analysis, bool, bool), &str>) {
+        let Ok(Arguments { command: Command::Detect(options) }) = parse_line(line) else { panic!("{line}") };
+        let found = options.analyses();
+        let found = found.map(|found| (found.lock_sets, found.races, found.atomizer.is_some()));
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{line}"),
+            (Err(error), Err(begin)) => assert!(error.to_string().starts_with(begin), "{line}: {error}"),
+            (found, _) => panic!("{line}: {found:?}"),
+        }
+    }
+
+    #[test]
+    fn several_analyses_are_one_run() {
+        check_analyses("fissure detect -- true", Ok((Analysis::Racer, true, true)));
+        check_analyses("fissure detect --analysis racer -- true", Ok((Analysis::Racer, true, false)));
+        check_analyses("fissure detect --analysis atomizer -- true", Ok((Analysis::Racer, false, true)));
+        check_analyses(
+            "fissure detect --analysis eraser,atomizer -- true",
+            Ok((Analysis::Eraser, true, true)),
+        );
+        check_analyses("fissure detect --order happens-before -- true", Ok((Analysis::Racer, true, false)));
+        check_analyses("fissure detect --analysis racer,eraser -- true", Err("racer and eraser"));
+        let ordered = "fissure detect --analysis atomizer --order happens-before -- true";
+        check_analyses(ordered, Err("atomizer asks what could happen"));
+        check_analyses("fissure detect --analysis racer --atomic A.b -- true", Err("--atomic"));
     }
 
     #[test]

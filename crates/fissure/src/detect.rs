@@ -1,4 +1,4 @@
-//! `fissure detect`: runs a program once and reports the races that an analysis infers.
+//! `fissure detect`: runs a program once and reports what the analyses infer from it.
 
 use crate::{
     args::DetectArguments,
@@ -14,14 +14,11 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let analysis = match options.analysis.as_slice() {
-        [first, others @ ..] if others.iter().all(|other| other == first) => (*first).into(),
-        _ => return Err(Error::SeveralAnalyses),
-    };
+    let analyses = options.analyses()?;
     let reporting = Reporting::prepare(&options.reporting)?;
     let task = Task {
         command: &options.command,
-        analysis,
+        analyses,
         scope: &options.scope,
         watch: options.watched(),
         order: options.order.into(),

@@ -14,6 +14,7 @@ use fissure_report::Report;
 
 use crate::{
     agent,
+    args::Analyses,
     error::Error,
     verdict::Code,
     watch::{self, Task},
@@ -114,7 +115,7 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         [java.into(), "-cp".into(), classes.into(), "FissureDoctor".into(), mode.into()];
     watch::run(&Task {
         command: &command,
-        analysis: Analysis::Racer,
+        analyses: Analyses { lock_sets: Analysis::Racer, races: true, atomizer: None },
         scope: &[],
         watch: Watch::All,
         order: Order::StartJoin,

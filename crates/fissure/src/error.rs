@@ -15,9 +15,22 @@ pub(crate) enum Error {
     )]
     NoCommand,
 
-    /// More analyses than one run can do.
-    #[error("several analyses in one run are not possible yet: run Fissure once for each of them")]
-    SeveralAnalyses,
+    /// Two machines for the same state.
+    #[error("racer and eraser cannot share a run: run Fissure once for each of them")]
+    TwoLockSetAnalyses,
+
+    /// An order under which nothing is left to interleave.
+    #[error(
+        "atomizer asks what could happen in another order, so it cannot be had with --order happens-before: use \
+         --order start-join or hand-over"
+    )]
+    OrderedAtomizer,
+
+    /// Options of an analysis that does not run.
+    #[error(
+        "--atomic and --atomizer-without are about atomizer, which is not among the analyses: add it to --analysis"
+    )]
+    NoAtomizer,
 
     /// A folder for sources that is none.
     #[error("--sources {path}: there is no such folder")]

@@ -4,13 +4,15 @@ use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Order, Settings, Watch},
+    settings::{Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
 use tempfile::TempDir;
 
 use crate::{
-    agent, collect,
+    agent,
+    args::Analyses,
+    collect,
     error::Error,
     launch,
     verdict::{self, Question},
@@ -20,7 +22,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) command: &'a [OsString],
-    pub(crate) analysis: Analysis,
+    pub(crate) analyses: Analyses,
     pub(crate) scope: &'a [Pattern],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
@@ -84,7 +86,9 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
     let settings = Settings {
-        analysis: task.analysis,
+        analysis: task.analyses.lock_sets,
+        races: task.analyses.races,
+        atomizer: task.analyses.atomizer.clone(),
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,

@@ -118,8 +118,14 @@ fn misuse_is_refused_with_a_sentence() {
     check_misuse(&["detect", "--", ""], "no command was given");
     check_misuse(&["detect", "--scope", "a...b", "--", "true"], "three dots in a row");
     check_misuse(&["detect", "--scope", "", "--", "true"], "it is empty");
-    check_misuse(&["detect", "--analysis", "racer,eraser", "--", "true"], "several analyses in one run");
-    check_misuse(&["detect", "--analysis", "magic", "--", "true"], "[possible values: racer, eraser]");
+    check_misuse(
+        &["detect", "--analysis", "racer,eraser", "--", "true"],
+        "racer and eraser cannot share a run",
+    );
+    check_misuse(
+        &["detect", "--analysis", "magic", "--", "true"],
+        "[possible values: racer, eraser, atomizer]",
+    );
     check_misuse(
         &["detect", "--sources", "nowhere", "--", "true"],
         "--sources nowhere: there is no such folder",

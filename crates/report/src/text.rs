@@ -79,6 +79,9 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         let runs = if report.runs > 1 { format!(" ({})", words::times(*count)) } else { String::new() };
         summary.say("fissure: ", &format!("the program {exit}{runs}"));
     }
+    if let Some(blocks) = blocks(&report.coverage) {
+        summary.say("fissure: ", &blocks);
+    }
     summary.say("fissure: ", &coverage(&report.coverage, options.verbose));
     summary.text
 }
@@ -207,6 +210,22 @@ fn by_kind(findings: &[&Finding], new: &str) -> String {
         format!("{}{new} {}", words::thousands(number), if number == 1 { one } else { many })
     });
     words::list(&kinds.collect::<Vec<_>>())
+}
+
+/// `20 atomic blocks ran (1,234 executions), 18 always atomic`.
+fn blocks(coverage: &Coverage) -> Option<String> {
+    if coverage.atomic_blocks == 0 {
+        return None;
+    }
+    let blocks =
+        words::count(coverage.atomic_blocks, "block that should be atomic", "blocks that should be atomic");
+    let executions = words::count(coverage.block_executions, "execution", "executions");
+    let always = match (coverage.always_atomic, coverage.atomic_blocks) {
+        (always, all) if always == all => "all of them always atomic".to_owned(),
+        (0, _) => "none of them always atomic".to_owned(),
+        (always, _) => format!("{} of them always atomic", words::thousands(always)),
+    };
+    Some(format!("{blocks} ran ({executions}), {always}"))
 }
 
 pub(crate) fn coverage(coverage: &Coverage, verbose: bool) -> String {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::{frame, hunt, site};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    finding::{Consequence, Finding, Kind, Site, Status},
+    finding::{Consequence, Finding, Frame, Kind, Site, Status},
     record::{Hello, Refusal},
 };
 use fissure_report::{Exit, NoSources, Report, SourceFinder, json, text, text::Options};
@@ -98,6 +98,29 @@ fn cache() -> Finding {
     }
 }
 
+fn withdrawal() -> Finding {
+    let below = |stack: &[Frame]| {
+        [stack, &[frame("Main", "run", 33), frame("java.lang.Thread", "run", 840)]].concat()
+    };
+    let block = frame("Account", "withdraw", 12);
+    let sites = vec![
+        site("entered", "T1", below(std::slice::from_ref(&block)), &[]),
+        site("committed", "T1", below(&[frame("Balance", "get", 8), block.clone()]), &[]),
+        site("violated", "T1", below(&[frame("Balance", "take", 20), block]), &[]),
+    ];
+    Finding {
+        id: "00000000000000cc".to_owned(),
+        object: Some("Balance@3".to_owned()),
+        reason: Some(
+            "after Balance@3 has been given back, it is acquired again, and other threads can acquire it in between"
+                .to_owned(),
+        ),
+        hits: 1203,
+        sites,
+        ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomizer", "Account.withdraw")
+    }
+}
+
 fn coverage() -> Coverage {
     Coverage {
         jvms: 1,
@@ -114,7 +137,7 @@ fn coverage() -> Coverage {
         lock_operations: 1234,
         locations: 567,
         accesses_analysed: 1_234_567,
-        limits: BTreeMap::new(),
+        ..Coverage::default()
     }
 }
 
@@ -175,6 +198,16 @@ fn findings_are_short_stories() {
     check("several-verbose", &report(vec![limit(), balance()]), Options { verbose: true, ..PLAIN }, &Account);
     check("one-in-colour", &report(vec![balance()]), Options { color: true, ..PLAIN }, &Account);
     check("no-sources", &report(vec![balance()]), PLAIN, &NoSources);
+}
+
+#[test]
+fn blocks_that_are_not_atomic_tell_three_places_and_why() {
+    let mut blocks = report(vec![withdrawal()]);
+    (blocks.coverage.atomic_blocks, blocks.coverage.block_executions) = (20, 4321);
+    blocks.coverage.always_atomic = 19;
+    check("not-atomic", &blocks, PLAIN, &Account);
+    check("not-atomic-narrow", &blocks, Options { width: 50, ..PLAIN }, &NoSources);
+    insta::assert_snapshot!("json-not-atomic", json::render(&blocks, "1.2.3").unwrap());
 }
 
 #[test]
