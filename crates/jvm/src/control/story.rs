@@ -184,7 +184,8 @@ pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, mes
         })
         .collect();
     let thread = state.conductor.name(thread).to_owned();
-    state.story.failures.push(Failure { thread, exception, message, stack });
+    let after = state.story.confirmed.keys().cloned().collect();
+    state.story.failures.push(Failure { thread, exception, message, stack, after });
 }
 
 /// Writes everything down.
