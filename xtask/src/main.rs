@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a development command talks to its user on standard output")]
 
 mod bench;
+mod browser;
 mod demo;
 mod hook;
 mod install;
@@ -22,6 +23,7 @@ Usage: cargo xtask TASK
   setup                         find a JDK, or install one with the system's package manager
   demo                          build Fissure, run it on an example program and show what it finds
   test                          formatting, lints, build, unit, doc, verifier and end-to-end tests
+  browser                       try the HTML report in Chromium, installed if need be, and take screenshots
   verify-jdk [--java-home DIR] [--modules java.base,...|all]
                                 rewrite every class of a JDK and have the JVM verify it
   hook                          compile the agent's Java classes into crates/jvm/hook/classes
@@ -47,6 +49,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["setup"] => jdk::set_up().map(|jdk| println!("the JDK in {} will do", jdk.bin().display())),
         ["demo"] => demo::run(),
         ["test"] => test::run(),
+        ["browser"] => browser::run(),
         ["hook"] => hook::run(),
         ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),

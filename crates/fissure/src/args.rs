@@ -11,7 +11,7 @@ use fissure_model::{
     settings::{Analysis, Order, Watch},
 };
 
-use crate::{hunt::HuntArguments, replay::ReplayArguments};
+use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
 
 /// Finds data races in unmodified JVM programs.
 #[derive(Debug, Parser)]
@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Hunt(HuntArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
     Replay(ReplayArguments),
+    /// Show, merge or convert the JSON reports of earlier runs.
+    Report(ReportArguments),
     /// Check that Fissure works here: find the agent and Java, plant a race and see it found.
     Doctor,
 }
@@ -61,25 +63,8 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "ORDER", default_value = "start-join")]
     pub(crate) order: OrderName,
 
-    /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) sources: Vec<PathBuf>,
-
-    /// Write the report as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, or none.
-    #[arg(long, value_name = "WHAT", default_value = "warning")]
-    pub(crate) fail_on: FailOn,
-
-    /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-
-    /// Show whole stacks, ordered findings in full, and what was left alone.
-    #[arg(long)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
 
     /// What is turned into events; for measuring what that costs.
     #[arg(long, hide = true, conflicts_with = "arrays")]
@@ -99,6 +84,26 @@ impl DetectArguments {
             (Some(WatchName::All), _) | (None, YesNo::Yes) => Watch::All,
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fissure report findings.json --html findings.html
+  fissure report machine-*.json --junit fissure.xml --baseline fissure-baseline.json
+  fissure report findings.json --update-baseline --baseline fissure-baseline.json
+
+Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.")]
+pub(crate) struct ReportArguments {
+    /// Reports that --json wrote. Several are put together: counts add up, findings unite.
+    #[arg(value_name = "FILE.json", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write all findings that are not suppressed into the file that --baseline names.
+    #[arg(long)]
+    pub(crate) update_baseline: bool,
+
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -162,7 +167,7 @@ pub(crate) enum FailOn {
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Whatever standard error is.
+    /// Wherever the report goes.
     Always,
     /// Plain text.
     Never,
@@ -270,6 +275,6 @@ mod tests {
         };
         assert_eq!(options.command, ["java", "--json", "x", "--", "y"]);
         assert_eq!(options.scope.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a.B", "C", "d..*"]);
-        assert_eq!(options.json, None);
+        assert_eq!(options.reporting.json, None);
     }
 }

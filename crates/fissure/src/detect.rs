@@ -1,13 +1,11 @@
 //! `fissure detect`: runs a program once and reports the races that an analysis infers.
 
-use std::env;
-
 use crate::{
     args::DetectArguments,
     error::Error,
-    output::{self, JsonFile},
-    sources::Sources,
-    verdict::{self, Code},
+    output::Stream,
+    reporting::Reporting,
+    verdict::Code,
     watch::{self, Task},
 };
 
@@ -20,12 +18,7 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         [first, others @ ..] if others.iter().all(|other| other == first) => (*first).into(),
         _ => return Err(Error::SeveralAnalyses),
     };
-    for folder in &options.sources {
-        if !folder.is_dir() {
-            return Err(Error::Sources { path: folder.display().to_string() });
-        }
-    }
-    let json = options.json.as_deref().map(JsonFile::check).transpose()?;
+    let reporting = Reporting::prepare(&options.reporting)?;
     let task = Task {
         command: &options.command,
         analysis,
@@ -33,13 +26,5 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         watch: options.watched(),
         order: options.order.into(),
     };
-    let report = watch::run(&task);
-
-    let directory = env::current_dir().unwrap_or_default();
-    let sources = Sources::new(&options.sources, &directory, &options.command);
-    output::show(&report, options.color, options.verbose, &sources);
-    if let Some(json) = json {
-        json.write(&report)?;
-    }
-    Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report.findings, options.fail_on) })
+    reporting.finish(watch::run(&task), Stream::Error)
 }

@@ -55,15 +55,46 @@ pub(crate) enum Error {
     #[error("--sources {path}: there is no such folder")]
     Sources { path: String },
 
-    /// A place where no JSON can be written.
+    /// A place where no file can be written.
     #[error(
-        "--json {path}: the file cannot be written there ({source}); name a file in a folder that exists"
+        "{option} {path}: the file cannot be written there ({source}); name a file in a folder that exists"
     )]
-    Json { path: String, source: io::Error },
+    Write { option: &'static str, path: String, source: io::Error },
 
     /// The report has no JSON form.
     #[error("the report cannot be expressed as JSON: {0}")]
     JsonForm(#[from] serde_json::Error),
+
+    /// The report has no XML form.
+    #[error("{0}")]
+    XmlForm(#[from] fissure_report::junit::XmlError),
+
+    /// The report has no HTML form.
+    #[error("{0}")]
+    HtmlForm(#[from] fissure_report::html::PageError),
+
+    /// A report that is none.
+    #[error("cannot read the report {path}: {reason}")]
+    Unreadable { path: String, reason: String },
+
+    /// A configuration that is none.
+    #[error("the configuration {path} cannot be used: {reason}")]
+    Config { path: String, reason: String },
+
+    /// A baseline that is none.
+    #[error(
+        "the baseline {path} cannot be read ({reason}); write it with `fissure report FILE.json --update-baseline \
+         --baseline {path}`"
+    )]
+    Baseline { path: String, reason: String },
+
+    /// Nowhere to write the baseline.
+    #[error("--update-baseline needs to know the file: add --baseline FILE")]
+    NoBaseline,
+
+    /// A baseline of a run that saw nothing would be worth nothing.
+    #[error("no baseline was written, because the report means nothing: {0}")]
+    BlindBaseline(String),
 
     /// FISSURE_AGENT is wrong.
     #[error("FISSURE_AGENT names {path}, which cannot be read ({source}); correct or unset it", path = path.display())]

@@ -75,7 +75,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         watch: task.watch,
     };
     let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
-    let mut report = report(exit, &jvms, problem);
+    let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
     }
@@ -95,9 +95,10 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
     fs::write(file, text).map_err(Error::Folder)
 }
 
-fn report(exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
+fn report(command: &[OsString], exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
     let gathered = collect::gather(jvms);
     Report {
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         runs: 1,
         exits: [(exit, 1)].into(),
         jvms: jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
@@ -105,5 +106,6 @@ fn report(exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report 
         notices: gathered.notices,
         findings: gathered.findings,
         problem,
+        ..Report::default()
     }
 }

@@ -1,10 +1,13 @@
 //! What users see, kept as golden files: read them when they change.
 
+mod common;
+
 use std::collections::BTreeMap;
 
+use common::{frame, hunt, site};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    finding::{Consequence, Finding, Frame, HeldLock, Kind, Site, Status},
+    finding::{Consequence, Finding, Kind, Site, Status},
     record::{Hello, Refusal},
 };
 use fissure_report::{Exit, NoSources, Report, SourceFinder, json, text, text::Options};
@@ -22,26 +25,6 @@ impl SourceFinder for Account {
             ("Account.java", 1203) => Some(format!("        log({});", "very long, ".repeat(20))),
             _ => None,
         }
-    }
-}
-
-fn frame(class: &str, method: &str, line: u32) -> Frame {
-    let simple = class.rsplit('.').next().unwrap();
-    let file = Some(format!("{}.java", simple.split('$').next().unwrap()));
-    Frame { class: class.to_owned(), method: method.to_owned(), file, line: Some(line) }
-}
-
-fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, bool)]) -> Site {
-    let first = stack[0].clone();
-    Site {
-        role: role.to_owned(),
-        thread: thread.to_owned(),
-        class: first.class,
-        method: first.method,
-        file: first.file,
-        line: first.line,
-        stack,
-        locks: locks.iter().map(|&(name, shared)| HeldLock { name: name.to_owned(), shared }).collect(),
     }
 }
 
@@ -148,9 +131,8 @@ fn report(findings: Vec<Finding>) -> Report {
         exits: BTreeMap::from([(Exit::Code(0), 1)]),
         jvms: vec![hello],
         coverage: coverage(),
-        problem: None,
-        notices: Vec::new(),
         findings,
+        ..Report::default()
     }
 }
 
@@ -248,6 +230,7 @@ fn other_kinds_have_headlines_of_their_own() {
         let consequence = Some(Consequence {
             exception: "java.lang.IllegalStateException".to_owned(),
             message: if at == 0 { String::new() } else { "negative balance".to_owned() },
+            ..Consequence::default()
         });
         findings.push(Finding {
             kind,
@@ -260,6 +243,27 @@ fn other_kinds_have_headlines_of_their_own() {
         });
     }
     check("other-kinds", &report(findings), PLAIN, &NoSources);
+}
+
+#[test]
+fn hunts_show_how_it_happened() {
+    let every = hunt(common::all_kinds());
+    check("hunt", &every, PLAIN, &common::Sources);
+    check("hunt-verbose", &every, Options { verbose: true, ..PLAIN }, &common::Sources);
+    check(
+        "hunt-in-colour",
+        &hunt(vec![common::append()]),
+        Options { color: true, ..PLAIN },
+        &common::Sources,
+    );
+    check("hunt-narrow", &hunt(vec![common::append()]), Options { width: 50, ..PLAIN }, &common::Sources);
+}
+
+#[test]
+fn foreign_text_cannot_steer_the_terminal() {
+    let text = text::render(&hunt(vec![common::hostile()]), &PLAIN, &NoSources);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{0}'), "{text}");
+    assert!(text.contains("\\u{1b}[31m"), "{text}");
 }
 
 #[test]
