@@ -132,7 +132,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
                     self.enter(instruction.pc, SiteKind::Enter)?;
-                    if plan.synchronization {
+                    if plan.synchronization && plan.control.is_none() {
                         self.edits.split(&mut edit);
                         self.edits.call(&hooks::ENTERED, self.additions)?;
                     }
@@ -150,7 +150,9 @@ impl<'a> Instrumenter<'_, 'a> {
                     self.stand_in(instruction, &mut edit)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
-                GETSTATIC..=PUTFIELD if plan.fields => self.field(instruction, &mut edit)?,
+                GETSTATIC..=PUTFIELD if plan.fields || plan.control.is_some() && plan.synchronization => {
+                    self.field(instruction, &mut edit)?;
+                }
                 IALOAD..=SALOAD | IASTORE..=SASTORE if plan.arrays => self.array(instruction)?,
                 IRETURN..=RETURN if has_return_code => self.before_return(&mut edit)?,
                 _ => {}
@@ -349,6 +351,7 @@ impl<'a> Instrumenter<'_, 'a> {
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
+            _ if !self.plan.fields => return Ok(()),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }

@@ -12,7 +12,7 @@ use fissure_model::{
     settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
 };
 
-use crate::reporting::ReportingArguments;
+use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a command and report the data races and atomicity violations of the JVMs it starts.
     Detect(DetectArguments),
+    /// Run a command many times with its threads under control, and make atomicity violations happen.
+    Hunt(HuntArguments),
+    /// Run one seed or one finding of a hunt again, and show how it happens.
+    Replay(ReplayArguments),
     /// Show, merge or convert the JSON reports of earlier runs.
     Report(ReportArguments),
     /// Check that Fissure works here: find the agent and Java, plant a race and see it found.

@@ -3,7 +3,8 @@
 //! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
 //! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
 //! reads what the agent wrote there, `verdict` decides what that means, and `reporting` judges, shows and writes it
-//! (`config`, `output`). `report` does the last of these for the reports of earlier runs.
+//! (`config`, `output`). `report` does the last of these for the reports of earlier runs. `hunt` runs
+//! a program many times over with its threads under control, and `replay` once more.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -18,8 +19,10 @@ mod config;
 mod detect;
 mod doctor;
 mod error;
+mod hunt;
 mod launch;
 mod output;
+mod replay;
 mod report;
 mod reporting;
 mod signals;
@@ -42,6 +45,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
+        Arguments { command: Command::Hunt(options) } => hunt::run(&options),
+        Arguments { command: Command::Replay(options) } => replay::run(&options),
         Arguments { command: Command::Report(options) } => report::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };

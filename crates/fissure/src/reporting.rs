@@ -58,9 +58,9 @@ pub(crate) struct ReportingArguments {
     pub(crate) config: Option<PathBuf>,
 
     /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, only what was
-    /// confirmed, only bugs, or none.
-    #[arg(long, value_name = "WHAT", default_value = "warning")]
-    pub(crate) fail_on: FailOn,
+    /// confirmed (what counts for a hunt unless this says otherwise), only bugs, or none.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) fail_on: Option<FailOn>,
 
     /// When to use colour.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -92,6 +92,12 @@ impl Reporting {
         Self::prepare_with(arguments, arguments.baseline.is_some())
     }
 
+    /// The same, where only what was made to happen counts, unless the options say otherwise.
+    pub(crate) fn prepare_for_hunt(arguments: &ReportingArguments) -> Result<Self, Error> {
+        let fail_on = arguments.fail_on.unwrap_or(FailOn::Confirmed);
+        Ok(Reporting { fail_on, ..Self::prepare(arguments)? })
+    }
+
     /// The same, for a baseline that is about to be written and need not be there.
     pub(crate) fn prepare_without_baseline(arguments: &ReportingArguments) -> Result<Self, Error> {
         Self::prepare_with(arguments, false)
@@ -115,7 +121,7 @@ impl Reporting {
         Ok(Reporting {
             color: arguments.color,
             verbose: arguments.verbose,
-            fail_on: arguments.fail_on,
+            fail_on: arguments.fail_on.unwrap_or(FailOn::Warning),
             source_folders: arguments.sources.iter().chain(&config.sources).cloned().collect(),
             baseline,
             json: file("--json", &arguments.json)?,

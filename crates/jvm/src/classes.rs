@@ -10,7 +10,7 @@ use fissure_classfile::{
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
-    settings::{Order, Watch},
+    settings::{AtomizerSettings, Order, Watch},
 };
 
 use crate::{
@@ -47,15 +47,15 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let dotted = name.replace('/', ".");
     let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
     let in_scope = agent.scope.covers(&dotted);
-    let atomizer = agent.settings.atomizer.as_ref();
-    let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let is_controlled = agent.control.is_some();
+    let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
+    let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
         monitor_sites: is_controlled || view != View::None,
-        blocks: view == View::Application,
+        blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
         volatiles: atomizer.is_some(),
         repetitions: atomizer.is_some(),
@@ -63,10 +63,10 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: !is_controlled,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
-        synchronization: agent.settings.order == Order::HappensBefore,
+        synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
-            control::probes(name)
+            control::probes(name, agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
         } else {
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
@@ -89,7 +89,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         if let Some(summary) = &summary {
             let is_watched = watched && result.is_ok();
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
-            register(&mut code, loader, summary, is_watched, atomizer.is_some(), outcome);
+            // Under control volatile fields alone are followed.
+            let is_known = is_watched || is_controlled && result.is_ok();
+            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
         }
     }
     match result {
@@ -201,7 +203,7 @@ impl Environment for ClassEnvironment<'_> {
             self.agent.flags.set_bits(number as usize, flags);
         }
         let is_initialisation = site.kind == SiteKind::Write && site.method == "<init>";
-        if is_initialisation && self.agent.settings.atomizer.is_some() {
+        if is_initialisation && self.agent.control.is_none() && self.agent.settings.atomizer.is_some() {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
@@ -219,7 +221,8 @@ impl Environment for ClassEnvironment<'_> {
     }
 
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
-        let Some(atomizer) = &self.agent.settings.atomizer else { return false };
+        let none = AtomizerSettings::default();
+        let atomizer = self.agent.settings.atomizer.as_ref().unwrap_or(&none);
         let names = |pattern: &Pattern| pattern.names_method(&self.class, method.name);
         let covers = |pattern: &Pattern| pattern.matches_method(&self.class, method.name);
         // Whoever names a whole class or package does not mean the lives of threads, nor what no one wrote.

@@ -95,8 +95,10 @@ impl Report {
             return None;
         }
         let mut text = format!("fissure replay --seed {seed}");
+        let target = finding.targets.first().and_then(Option::as_ref);
+        let target = target.map(|target| ["--target".to_owned(), target.to_string()]);
         let separator = ["--".to_owned()];
-        for word in self.options.iter().chain(&separator).chain(&self.command) {
+        for word in target.iter().flatten().chain(&self.options).chain(&separator).chain(&self.command) {
             text.push(' ');
             text.push_str(&words::shell_word(word));
         }
