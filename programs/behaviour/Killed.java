@@ -16,7 +16,7 @@ public class Killed {
         System.out.println("about to be killed");
         System.out.flush();
         String pid = Long.toString(ProcessHandle.current().pid());
-        new ProcessBuilder("kill", "-KILL", pid).inheritIO().start().waitFor();
+        new ProcessBuilder("sh", "-c", "kill -KILL " + pid).inheritIO().start().waitFor();
         Thread.sleep(60_000);
     }
 }

@@ -1,12 +1,12 @@
 //! Finds a JDK, and installs one with the system's package manager if there is none.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::{line, succeed};
 
@@ -32,7 +32,19 @@ impl Jdk {
     pub(crate) fn tool(&self, name: &str) -> Command {
         Command::new(self.bin.join(name))
     }
+
+    /// Makes a command use this JDK, whatever `JAVA_HOME` and `PATH` say.
+    pub(crate) fn lead(&self, command: &mut Command) -> Result<()> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = [self.bin.clone()].into_iter().chain(env::split_paths(&path));
+        command.env("PATH", env::join_paths(folders).context("PATH cannot name the JDK's folder")?);
+        command.env_remove("JAVA_HOME");
+        Ok(())
+    }
 }
+
+/// Where package managers put JDKs, each in a folder of its own, not always with a link on the search path.
+const FOLDERS: [&str; 4] = ["/usr/lib/jvm", "/usr/lib64/jvm", "/usr/java", "/home/linuxbrew/.linuxbrew/opt"];
 
 /// A package manager: how to tell that it is there, what to run first, and packages to try in turn.
 struct Manager {
@@ -93,11 +105,11 @@ pub(crate) fn set_up() -> Result<Jdk> {
     if let Some(jdk) = find() {
         return Ok(jdk);
     }
-    println!("no JDK of version {OLDEST} or later was found by JAVA_HOME or PATH");
+    println!("no JDK of version {OLDEST} or later was found by JAVA_HOME, by PATH or in the usual folders");
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
         bail!("there is no package manager that this command knows; {ADVICE}");
     };
-    install(manager).with_context(|| format!("installing a JDK did not work; {ADVICE}"))?;
+    install(manager).map_err(|problem| anyhow!("{problem:#}; {ADVICE}"))?;
     find().with_context(|| format!("a JDK was installed, but there is still no `javac`; {ADVICE}"))
 }
 
@@ -117,14 +129,28 @@ pub(crate) fn at(home: &Path) -> Result<Jdk> {
     }
 }
 
-/// A JDK that is new enough, by `JAVA_HOME` first and by the search path then.
+/// A JDK that is new enough: by `JAVA_HOME`, by the search path, or the newest in the usual folders.
 fn find() -> Option<Jdk> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
     let path = on_path("javac").and_then(|javac| javac.parent().map(Path::to_owned));
-    home.into_iter()
-        .chain(path)
-        .map(|bin| Jdk { bin })
-        .find(|jdk| jdk.bin.join("java").is_file() && version(jdk).is_some_and(|version| version >= OLDEST))
+    let named = home.into_iter().chain(path).filter_map(usable).map(|(_, jdk)| jdk).next();
+    named.or_else(|| newest_in(FOLDERS.map(Path::new)))
+}
+
+/// A JDK with its version, by its `bin` folder, if it has what is needed.
+fn usable(bin: PathBuf) -> Option<(u32, Jdk)> {
+    if !bin.join("java").is_file() || !bin.join("javac").is_file() {
+        return None;
+    }
+    let jdk = Jdk { bin };
+    version(&jdk).filter(|version| *version >= OLDEST).map(|version| (version, jdk))
+}
+
+/// The newest JDK among those that have a folder of their own in one of `folders`.
+fn newest_in<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Option<Jdk> {
+    let homes = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let found = homes.filter_map(|home| usable(home.path().join("bin")));
+    found.max_by_key(|(version, _)| *version).map(|(_, jdk)| jdk)
 }
 
 fn on_path(program: &str) -> Option<PathBuf> {
@@ -151,8 +177,11 @@ fn parse_version(answer: &str) -> Option<u32> {
 
 /// Installs the first package that the package manager has.
 fn install(manager: &Manager) -> Result<()> {
-    if let Some(refresh) = manager.refresh {
-        succeed(&mut manager_command(manager, refresh)?)?;
+    // A source of packages that cannot be reached need not be the one that has the JDK.
+    if let Some(refresh) = manager.refresh
+        && let Err(problem) = succeed(&mut manager_command(manager, refresh)?)
+    {
+        println!("{problem}; going on with the packages that are known");
     }
     let mut tried = Vec::new();
     for package in manager.packages {
@@ -169,16 +198,16 @@ fn install(manager: &Manager) -> Result<()> {
 
 /// The package manager with arguments, by way of `sudo` where it needs rights that the user lacks.
 fn manager_command(manager: &Manager, arguments: &[&str]) -> Result<Command> {
-    let mut command = if !manager.needs_root || is_root() {
-        Command::new(manager.program)
-    } else if on_path("sudo").is_some() {
-        let mut command = Command::new("sudo");
-        command.arg(manager.program);
-        command
-    } else {
-        bail!("{} needs to be run as root, and there is no sudo", manager.program);
-    };
-    command.args(arguments);
+    // By way of `env`, for `sudo` does not hand the environment on. Nobody is asked anything.
+    let mut command = Command::new("env");
+    if manager.needs_root && !is_root() {
+        if on_path("sudo").is_none() {
+            bail!("{} needs to be run as root, and there is no sudo", manager.program);
+        }
+        command = Command::new("sudo");
+        command.arg("env");
+    }
+    command.arg("DEBIAN_FRONTEND=noninteractive").arg(manager.program).args(arguments);
     Ok(command)
 }
 
@@ -193,6 +222,44 @@ mod tests {
 
     fn check(answer: &str, expected: Option<u32>) {
         assert_eq!(parse_version(answer), expected, "{answer}");
+    }
+
+    #[test]
+    fn the_newest_jdk_that_is_whole_is_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools: [(&str, &[&str], &str); 4] = [
+            ("old", &["java", "javac"], "17.0.1"),
+            ("new", &["java", "javac"], "21.0.2"),
+            ("runtime", &["java"], "25"),
+            ("ancient", &["java", "javac"], "1.8.0_292"),
+        ];
+        for (name, files, version) in tools {
+            let bin = folder.path().join(name).join("bin");
+            fs::create_dir_all(&bin).unwrap();
+            for file in files {
+                // Another process writes the script: this one must not have it open when it is started.
+                let script =
+                    format!("printf '#!/bin/sh\\necho javac {version}\\n' > \"$0\" && chmod +x \"$0\"");
+                assert!(
+                    Command::new("sh").arg("-c").arg(script).arg(bin.join(file)).status().unwrap().success()
+                );
+            }
+        }
+        let absent = folder.path().join("absent");
+        let found = newest_in([folder.path(), absent.as_path()]).unwrap();
+        assert_eq!(found.bin(), folder.path().join("new/bin"));
+        assert!(newest_in([absent.as_path()]).is_none());
+    }
+
+    #[test]
+    fn a_command_is_led_to_the_jdk() {
+        let jdk = Jdk { bin: "/jdk/bin".into() };
+        let mut command = Command::new("true");
+        jdk.lead(&mut command).unwrap();
+        let set: Vec<_> = command.get_envs().collect();
+        assert!(set.contains(&("JAVA_HOME".as_ref(), None)));
+        let path = set.iter().find(|(name, _)| *name == "PATH").and_then(|(_, value)| *value).unwrap();
+        assert_eq!(env::split_paths(path).next(), Some("/jdk/bin".into()));
     }
 
     #[test]

@@ -12,10 +12,15 @@ use crate::{
 /// Runs step after step and stops at the first that fails.
 pub(crate) fn run() -> Result<()> {
     let mut report = Report::default();
-    report.step("set-up", || jdk::set_up().map(|jdk| println!("JDK in {}", jdk.bin().display())))?;
+    let jdk = report.step("set-up", || {
+        let jdk = jdk::set_up()?;
+        println!("JDK in {}", jdk.bin().display());
+        Ok(jdk)
+    })?;
     for (name, arguments) in steps() {
         report.step(name, || {
             let mut command = cargo(arguments);
+            jdk.lead(&mut command)?;
             println!("$ {}", line(&command));
             succeed(&mut command)
         })?;
@@ -47,7 +52,7 @@ struct Report {
 }
 
 impl Report {
-    fn step(&mut self, name: &'static str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn step<T>(&mut self, name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
         println!("\n== {name}");
         let started = Instant::now();
         let result = body();

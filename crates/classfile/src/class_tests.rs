@@ -439,6 +439,83 @@ fn array_accesses_are_reported_with_their_source() {
 }
 
 #[test]
+fn marks_of_a_coverage_tool_are_not_reported() {
+    let mut class = ClassBuilder::new("A");
+    class.field(STATIC, "$jacocoData", "[Z");
+    let field = class.field_reference("A", "$jacocoData", "[Z");
+    let init = class.method_reference("A", "$jacocoInit", "()[Z");
+    let constant = class.dynamic("$jacocoData", "Ljava/lang/Object;") as u8;
+    // aload_1, iconst_0, iconst_1, bastore: of these marks, of others, and of what replaced them.
+    let store = [43, 3, 4, 84].as_slice();
+    let code = [&op(184, init), [76].as_slice(), store, &[18, constant, 76], store, &[42, 76], store];
+    let code = [&code.concat(), op(178, field).as_slice(), &[87, 177]].concat();
+    class.method(STATIC, "m", "([Z)V", Some(&Body::new(&code)));
+    let mut environment = Recorder::new(Foreign::Ignore);
+    rewrite(&class, &everything(), &mut environment);
+    assert_eq!(environment.sites, ["m Write ?@1[]"]);
+}
+
+#[test]
+fn calls_that_are_accesses_are_reported() {
+    fn check(
+        opcode: u8,
+        class_name: &str,
+        name: &str,
+        descriptor: &str,
+        expected_site: &str,
+        expected: &str,
+    ) {
+        let mut class = ClassBuilder::new("A");
+        let called = class.method_reference(class_name, name, descriptor);
+        class.method(0, "m", "()V", Some(&Body::new(&[&op(opcode, called), [177].as_slice()].concat())));
+        let mut environment = Recorder::new(Foreign::Ignore);
+        let outcome = rewrite(&class, &everything(), &mut environment);
+        assert_eq!(environment.sites, [expected_site]);
+        check_listing(&outcome.bytes, "m", expected);
+    }
+    check(
+        182,
+        "java/lang/invoke/VarHandle",
+        "set",
+        "([JIJ)V",
+        "m Write []",
+        "0 lstore 11\n2 istore 10\n4 astore 9
+         6 dup\n7 aload 9\n9 iload 10\n11 iconst_1\n12 invokestatic handleWriteElement
+         15 aload 9\n17 iload 10\n19 lload 11\n21 aconst_null\n22 astore 9\n24 invokevirtual set\n27 return",
+    );
+    check(
+        182,
+        "sun/misc/Unsafe",
+        "getInt",
+        "(Ljava/lang/Object;J)I",
+        "m Read ->",
+        "0 lstore 10\n2 astore 9
+         4 aload 9\n6 lload 10\n8 iconst_4\n9 iconst_1\n10 invokestatic unsafeRead
+         13 aload 9\n15 lload 10\n17 aconst_null\n18 astore 9\n20 invokevirtual getInt\n23 return",
+    );
+    // Whether the field is volatile is known after the call, and so is what it orders.
+    check(
+        182,
+        "java/lang/reflect/Field",
+        "get",
+        "(Ljava/lang/Object;)Ljava/lang/Object;",
+        "m Read ->",
+        "0 astore 9\n2 dup\n3 astore 8\n5 aload 9\n7 invokevirtual get
+         10 aload 8\n12 aload 9\n14 iconst_1\n15 invokestatic reflectedRead
+         18 aconst_null\n19 astore 9\n21 aconst_null\n22 astore 8\n24 return",
+    );
+    check(
+        184,
+        "java/lang/reflect/Array",
+        "getInt",
+        "(Ljava/lang/Object;I)I",
+        "m Read []",
+        "0 istore 10\n2 astore 9\n4 aload 9\n6 iload 10\n8 iconst_1\n9 invokestatic elementRead
+         12 aload 9\n14 iload 10\n16 aconst_null\n17 astore 9\n19 invokestatic getInt\n22 return",
+    );
+}
+
+#[test]
 fn waits_are_reported_before_and_after() {
     fn check(descriptor: &str, expected: &str) {
         let mut class = ClassBuilder::new("A");
@@ -484,7 +561,7 @@ fn probes_are_put_where_they_fit() {
     check("()V", &[0, 177], Return, This, Ok("0 nop\n1 aload_0\n2 invokestatic probe\n5 return"));
     check("(LX;)V", &[177], Entry, Parameter(0), Ok("0 aload_1\n1 invokestatic probe\n4 return"));
     check("(JLX;)V", &[177], Entry, Parameter(1), Ok("0 aload_3\n1 invokestatic probe\n4 return"));
-    check("(JILX;)V", &[177], Entry, Parameter(2), Ok("0 aload\n2 invokestatic probe\n5 return"));
+    check("(JILX;)V", &[177], Entry, Parameter(2), Ok("0 aload 4\n2 invokestatic probe\n5 return"));
     check(
         "()Z",
         &[3, 172],

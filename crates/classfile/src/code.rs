@@ -3,10 +3,7 @@
 use crate::bytes::{Reader, i32_at, u16_at};
 use crate::constant_pool::ConstantPool;
 use crate::error::MethodError;
-use crate::opcodes::{
-    GOTO_W, IALOAD, IASTORE, JSR_W, LOOKUPSWITCH, SALOAD, SASTORE, TABLESWITCH, is_short_jump, length,
-    switch_operands,
-};
+use crate::opcodes::{GOTO_W, JSR_W, LOOKUPSWITCH, TABLESWITCH, is_short_jump, length, switch_operands};
 use crate::structure::Attributes;
 
 /// The content of a Code attribute.
@@ -31,8 +28,6 @@ pub(crate) struct Instruction {
 #[derive(Default)]
 pub(crate) struct Instructions {
     pub(crate) list: Vec<Instruction>,
-    /// Whether any of them reads or writes an array element.
-    pub(crate) has_array_access: bool,
     index_at: Vec<u32>,
 }
 
@@ -80,11 +75,9 @@ impl Instructions {
     pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), MethodError> {
         self.list.clear();
         self.index_at.clear();
-        self.has_array_access = false;
         let mut pc = 0;
         while let Some(&opcode) = code.get(pc) {
             self.list.push(Instruction { pc, opcode });
-            self.has_array_access |= matches!(opcode, IALOAD..=SALOAD | IASTORE..=SASTORE);
             pc += length(code, pc).ok_or(MethodError::Malformed("code"))?;
         }
         if self.list.is_empty() { Err(MethodError::Malformed("code")) } else { Ok(()) }

@@ -39,7 +39,8 @@ impl<'a> CodeWriter<'_, 'a> {
             self.code.max_stack.checked_add(self.edits.extra_stack).ok_or(MethodError::StackTooDeep)?;
         // A handler has the exception and the lock on its stack.
         put_u16(out, if ranges.is_empty() { needed_stack } else { needed_stack.max(2) });
-        put_u16(out, self.code.max_locals);
+        let locals = self.code.max_locals.checked_add(self.edits.extra_locals);
+        put_u16(out, locals.ok_or(MethodError::TooManyLocals)?);
         with_length(out, |out| {
             let start = out.len();
             self.method.layout.write(self.code.bytes, self.method.instructions, self.edits, out)?;

@@ -103,6 +103,13 @@ impl<'a> ConstantPool<'a> {
         self.utf8(u16_at(self.bytes, name_and_type + 2))
     }
 
+    /// The name of a constant that is computed when it is first used; none for other constants.
+    pub(crate) fn dynamic_name(&self, index: u16) -> Option<&'a [u8]> {
+        let at = self.expect(index, &[DYNAMIC]).ok()?;
+        let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE]).ok()?;
+        self.utf8(u16_at(self.bytes, name_and_type)).ok()
+    }
+
     fn reference(&self, at: usize) -> Result<Reference<'a>, ClassError> {
         let class_index = u16_at(self.bytes, at);
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;

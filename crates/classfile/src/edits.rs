@@ -4,7 +4,7 @@ use crate::additions::Additions;
 use crate::bytes::put_u16;
 use crate::error::MethodError;
 use crate::hooks::Hook;
-use crate::opcodes::{BIPUSH, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH};
+use crate::opcodes::{BIPUSH, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH, WIDE};
 
 /// Code around one instruction. Its bytes are those of [`Edits`] from `begin` over `middle` to `end`.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,8 @@ pub(crate) struct Edits {
     epilogue: usize,
     /// How much deeper than the method's own the stack gets.
     pub(crate) extra_stack: u16,
+    /// How many local variables the method needs beside its own.
+    pub(crate) extra_locals: u16,
 }
 
 impl Edit {
@@ -61,6 +63,7 @@ impl Edits {
         self.prologue = 0;
         self.epilogue = 0;
         self.extra_stack = 0;
+        self.extra_locals = 0;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -145,6 +148,17 @@ impl Edits {
     pub(crate) fn constant(&mut self, opcode: u8, index: u16) {
         self.bytes.push(opcode);
         put_u16(&mut self.bytes, index);
+    }
+
+    /// Appends an instruction that loads or stores a local variable.
+    pub(crate) fn local(&mut self, opcode: u8, slot: u16) {
+        match u8::try_from(slot) {
+            Ok(slot) => self.bytes.extend_from_slice(&[opcode, slot]),
+            Err(_) => {
+                self.bytes.push(WIDE);
+                self.constant(opcode, slot);
+            }
+        }
     }
 
     pub(crate) fn call(&mut self, hook: &Hook, additions: &mut Additions<'_>) -> Result<(), MethodError> {

@@ -41,6 +41,8 @@ pub(crate) enum MethodError {
     CodeTooLong,
     #[error("the operand stack would be deeper than 65535 slots")]
     StackTooDeep,
+    #[error("there would be more than 65535 local variables")]
+    TooManyLocals,
     #[error("a conditional jump would have to go too far")]
     JumpTooFar,
     #[error("the exception table would be too long")]

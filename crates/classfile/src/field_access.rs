@@ -7,6 +7,7 @@ use crate::bytes::put_u16;
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
+use crate::sources::MARKS;
 use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
 
 /// Public, so that other classes' code reaches it; transient and synthetic, so that libraries pass over it.
@@ -79,7 +80,7 @@ impl<'a> FieldTable<'a> {
             if field.access & ACC_VOLATILE != 0 && plan.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
-            if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() {
+            if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
             if field.is_static() {

@@ -78,8 +78,35 @@ pub const REGION_BEGIN: Hook = Hook::new(25, "regionBegin", "()V");
 /// It ends, normally or not.
 pub const REGION_END: Hook = Hook::new(26, "regionEnd", "()V");
 
+/// A static field is about to be read by a variable handle: the handle, the site.
+pub const HANDLE_READ_STATIC: Hook = Hook::new(27, "handleReadStatic", "(Ljava/lang/Object;I)V");
+/// A static field is about to be written by a variable handle: the handle, the site.
+pub const HANDLE_WRITE_STATIC: Hook = Hook::new(28, "handleWriteStatic", "(Ljava/lang/Object;I)V");
+/// A field is about to be read by a variable handle: the handle, the object, the site.
+pub const HANDLE_READ: Hook = Hook::new(29, "handleRead", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// A field is about to be written by a variable handle: the handle, the object, the site.
+pub const HANDLE_WRITE: Hook = Hook::new(30, "handleWrite", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// An array element is about to be read by a variable handle: the handle, the array, the index, the site.
+pub const HANDLE_READ_ELEMENT: Hook =
+    Hook::new(31, "handleReadElement", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// An array element is about to be written by a variable handle: the handle, the array, the index, the site.
+pub const HANDLE_WRITE_ELEMENT: Hook =
+    Hook::new(32, "handleWriteElement", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// Something is about to be read by `Unsafe`: the object or array, the offset, how many bytes, the site.
+pub const UNSAFE_READ: Hook = Hook::new(33, "unsafeRead", "(Ljava/lang/Object;JII)V");
+/// Something is about to be written by `Unsafe`: the object or array, the offset, how many bytes, the site.
+pub const UNSAFE_WRITE: Hook = Hook::new(34, "unsafeWrite", "(Ljava/lang/Object;JII)V");
+/// A field was read by reflection: the field, the object, the site.
+pub const REFLECTED_READ: Hook = Hook::new(35, "reflectedRead", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// A field is about to be written by reflection: the field, the object, the site.
+pub const REFLECTED_WRITE: Hook = Hook::new(36, "reflectedWrite", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// What should be an array is about to be read by reflection: the array, the index, the site.
+pub const ELEMENT_READ: Hook = Hook::new(37, "elementRead", "(Ljava/lang/Object;II)V");
+/// What should be an array is about to be written by reflection: the array, the index, the site.
+pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Object;II)V");
+
 /// All of them.
-pub const ALL: [Hook; 27] = [
+pub const ALL: [Hook; 39] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -107,6 +134,18 @@ pub const ALL: [Hook; 27] = [
     BLOCK_EXIT,
     REGION_BEGIN,
     REGION_END,
+    HANDLE_READ_STATIC,
+    HANDLE_WRITE_STATIC,
+    HANDLE_READ,
+    HANDLE_WRITE,
+    HANDLE_READ_ELEMENT,
+    HANDLE_WRITE_ELEMENT,
+    UNSAFE_READ,
+    UNSAFE_WRITE,
+    REFLECTED_READ,
+    REFLECTED_WRITE,
+    ELEMENT_READ,
+    ELEMENT_WRITE,
 ];
 
 #[cfg(test)]

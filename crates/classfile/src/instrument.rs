@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
+use crate::accessors::{Accessor, accessor};
 use crate::additions::Additions;
 use crate::bytes::u16_at;
 use crate::code::{Code, Instruction, Instructions};
 use crate::code_writer::HandlerNeeds;
-use crate::constant_pool::{ConstantPool, text};
-use crate::descriptor::slots;
+use crate::constant_pool::{ConstantPool, Reference, text};
+use crate::descriptor::{parameters, slots};
 use crate::edits::{Edit, Edits};
 use crate::error::MethodError;
 use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
 use crate::opcodes::{
-    ACONST_NULL, ALOAD_0, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC,
-    IALOAD, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, LASTORE, LDC_W,
-    MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
+    ACONST_NULL, ALOAD, ALOAD_0, ASTORE, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2,
+    GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL,
+    IRETURN, ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN,
+    SALOAD, SASTORE, SWAP,
 };
 use crate::plan::{ArraySource, Call, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
@@ -105,7 +107,7 @@ impl<'a> Instrumenter<'_, 'a> {
         self.prologue()?;
         let has_return_code =
             self.method.has_end() || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
-        let follows = plan.fields || plan.arrays && self.instructions.has_array_access;
+        let follows = plan.fields || plan.arrays;
         if follows {
             self.sources.begin(self.code, self.instructions);
             self.reported.clear();
@@ -142,9 +144,9 @@ impl<'a> Instrumenter<'_, 'a> {
                     self.edits.call(&hooks::EXIT, self.additions)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
-                    self.call(instruction, &mut edit)?;
+                    self.stand_in(instruction, &mut edit)?;
                 }
-                INVOKEVIRTUAL | INVOKESPECIAL if plan.waits => self.wait(instruction, &mut edit)?,
+                INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
                 GETSTATIC..=PUTFIELD if plan.fields => self.field(instruction, &mut edit)?,
                 IALOAD..=SALOAD | IASTORE..=SASTORE if plan.arrays => self.array(instruction)?,
                 IRETURN..=RETURN if has_return_code => self.before_return(&mut edit)?,
@@ -272,7 +274,7 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Lets a hook stand in for the method that is called, if there is one for it.
-    fn call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    fn stand_in(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let calls = self.plan.control.map_or(&[][..], |control| control.calls);
         let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
         let fits = |call: &&Call<'_>| {
@@ -291,12 +293,25 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(())
     }
 
-    /// Only `Object` has a method of this name and these descriptors: they are final.
-    fn wait(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
-        if called.name != b"wait" {
+    fn call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let plan = self.plan;
+        if !plan.fields && !plan.arrays && (!plan.waits || instruction.opcode == INVOKESTATIC) {
             return Ok(());
         }
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        if plan.waits && instruction.opcode != INVOKESTATIC && called.name == b"wait" {
+            return self.wait(&called, edit);
+        }
+        match accessor(instruction.opcode, &called) {
+            Some(accessor) if if accessor.is_element { plan.arrays } else { plan.fields } => {
+                self.accessor(instruction, &called, accessor, edit)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Only `Object` has a method of this name and these descriptors: they are final.
+    fn wait(&mut self, called: &Reference<'_>, edit: &mut Edit) -> Result<(), MethodError> {
         let after: &[u8] = match called.descriptor {
             b"()V" => {
                 self.edits.code(2, &[DUP, DUP]);
@@ -427,29 +442,79 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(if read { &hooks::VOLATILE_READ } else { &hooks::VOLATILE_WRITE }, self.additions)
     }
 
+    /// A call that is an access. Its parameters go into local variables of our own, for they may be more than the instructions
+    /// for the stack can copy; the variables do not keep references, which would keep objects alive. The object that
+    /// the method is called on stays where it is, so that the JVM can say where a null came from.
+    fn accessor(
+        &mut self,
+        instruction: Instruction,
+        called: &Reference<'_>,
+        accessor: Accessor,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        const REFERENCE: u8 = ASTORE - ISTORE;
+        let receiver = self.code.max_locals;
+        let mut next = receiver.checked_add(1).ok_or(MethodError::TooManyLocals)?;
+        let mut spilled = Vec::new();
+        for parameter in parameters(called.descriptor) {
+            let kind = match parameter.first() {
+                Some(b'J') => 1,
+                Some(b'F') => 2,
+                Some(b'D') => 3,
+                Some(b'L' | b'[') => REFERENCE,
+                _ => 0,
+            };
+            spilled.push((kind, next));
+            next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
+        }
+        let value = usize::from(accessor.kind == SiteKind::Write);
+        let coordinates = spilled.get(..spilled.len() - value).unwrap_or_default();
+        let first: usize = parameters(called.descriptor).map(slots).sum();
+        let source = if coordinates.is_empty() { Source::Unknown } else { self.sources.below(first - 1) };
+        let site = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?;
+
+        self.edits.extra_locals = self.edits.extra_locals.max(next - receiver);
+        // At most the receiver, an object, a long and two numbers.
+        self.edits.code(6, &[]);
+        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        if accessor.hands_receiver {
+            self.edits.code(6, &[DUP]);
+        }
+        if accessor.is_late {
+            self.edits.local(ASTORE, receiver);
+            spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+            self.edits.split(edit);
+            self.edits.local(ALOAD, receiver);
+        }
+        coordinates.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        if let Some(bytes) = accessor.bytes {
+            self.edits.number(u32::from(bytes), self.additions)?;
+        }
+        self.edits.number(site, self.additions)?;
+        self.edits.call(accessor.hook, self.additions)?;
+        if accessor.is_late {
+            spilled.push((REFERENCE, receiver));
+        } else {
+            spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        }
+        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
+            self.edits.code(6, &[ACONST_NULL]);
+            self.edits.local(ASTORE, slot);
+        }
+        Ok(())
+    }
+
     fn array(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         let (kind, depth) = match instruction.opcode {
             LASTORE | DASTORE => (SiteKind::Write, 3),
             IASTORE..=SASTORE => (SiteKind::Write, 2),
             _ => (SiteKind::Read, 1),
         };
-        let site = match self.sources.below(depth) {
-            Source::Field(index) => {
-                let field = self.pool.field(index)?;
-                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
-                let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
-                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source })
-            }
-            Source::Local(slot) => {
-                let table = self.method.local_variables.unwrap_or_default();
-                let name = local_name(table, self.pool, slot, instruction.pc);
-                let source = ArraySource::Local { name: name.as_deref(), slot };
-                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source })
-            }
-            Source::Unknown => {
-                self.site(instruction.pc, kind, SiteTarget::ArrayElement { source: ArraySource::Unknown })
-            }
-        };
+        let source = self.sources.below(depth);
+        if source == Source::Marks {
+            return Ok(());
+        }
+        let site = self.site_of_array(instruction.pc, kind, source, false)?;
         let hook = match depth {
             1 => {
                 self.edits.code(3, &[DUP2]);
@@ -467,6 +532,34 @@ impl<'a> Instrumenter<'_, 'a> {
         };
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// A site of an array element, or of whatever a handle leads to.
+    fn site_of_array(
+        &mut self,
+        pc: usize,
+        kind: SiteKind,
+        source: Source,
+        is_indirect: bool,
+    ) -> Result<u32, MethodError> {
+        let target = |source| match is_indirect {
+            true => SiteTarget::Indirect { source },
+            false => SiteTarget::ArrayElement { source },
+        };
+        Ok(match source {
+            Source::Field(index) => {
+                let field = self.pool.field(index)?;
+                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
+                self.site(pc, kind, target(source))
+            }
+            Source::Local(slot) => {
+                let table = self.method.local_variables.unwrap_or_default();
+                let name = local_name(table, self.pool, slot, pc);
+                self.site(pc, kind, target(ArraySource::Local { name: name.as_deref(), slot }))
+            }
+            Source::Unknown | Source::Marks => self.site(pc, kind, target(ArraySource::Unknown)),
+        })
     }
 
     fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {

@@ -6,6 +6,7 @@
 //! maps keep describing it. What cannot be rewritten is left exactly as it was and reported. Nothing here
 //! knows about a running JVM, and no input makes it panic.
 
+mod accessors;
 mod additions;
 mod annotations;
 mod bytes;

@@ -8,6 +8,7 @@ pub(crate) const BIPUSH: u8 = 16;
 pub(crate) const SIPUSH: u8 = 17;
 pub(crate) const LDC: u8 = 18;
 pub(crate) const LDC_W: u8 = 19;
+pub(crate) const ILOAD: u8 = 21;
 pub(crate) const ALOAD: u8 = 25;
 pub(crate) const ALOAD_0: u8 = 42;
 pub(crate) const ALOAD_3: u8 = 45;

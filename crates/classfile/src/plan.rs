@@ -18,9 +18,10 @@ pub struct Plan<'a> {
     pub control: Option<Control<'a>>,
     /// Report calls of `Object.wait`.
     pub waits: bool,
-    /// Report field accesses in this class's code. Also gives the class its shadow fields.
+    /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
+    /// the class its shadow fields.
     pub fields: bool,
-    /// Report array element accesses.
+    /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
     /// Report what orders threads: accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
@@ -249,6 +250,11 @@ pub enum SiteTarget<'a> {
     /// An element of an array.
     ArrayElement {
         /// Where the array came from.
+        source: ArraySource<'a>,
+    },
+    /// A field or an array element that is known once the access happens.
+    Indirect {
+        /// Where the object or array came from.
         source: ArraySource<'a>,
     },
 }

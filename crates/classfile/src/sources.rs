@@ -10,7 +10,7 @@ use crate::constant_pool::ConstantPool;
 use crate::descriptor::{parameters, result, slots};
 use crate::opcodes::{
     AALOAD, ALOAD, ALOAD_0, ALOAD_3, ASTORE, ASTORE_3, CHECKCAST, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1,
-    DUP2_X2, GETFIELD, GETSTATIC, INVOKEDYNAMIC, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, ISTORE_0,
+    DUP2_X2, GETFIELD, GETSTATIC, INVOKEDYNAMIC, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, ISTORE_0, LDC, LDC_W,
     MULTIANEWARRAY, PUTFIELD, PUTSTATIC, SWAP, WIDE, is_unconditional,
 };
 
@@ -22,6 +22,8 @@ pub(crate) enum Source {
     Field(u16),
     /// A local variable, by its slot.
     Local(u16),
+    /// The marks of a coverage tool.
+    Marks,
 }
 
 /// One slot of the stack.
@@ -31,6 +33,12 @@ struct Value {
     /// The local variable that still holds the same.
     copy_of: Option<u16>,
 }
+
+/// What JaCoCo names the field or constant that holds the marks of a class, if the class comes with them already. Whoever
+/// comes first writes them; they are none of the program's.
+pub(crate) const MARKS: &[u8] = b"$jacocoData";
+/// The method that gives them in older classes.
+const MARKS_METHOD: &[u8] = b"$jacocoInit";
 
 const UNKNOWN: Value = Value { source: Source::Unknown, copy_of: None };
 
@@ -105,6 +113,8 @@ impl Sources {
                 }
             }
             CHECKCAST => {}
+            LDC if is_marks(u16::from(u8_at(code, pc + 1)), pool) => self.push_marks(),
+            LDC_W if is_marks(u16_at(code, pc + 1), pool) => self.push_marks(),
             opcode @ ISTORE..=ASTORE => return self.store(opcode, u16::from(u8_at(code, pc + 1))),
             opcode @ ISTORE_0..=ASTORE_3 => {
                 let plain = ISTORE + (opcode - ISTORE_0) / 4;
@@ -140,7 +150,7 @@ impl Sources {
 
     fn load(&mut self, slot: u16) {
         let source = match self.locals.get(usize::from(slot)) {
-            Some(&Source::Field(index)) => Source::Field(index),
+            Some(&source @ (Source::Field(_) | Source::Marks)) => source,
             _ => Source::Local(slot),
         };
         self.stack.push(Value { source, copy_of: Some(slot) });
@@ -159,7 +169,7 @@ impl Sources {
         let stored_slot = slot;
         let slot = usize::from(slot);
         match stored {
-            Source::Field(_) if opcode == ASTORE => {
+            Source::Field(_) | Source::Marks if opcode == ASTORE => {
                 if self.locals.len() <= slot {
                     self.locals.resize(slot + 1, Source::Unknown);
                 }
@@ -201,7 +211,15 @@ impl Sources {
         let receiver = usize::from(!matches!(opcode, INVOKESTATIC | INVOKEDYNAMIC));
         let arguments: usize = parameters(descriptor).map(slots).sum();
         self.pop(receiver + arguments);
-        self.push(slots(result(descriptor)));
+        if opcode == INVOKESTATIC && pool.method(index).is_ok_and(|called| called.name == MARKS_METHOD) {
+            self.push_marks();
+        } else {
+            self.push(slots(result(descriptor)));
+        }
+    }
+
+    fn push_marks(&mut self) {
+        self.stack.push(Value { source: Source::Marks, copy_of: None });
     }
 
     /// Copies the topmost `count` slots to below the `under` slots that follow them.
@@ -237,6 +255,10 @@ impl Sources {
             self.stack.insert(0, UNKNOWN);
         }
     }
+}
+
+fn is_marks(index: u16, pool: &ConstantPool<'_>) -> bool {
+    pool.dynamic_name(index).is_some_and(|name| name == MARKS)
 }
 
 /// How many slots an instruction pops and then pushes, for those that always do the same.

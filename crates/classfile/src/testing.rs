@@ -71,6 +71,12 @@ impl ClassBuilder {
         self.reference(10, class, name, descriptor)
     }
 
+    pub(crate) fn dynamic(&mut self, name: &str, descriptor: &str) -> u16 {
+        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
+        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
+        self.constant(&[17, 0, 0, pair[0], pair[1]])
+    }
+
     pub(crate) fn field(&mut self, access: u16, name: &str, descriptor: &str) {
         let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
         let mut bytes = Vec::new();
@@ -171,13 +177,8 @@ impl Environment for Recorder {
         let target = match site.target {
             SiteTarget::Nothing => format!("{:?}", site.kind),
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
-            SiteTarget::ArrayElement { source: ArraySource::Field { class, name, .. } } => {
-                format!("{class}.{name}[]")
-            }
-            SiteTarget::ArrayElement { source: ArraySource::Local { name, slot } } => {
-                format!("{}@{slot}[]", name.unwrap_or("?"))
-            }
-            SiteTarget::ArrayElement { source: ArraySource::Unknown } => "[]".to_owned(),
+            SiteTarget::ArrayElement { source } => source_name(source) + "[]",
+            SiteTarget::Indirect { source } => source_name(source) + "->",
         };
         let line = site.line.map(|line| format!(":{line}")).unwrap_or_default();
         self.sites.push(format!("{}{line} {:?} {target}", site.method, site.kind));
@@ -191,6 +192,14 @@ impl Environment for Recorder {
 
     fn foreign(&mut self, _class: &str, _name: &str, _descriptor: &str, _is_static: bool) -> Foreign {
         self.foreign
+    }
+}
+
+fn source_name(source: ArraySource<'_>) -> String {
+    match source {
+        ArraySource::Field { class, name, .. } => format!("{class}.{name}"),
+        ArraySource::Local { name, slot } => format!("{}@{slot}", name.unwrap_or("?")),
+        ArraySource::Unknown => String::new(),
     }
 }
 
@@ -231,7 +240,7 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
             let index = u16_at(code.bytes, pc + 1);
             let mut line = format!("{pc} {}", mnemonic(opcode));
             match opcode {
-                16 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
+                16 | 21..=25 | 54..=58 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
                 17 => line += &format!(" {index}"),
                 18 => line += " constant",
                 19 => {
@@ -290,12 +299,17 @@ fn mnemonic(opcode: u8) -> String {
         17 => "sipush",
         18 => "ldc",
         19 => "ldc_w",
+        21 => "iload",
+        22 => "lload",
         25 => "aload",
         26..=29 => return format!("iload_{}", opcode - 26),
         30..=33 => return format!("lload_{}", opcode - 30),
         42..=45 => return format!("aload_{}", opcode - 42),
         46 => "iaload",
         50 => "aaload",
+        54 => "istore",
+        55 => "lstore",
+        58 => "astore",
         75..=78 => return format!("astore_{}", opcode - 75),
         79 => "iastore",
         80 => "lastore",

@@ -74,13 +74,10 @@ fn plan(command: &[OsString], options: &[OsString], tool_options: Option<OsStrin
         let arguments = options.iter().chain(arguments).cloned().collect();
         return Some(Plan { program, arguments, tool_options: None });
     }
-    let mut value = tool_options.unwrap_or_default();
-    for option in options {
-        if !value.is_empty() {
-            value.push(" ");
-        }
-        value.push(quote(option));
-    }
+    // The agent comes first, so that it sees classes as they are and not what other agents make of them.
+    let mut words: Vec<OsString> = options.iter().map(|option| quote(option)).collect();
+    words.extend(tool_options.filter(|former| !former.is_empty()));
+    let value = words.join(OsStr::new(" "));
     Some(Plan { program, arguments: arguments.to_vec(), tool_options: Some(value) })
 }
 
@@ -156,8 +153,8 @@ mod tests {
     fn others_get_them_by_the_environment() {
         check_environment("-agentpath:/a=/b", None, "-agentpath:/a=/b");
         check_environment("-agentpath:/a=/b", Some(""), "-agentpath:/a=/b");
-        check_environment("-agentpath:/a=/b", Some("-Dx=1 -Dy"), "-Dx=1 -Dy -agentpath:/a=/b");
-        check_environment("-agentpath:/my a=/b", Some("-Dx"), "-Dx \"-agentpath:/my a=/b\"");
+        check_environment("-agentpath:/a=/b", Some("-Dx=1 -Dy"), "-agentpath:/a=/b -Dx=1 -Dy");
+        check_environment("-agentpath:/my a=/b", Some("-Dx"), "\"-agentpath:/my a=/b\" -Dx");
         check_environment("-a:it's", None, "\"-a:it's\"");
         check_environment("-a:a\"b c", None, "\"-a:a\"'\"'\"b c\"");
         assert!(!is_java(OsStr::new("javac")));

@@ -420,8 +420,9 @@ fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
         }
     };
     if status.is_none() {
-        let group = format!("-{}", child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        // The shell's own: a small system has no program of that name.
+        let kill = format!("kill -s KILL -- -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &kill]).status();
         let _ = child.kill();
         let _ = child.wait();
     }

@@ -62,6 +62,8 @@ pub(crate) struct State {
     joined: Vec<(ThreadId, LockId)>,
     /// Why another run may go otherwise.
     uncontrolled: Vec<String>,
+    /// How many steps the program took, once it is over.
+    steps: Option<u64>,
     is_over: bool,
 }
 
@@ -99,6 +101,7 @@ impl Control {
                 dying: Vec::new(),
                 joined: Vec::new(),
                 uncontrolled: Vec::new(),
+                steps: None,
                 is_over: false,
             }),
         }
@@ -121,7 +124,8 @@ impl Control {
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
             Decision::Run(thread) => state.gate(thread).open(),
-            Decision::Over | Decision::Unchanged => {}
+            Decision::Over => state.note_end(),
+            Decision::Unchanged => {}
             Decision::Stuck => {
                 if state.conductor.stuck().circle.is_empty() {
                     state.idle = Some(Instant::now());
@@ -175,6 +179,13 @@ impl State {
             });
         }
         &mut self.threads[place]
+    }
+
+    /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may
+    /// have begun before.
+    fn note_end(&mut self) {
+        let steps = self.conductor.trace().last();
+        self.steps.get_or_insert(steps);
     }
 
     /// Notes why another run may go otherwise.

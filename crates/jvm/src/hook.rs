@@ -42,6 +42,8 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureArrays",
     "FissureOrder$Handed",
     "FissureOrder",
+    "FissureHandles$Known",
+    "FissureHandles",
     "FissureThread",
     "FissureEngine",
     "FissureHook",

@@ -14,6 +14,7 @@ mod callbacks;
 mod classes;
 mod control;
 mod findings;
+mod handles;
 mod hook;
 mod jdk;
 mod memory;

@@ -17,7 +17,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::{
     agent::{Agent, guarded, locked},
-    findings,
+    findings, handles,
     hook::ENGINE,
     registry::{Member, Resolved},
     sites::Target,
@@ -36,6 +36,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"constants", c"([J)V", constants as *mut c_void),
             (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
             (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+            (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
             (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
             (c"addLock", c"(II)I", add_lock as *mut c_void),
             (c"intersect", c"(II)I", intersect as *mut c_void),
@@ -89,7 +90,9 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
-            Resolved::Known(_, Member::Volatile) => return Some(VOLATILE),
+            Resolved::Known(_, Member::Volatile) if agent.settings.order == Order::HappensBefore => {
+                return Some(VOLATILE);
+            }
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
                 (number, code.registry.class(number).name.clone(), name.clone(), descriptor.clone(), shadow)
             }

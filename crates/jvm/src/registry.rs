@@ -88,6 +88,13 @@ impl Registry {
         &self.classes[number]
     }
 
+    /// How a field that a class declares is followed; nothing if the class is not known.
+    pub(crate) fn declared(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<&Member> {
+        let number =
+            self.by_name.get(class)?.iter().find(|&&number| self.classes[number].loader == loader)?;
+        self.classes[*number].members.get(&(name.to_owned(), descriptor.to_owned()))
+    }
+
     /// Finds the field that a reference in a class of `loader` means, up the superclasses. `in_scope` tells whether
     /// a class that is not known will be watched once it is loaded.
     pub(crate) fn resolve(
@@ -174,5 +181,7 @@ mod tests {
         let found = |loader| registry.resolve(loader, "a/A", "x", "I", |_| true);
         assert_eq!(found(2), Resolved::Known(1, Member::Cell(2)));
         assert_eq!(found(7), Resolved::Known(0, Member::Cell(1)));
+        assert_eq!(registry.declared(2, "a/A", "x", "I"), Some(&Member::Cell(2)));
+        assert_eq!(registry.declared(7, "a/A", "x", "I"), None);
     }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use fissure_analysis::word::SITE_BITS;
 use fissure_classfile::{ArraySource, SiteTarget};
 
 /// What a site accesses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// A field, by the names in the code (internal class name).
     Field { class: Arc<str>, name: Arc<str>, descriptor: Arc<str> },
@@ -35,6 +37,8 @@ pub(crate) struct SiteInfo {
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     sites: Vec<SiteInfo>,
+    /// Sites that stand for one field that another site leads to, by that site and the field with its loader.
+    derived: FxHashMap<(u32, i64, Target), u32>,
     overflow: u64,
 }
 
@@ -49,6 +53,18 @@ impl Sites {
         }
         self.sites.push(site);
         self.sites.len() as u32
+    }
+
+    /// The site that stands for the accesses by the call at another site to one field.
+    pub(crate) fn derived(&mut self, call: u32, loader: i64, target: Target) -> Option<u32> {
+        let key = (call, loader, target);
+        if let Some(&known) = self.derived.get(&key) {
+            return Some(known);
+        }
+        let site = SiteInfo { loader, target: key.2.clone(), ..self.get(call)?.clone() };
+        let number = self.add(site);
+        self.derived.insert(key, number);
+        Some(number)
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&SiteInfo> {
@@ -80,15 +96,19 @@ impl Sites {
 
 /// What a site accesses, from what the rewriter says.
 pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
+    let field = |class: &str, name: &str, descriptor: &str| Target::Field {
+        class: class.into(),
+        name: name.into(),
+        descriptor: descriptor.into(),
+    };
     match target {
-        SiteTarget::Field { class, name, descriptor, .. }
-        | SiteTarget::ArrayElement { source: ArraySource::Field { class, name, descriptor } } => {
-            Target::Field { class: (*class).into(), name: (*name).into(), descriptor: (*descriptor).into() }
-        }
-        SiteTarget::ArrayElement { source: ArraySource::Local { name, .. } } => {
-            Target::Local(name.map(|name| name.into()))
-        }
-        SiteTarget::Nothing | SiteTarget::ArrayElement { source: ArraySource::Unknown } => Target::Unknown,
+        SiteTarget::Field { class, name, descriptor, .. } => field(class, name, descriptor),
+        SiteTarget::ArrayElement { source } | SiteTarget::Indirect { source } => match source {
+            ArraySource::Field { class, name, descriptor } => field(class, name, descriptor),
+            ArraySource::Local { name, .. } => Target::Local(name.map(|name| name.into())),
+            ArraySource::Unknown => Target::Unknown,
+        },
+        SiteTarget::Nothing => Target::Unknown,
     }
 }
 
@@ -113,6 +133,29 @@ pub(crate) fn type_name(descriptor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_has_one_site_for_each_field_that_it_leads_to() {
+        let mut sites = Sites::default();
+        let call = sites.add(SiteInfo {
+            class: "a.A".into(),
+            method: "read".into(),
+            file: None,
+            line: Some(7),
+            loader: 1,
+            target: Target::Unknown,
+            is_block: false,
+        });
+        let field =
+            |name: &str| Target::Field { class: "a/B".into(), name: name.into(), descriptor: "I".into() };
+        let first = sites.derived(call, 2, field("x")).unwrap();
+        let second = sites.derived(call, 2, field("y")).unwrap();
+        assert_eq!(sites.derived(call, 2, field("x")), Some(first));
+        assert!(first != second && sites.derived(call, 3, field("x")) != Some(first));
+        let site = sites.get(first).unwrap();
+        assert_eq!((&site.target, site.loader, site.line), (&field("x"), 2, Some(7)));
+        assert_eq!(sites.derived(99, 2, field("x")), None);
+    }
 
     #[test]
     fn types_read_as_in_source() {

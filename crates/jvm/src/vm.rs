@@ -29,6 +29,14 @@ pub(crate) struct RawFrame {
     pub(crate) location: i64,
 }
 
+/// A field as a class declares it.
+#[derive(Debug, Clone)]
+pub(crate) struct DeclaredField {
+    pub(crate) id: jfieldID,
+    pub(crate) name: String,
+    pub(crate) descriptor: String,
+}
+
 /// Calls a JVMTI function if the JVM has it, and gives back whether it succeeded.
 macro_rules! tool {
     ($tool:expr, $function:ident $(, $argument:expr)*) => {
@@ -95,15 +103,47 @@ impl Tool {
         tool!(self, GetSystemProperty, name.as_ptr(), &mut value).then(|| self.take_text(value))?
     }
 
+    /// The descriptor of a class, `Ljava/lang/String;`.
+    pub(crate) fn class_descriptor(self, class: jclass) -> Option<String> {
+        let mut signature: *mut c_char = ptr::null_mut();
+        tool!(self, GetClassSignature, class, &mut signature, ptr::null_mut())
+            .then(|| self.take_text(signature))?
+    }
+
     /// The internal name of a class, `java/lang/String`.
     pub(crate) fn class_name(self, class: jclass) -> Option<String> {
-        let mut signature: *mut c_char = ptr::null_mut();
-        let text = tool!(self, GetClassSignature, class, &mut signature, ptr::null_mut())
-            .then(|| self.take_text(signature))??;
+        let text = self.class_descriptor(class)?;
         Some(match text.strip_prefix('L').and_then(|rest| rest.strip_suffix(';')) {
             Some(name) => name.to_owned(),
             None => text,
         })
+    }
+
+    /// The loader that defined a class; null for the boot loader.
+    pub(crate) fn class_loader(self, class: jclass) -> Option<jobject> {
+        let mut loader: jobject = ptr::null_mut();
+        tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
+    }
+
+    /// The fields that a class declares, without initializing it.
+    pub(crate) fn fields(self, class: jclass) -> Vec<DeclaredField> {
+        let mut count = 0;
+        let mut fields: *mut jfieldID = ptr::null_mut();
+        if !tool!(self, GetClassFields, class, &mut count, &mut fields) {
+            return Vec::new();
+        }
+        let ids = self.take_table(fields, count);
+        ids.into_iter().filter_map(|id| self.field(class, id)).collect()
+    }
+
+    fn field(self, class: jclass, id: jfieldID) -> Option<DeclaredField> {
+        let mut name: *mut c_char = ptr::null_mut();
+        let mut descriptor: *mut c_char = ptr::null_mut();
+        if !tool!(self, GetFieldName, class, id, &mut name, &mut descriptor, ptr::null_mut()) {
+            return None;
+        }
+        let (name, descriptor) = (self.take_text(name), self.take_text(descriptor));
+        Some(DeclaredField { id, name: name?, descriptor: descriptor? })
     }
 
     /// The source file's name of a class.
@@ -170,15 +210,11 @@ impl Tool {
         {
             return None;
         }
-        // SAFETY: the JVM allocated a table of `count` entries for us.
-        let entries = unsafe { std::slice::from_raw_parts(table, count.max(0) as usize) };
-        let line = entries
+        self.take_table(table, count)
             .iter()
             .filter(|entry| entry.start_location <= frame.location)
             .max_by_key(|entry| entry.start_location)
-            .map(|entry| entry.line_number as u32);
-        self.free(table.cast());
-        line
+            .map(|entry| entry.line_number as u32)
     }
 
     /// Whether a thread serves the JVM itself rather than the program.
@@ -225,6 +261,17 @@ impl Tool {
         let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
         self.free(text.cast());
         Some(owned)
+    }
+
+    /// Copies a table that the JVM allocated for us, and gives it back. An empty one may be null.
+    fn take_table<T: Copy>(self, table: *mut T, count: jint) -> Vec<T> {
+        if table.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM allocated a table of `count` entries for us.
+        let entries = unsafe { std::slice::from_raw_parts(table, count.max(0) as usize) }.to_vec();
+        self.free(table.cast());
+        entries
     }
 
     /// Gives memory back to the JVM that it allocated for us; it can do nothing about a failure, and neither can we.
@@ -343,7 +390,12 @@ impl Jni {
         if !self.succeeded() || field.is_null() {
             return None;
         }
-        let reflected = jni!(self, ToReflectedField, class, field, 0);
+        self.reflect(class, field, false)
+    }
+
+    /// A field as a `java.lang.reflect.Field`.
+    pub(crate) fn reflect(self, class: jclass, field: jfieldID, is_static: bool) -> Option<jobject> {
+        let reflected = jni!(self, ToReflectedField, class, field, jboolean::from(is_static));
         (self.succeeded() && !reflected.is_null()).then_some(reflected)
     }
 

@@ -528,7 +528,7 @@ impl Conductor {
     }
 
     /// Whether the program still waits for a thread that is under control.
-    fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.threads
             .iter()
             .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
@@ -545,7 +545,13 @@ impl Conductor {
                 let reacquires = operation.acquires().is_some_and(|lock| {
                     self.reacquires(thread, lock).is_some_and(|block| block.atomic == Atomic::Yes)
                 });
-                self.candidates.push(Candidate { thread, operation, reacquires, target: state.target });
+                self.candidates.push(Candidate {
+                    thread,
+                    operation,
+                    reacquires,
+                    in_block: self.pattern.is_in_block(thread),
+                    target: state.target,
+                });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
             }

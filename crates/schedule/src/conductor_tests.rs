@@ -141,6 +141,13 @@ fn holding_back_finds_what_is_over_before_the_block_begins() {
 }
 
 #[test]
+fn holding_back_works_where_both_acquires_are_at_one_place() {
+    let victim = [Enter(10), AcquireBetween(0, 30), Release(0), AcquireBetween(0, 30), Release(0), Exit];
+    let other = [AcquireBetween(0, 30), Release(0)];
+    assert_eq!(rate(&[&victim, &other], atomfuzzer(ALWAYS)), 1_000);
+}
+
+#[test]
 fn sleepers_are_given_the_chance_to_interfere() {
     let sleeper = [Sleep(1_000_000_000), Acquire(0, 30), Release(0)];
     let rate = rate(&[&figure_block(10), &sleeper], atomfuzzer(ALWAYS));

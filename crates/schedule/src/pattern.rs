@@ -139,6 +139,12 @@ impl LockPattern {
             .any(|block| block.atomic != Atomic::No && block.acquired.iter().any(|(known, _)| *known == lock))
     }
 
+    /// Whether a thread is in a block that may be to be atomic.
+    pub fn is_in_block(&self, thread: ThreadId) -> bool {
+        let blocks = self.blocks.get(thread.0 as usize);
+        blocks.is_some_and(|blocks| blocks.iter().any(|block| block.atomic != Atomic::No))
+    }
+
     /// Decides whether a block counts of which that was not known.
     pub fn judge(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
         if let Some(block) = at(&mut self.blocks, thread.0).get_mut(block) {

@@ -40,6 +40,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", announce as *mut c_void),
             (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
+            (c"isOver", c"()Z", is_over as *mut c_void),
             (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
@@ -238,6 +239,12 @@ extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobjec
         state.thread(number).kernel_thread = Some(kernel_thread());
         drop(stop(agent, control, state, number, Operation::Begin, 0));
         jlong::from(number.0) + 1
+    })
+}
+
+extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(1, |agent| {
+        agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().conductor.is_wanted()))
     })
 }
 

@@ -201,10 +201,11 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         let finding = deadlock(agent, state, &state.conductor.stuck());
         agent.output.write(&Record::Finding(Box::new(finding)));
     }
+    let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
     let run = Run {
         end,
         choices: state.conductor.choices(),
-        steps: state.conductor.trace().last(),
+        steps,
         schedule: state.conductor.recording().to_string(),
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
@@ -212,9 +213,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         pairs: pairs(agent, &state.story),
     };
     agent.output.write(&Record::Run(Box::new(run)));
-    agent.output.write(&Record::Coverage(Box::new(
-        agent.coverage_of(state.conductor.threads(), state.conductor.trace().last()),
-    )));
+    agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(state.conductor.threads(), steps))));
     agent.output.write(&Record::End);
 }
 
@@ -327,17 +326,26 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
 /// Whether the method with a block was called by the application itself.
 fn application_calls(agent: &Agent, entered: SiteId) -> bool {
     let stack = stacks::current(agent.tool);
-    let block = frame(agent, entered);
-    let is_block = |frame: &Frame| frame.class == block.class && frame.method == block.method;
-    let place = stack.iter().position(is_block);
-    place.and_then(|place| stack.get(place + 1)).is_some_and(|caller| agent.scope.covers(&caller.class))
+    // Methods of one name may call each other: the outermost is the one that was called from elsewhere.
+    let caller = outermost(&stack, &frame(agent, entered)).and_then(|place| stack.get(place + 1));
+    caller.is_some_and(|caller| agent.scope.covers(&caller.class))
+}
+
+/// The place of a method's frame in a stack; of several that follow each other, the outermost.
+fn outermost(stack: &[Frame], method: &Frame) -> Option<usize> {
+    let is_method = |frame: &Frame| frame.class == method.class && frame.method == method.method;
+    let mut place = stack.iter().position(is_method)?;
+    // A bridge through a superclass may lie between two methods of one name.
+    while let Some(next) = stack[place + 1..].iter().take(2).position(is_method) {
+        place += 1 + next;
+    }
+    Some(place)
 }
 
 /// The part of a stack from the method with a block on, as it was when the block began.
 fn below(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
     let block = frame(agent, entered);
-    let is_block = |frame: &Frame| frame.class == block.class && frame.method == block.method;
-    match stack.iter().position(is_block) {
+    match outermost(stack, &block) {
         Some(place) => {
             let mut below = stack[place..].to_vec();
             below[0] = block;

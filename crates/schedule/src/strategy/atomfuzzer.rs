@@ -143,8 +143,17 @@ impl Strategy for AtomFuzzer {
                     self.patience -= 1;
                     return Choice::Sleepers;
                 }
-                let freed = view.candidates[random.below(view.candidates.len())].thread;
-                return self.run(freed);
+                // Of those who are held back, one in a block may be the one that is to be interfered with.
+                let mut freed: Vec<ThreadId> = view
+                    .candidates
+                    .iter()
+                    .filter(|candidate| candidate.in_block && !candidate.reacquires)
+                    .map(|candidate| candidate.thread)
+                    .collect();
+                if freed.is_empty() {
+                    freed.extend(view.candidates.iter().map(|candidate| candidate.thread));
+                }
+                return self.run(freed[random.below(freed.len())]);
             }
             let candidate = willing[random.below(willing.len())];
             if !self.pauses(&candidate, view.step, random) {

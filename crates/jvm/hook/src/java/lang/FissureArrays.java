@@ -31,18 +31,18 @@ final class FissureArrays {
     private static final long LONGEST = Math.min(1L << 24, Runtime.getRuntime().maxMemory() >>> 6);
 
     private static final FissureTable TABLE = new FissureTable();
-    private static final long WORDS = wordsOffset();
+    private static final long WORDS = baseOffset(long[].class);
 
     private FissureArrays() {}
 
-    /** Where the elements of a long array begin. The method's result type depends on the Java version. */
-    private static long wordsOffset() {
+    /** Where the elements of an array begin. The method's result type depends on the Java version. */
+    static int baseOffset(Class<?> type) {
         try {
             Object offset =
                     jdk.internal.misc.Unsafe.class
                             .getMethod("arrayBaseOffset", Class.class)
-                            .invoke(FissureEngine.U, long[].class);
-            return ((Number) offset).longValue();
+                            .invoke(FissureEngine.U, type);
+            return ((Number) offset).intValue();
         } catch (ReflectiveOperationException error) {
             throw new InternalError(error);
         }

@@ -51,6 +51,9 @@ public final class FissureControl {
     /** Makes the current thread, which runs already, wait for its turn; gives its number plus one. */
     private static native long arrive(String name);
 
+    /** Whether all threads are over that the program waits for. */
+    private static native boolean isOver();
+
     /** A thread that cannot be controlled. */
     private static native void stray(Thread thread);
 
@@ -108,10 +111,15 @@ public final class FissureControl {
         return self != 0L ? self : introduce(thread);
     }
 
-    /** A thread that nobody announced serves the JVM, but for the one that ends it. */
+    /**
+     * A thread that nobody announced serves the JVM. So does the one that ends it, as long as it waits inside of the JVM for
+     * the program's threads; what it does after that is the program's end.
+     */
     private static long introduce(Thread thread) {
-        thread.fissureControl = -1L;
-        if ("DestroyJavaVM".equals(thread.getName())) {
+        if (!"DestroyJavaVM".equals(thread.getName())) {
+            thread.fissureControl = -1L;
+        } else if (isOver()) {
+            thread.fissureControl = -1L;
             thread.fissureControl = arrive("DestroyJavaVM");
         }
         return thread.fissureControl;

@@ -57,6 +57,12 @@ final class FissureEngine {
 
     static native int resolveStatic(int site);
 
+    /**
+     * The site that stands for accesses by a call to one field: that of {@code type}, if it is known, at {@code offset} in
+     * {@code owner} or a superclass. 0 if it is not watched.
+     */
+    static native int siteOf(int call, Class<?> owner, long offset, Class<?> type, boolean isStatic);
+
     /** The state of a location after an access that involves more than its owner. */
     static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
 
@@ -102,15 +108,17 @@ final class FissureEngine {
         FissureArrays.access(array, 0, 0, false);
         FissureOrder.release(lock);
         FissureOrder.acquire(lock);
+        FissureHandles.memory(array, FissureArrays.baseOffset(long[].class), 8, 0, false);
         staticAt(0, false);
         unresolved(array, 0, true);
         main.fissureState.forgetCounts();
         FissureHook.on = true;
     }
 
-    /** Where a field lies in its objects. */
+    /** Where a field lies in its objects, or in its class. */
     static long offset(java.lang.reflect.Field field) {
-        return U.objectFieldOffset(field);
+        boolean isStatic = java.lang.reflect.Modifier.isStatic(field.getModifiers());
+        return isStatic ? U.staticFieldOffset(field) : U.objectFieldOffset(field);
     }
 
     static void attach(Thread thread) {

@@ -103,6 +103,78 @@ public final class FissureHook {
         }
     }
 
+    public static void handleReadStatic(Object handle, int site) {
+        if (on && handle != null) {
+            FissureHandles.staticField(handle, site, false);
+        }
+    }
+
+    public static void handleWriteStatic(Object handle, int site) {
+        if (on && handle != null) {
+            FissureHandles.staticField(handle, site, true);
+        }
+    }
+
+    public static void handleRead(Object handle, Object object, int site) {
+        if (on && handle != null) {
+            FissureHandles.field(handle, object, site, false);
+        }
+    }
+
+    public static void handleWrite(Object handle, Object object, int site) {
+        if (on && handle != null) {
+            FissureHandles.field(handle, object, site, true);
+        }
+    }
+
+    public static void handleReadElement(Object handle, Object array, int index, int site) {
+        if (on && handle != null) {
+            FissureHandles.element(handle, array, index, site, false);
+        }
+    }
+
+    public static void handleWriteElement(Object handle, Object array, int index, int site) {
+        if (on && handle != null) {
+            FissureHandles.element(handle, array, index, site, true);
+        }
+    }
+
+    public static void unsafeRead(Object object, long offset, int bytes, int site) {
+        if (on) {
+            FissureHandles.memory(object, offset, bytes, site, false);
+        }
+    }
+
+    public static void unsafeWrite(Object object, long offset, int bytes, int site) {
+        if (on) {
+            FissureHandles.memory(object, offset, bytes, site, true);
+        }
+    }
+
+    public static void reflectedRead(Object field, Object object, int site) {
+        if (on && field != null) {
+            FissureHandles.reflected((Field) field, object, site, false);
+        }
+    }
+
+    public static void reflectedWrite(Object field, Object object, int site) {
+        if (on && field != null) {
+            FissureHandles.reflected((Field) field, object, site, true);
+        }
+    }
+
+    public static void elementRead(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureHandles.element(array, index, site, false);
+        }
+    }
+
+    public static void elementWrite(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureHandles.element(array, index, site, true);
+        }
+    }
+
     /**
      * A monitor is about to be entered. A thread that waits for it accesses nothing, so that it makes no difference to lock
      * sets that it does not have the monitor yet.

@@ -1,0 +1,199 @@
+//! Other agents in the same JVM: JaCoCo, before and after Fissure's agent, and Mockito's, which has classes transformed
+//! again while they are in use.
+//!
+//! Maven fetches them. Without Maven nothing is tested here, and it is said so; with `FISSURE_TEST_OFFLINE` set as well. If Maven
+//! is there and cannot fetch them, the test fails. `FISSURE_TEST_JAVAS` adds JVMs as for the programs.
+
+#![allow(clippy::print_stdout, reason = "what was not tested belongs to the tests' own output")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+/// What the tests need from Maven, and the compiled programs.
+struct Place {
+    agent: PathBuf,
+    jars: Vec<PathBuf>,
+    classes: PathBuf,
+}
+
+/// How another agent comes into the JVM.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// By the command line, so that Fissure's agent is there before.
+    Later,
+    /// By the environment, whose options the launcher puts before all others.
+    Earlier,
+}
+
+#[test]
+fn other_agents_in_the_jvm_work_and_so_does_fissure() {
+    let Some(place) = Place::prepare() else { return };
+    for java in javas() {
+        for order in [Order::Later, Order::Earlier] {
+            place.check_coverage(&java, order);
+        }
+        place.check_mocks(&java);
+    }
+}
+
+impl Place {
+    /// Fetches the agents and compiles the programs; nothing if there is no Maven to do it.
+    fn prepare() -> Option<Place> {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/agents");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
+        let (library, classes) = (folder.join("jars"), folder.join("classes"));
+        if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
+            println!("other agents are not tested: FISSURE_TEST_OFFLINE is set");
+            return None;
+        }
+        fs::create_dir_all(&classes).expect("a folder for the classes can be made");
+        let wanted = fs::read(programs.join("pom.xml")).expect("the list of agents is there");
+        let fetched = folder.join("fetched.xml");
+        if fs::read(&fetched).ok().as_ref() != Some(&wanted) {
+            fetch(&programs, &library)?;
+            fs::write(&fetched, &wanted).expect("a file can be written beside the agents");
+        }
+        let entries = fs::read_dir(&library).expect("Maven has made the folder of the agents");
+        let jars: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+        let agent = Path::new(env!("CARGO_BIN_EXE_fissure")).with_file_name("libfissure_jvm.so");
+        assert!(agent.is_file(), "{} is missing: run `cargo build -p fissure-jvm`", agent.display());
+        let place = Place { agent, jars, classes };
+        let mut compiler = Command::new(jdk_tool("javac"));
+        compiler.args(["--release", "11", "-g", "-nowarn", "-cp"]).arg(place.class_path());
+        compiler.arg("-d").arg(&place.classes);
+        compiler.args(["Covered", "Mocked"].map(|program| programs.join(program).with_extension("java")));
+        succeed(&mut compiler);
+        Some(place)
+    }
+
+    fn jar(&self, start: &str) -> &Path {
+        let named =
+            |jar: &&PathBuf| jar.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
+        self.jars.iter().find(named).unwrap_or_else(|| panic!("Maven has fetched no {start}"))
+    }
+
+    fn class_path(&self) -> std::ffi::OsString {
+        env::join_paths(self.jars.iter().chain([&self.classes])).expect("no colon in a path")
+    }
+
+    /// JaCoCo writes down what was covered, and its marks are no race.
+    fn check_coverage(&self, java: &Path, order: Order) {
+        let data = self.classes.join("covered.exec");
+        let jacoco = self.jar("org.jacoco.agent-");
+        let option = format!("-javaagent:{}=destfile={}", jacoco.display(), data.display());
+        let run = |watched: bool| {
+            if data.exists() {
+                fs::remove_file(&data).expect("the data of the last run can be removed");
+            }
+            let mut command = match order {
+                Order::Later => self.command(java, watched, &[&option]),
+                Order::Earlier => self.command(java, watched, &[]),
+            };
+            if matches!(order, Order::Earlier) {
+                command.env("JDK_JAVA_OPTIONS", &option);
+            }
+            command.arg("-cp").arg(&self.classes).arg("Covered");
+            let output = command.output().expect("the command can be started");
+            (output, fs::metadata(&data).map(|data| data.len()).unwrap_or_default())
+        };
+        let (plain, plain_length) = run(false);
+        let (watched, length) = run(true);
+        let what = format!("JaCoCo, {order:?}, {}", java.display());
+        assert!(plain_length > 0, "{what}: it wrote nothing even without Fissure");
+        assert!(length > 0, "{what}: it wrote nothing\n{}", String::from_utf8_lossy(&watched.stderr));
+        check(&what, &plain, &watched, self, "Covered.balance");
+    }
+
+    /// Classes that Mockito has transformed again are still watched, and do what Mockito wants.
+    fn check_mocks(&self, java: &Path) {
+        let option = format!("-javaagent:{}", self.jar("mockito-core-").display());
+        let run = |watched: bool| {
+            let mut command = self.command(java, watched, &[&option]);
+            command.arg("-cp").arg(self.class_path()).arg("Mocked");
+            command.output().expect("the command can be started")
+        };
+        let what = format!("Mockito, {}", java.display());
+        check(&what, &run(false), &run(true), self, "Mocked$Account.balance");
+    }
+
+    fn command(&self, java: &Path, watched: bool, options: &[&str]) -> Command {
+        let mut command = Command::new(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
+        if watched {
+            command.args(["detect", "--json"]).arg(self.report()).arg("--").arg(java);
+        }
+        command.args(options).env("FISSURE_AGENT", &self.agent);
+        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    fn report(&self) -> PathBuf {
+        self.classes.join("report.json")
+    }
+}
+
+/// The program printed and ended as without Fissure, and its one race was found.
+fn check(what: &str, plain: &Output, watched: &Output, place: &Place, subject: &str) {
+    let stderr = String::from_utf8_lossy(&watched.stderr);
+    assert!(plain.status.success(), "{what}: {}", String::from_utf8_lossy(&plain.stderr));
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text(watched), text(plain), "{what}: {stderr}");
+    let report = fs::read(place.report()).expect("Fissure has written its report");
+    let report: Value = serde_json::from_slice(&report).expect("the report is JSON");
+    assert_eq!(report["exits"], serde_json::json!({ "0": 1 }), "{what}: {stderr}");
+    let findings = report["findings"].as_array().expect("the report lists findings");
+    let subjects: Vec<&Value> = findings
+        .iter()
+        .filter(|finding| finding["ordered"] != true)
+        .map(|finding| &finding["subject"])
+        .collect();
+    assert_eq!(subjects, [subject], "{what}: {stderr}");
+}
+
+/// Has Maven copy the agents into a folder; nothing if there is no Maven.
+fn fetch(project: &Path, library: &Path) -> Option<()> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    if !env::split_paths(&path).any(|folder| folder.join("mvn").is_file()) {
+        println!("other agents are not tested: there is no Maven (`mvn`) to fetch them");
+        return None;
+    }
+    let mut maven = Command::new("mvn");
+    maven.args(["--quiet", "--batch-mode", "dependency:copy-dependencies", "--file"]);
+    maven.arg(project.join("pom.xml")).arg(format!("-DoutputDirectory={}", library.display()));
+    let output = maven.output().expect("Maven can be started");
+    assert!(
+        output.status.success(),
+        "Maven could not fetch the agents to test with; set FISSURE_TEST_OFFLINE=1 to do without them:\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(())
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().expect("the command can be started");
+    assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn javas() -> Vec<PathBuf> {
+    let more = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_default();
+    let more = env::split_paths(&more).filter(|path| !path.as_os_str().is_empty());
+    [jdk_tool("java")].into_iter().chain(more).collect()
+}
+
+/// A tool of the JDK, by `JAVA_HOME` or by the search path.
+fn jdk_tool(name: &str) -> PathBuf {
+    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    home.into_iter()
+        .chain(env::split_paths(&path))
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| panic!("this test needs a JDK and there is no `{name}`: run `cargo xtask setup`"))
+}

@@ -1,0 +1,109 @@
+//! Finds the field that a variable handle, `Unsafe` or reflection leads to.
+//!
+//! They name a field by its offset. Only fields that are watched are compared with it, so that no class that is none of
+//! Fissure's business is looked into.
+
+use std::sync::atomic::Ordering;
+
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
+
+use crate::{
+    agent::{Agent, guarded, locked},
+    registry::Member,
+    sites::Target,
+    vm::{DeclaredField, Jni},
+};
+
+/// A field whose accesses are asked about.
+struct Wanted {
+    offset: i64,
+    /// Its type's descriptor, if it is known.
+    descriptor: Option<String>,
+    is_static: bool,
+}
+
+/// The native method of the hook class `FissureEngine`: the site for accesses of one field by the call at another site.
+pub(crate) extern "system" fn site_of(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    call: jint,
+    owner: jclass,
+    offset: jlong,
+    field_type: jclass,
+    is_static: jboolean,
+) -> jint {
+    guarded(0, |agent| {
+        let descriptor = if field_type.is_null() { None } else { agent.tool.class_descriptor(field_type) };
+        let wanted = Wanted { offset, descriptor, is_static: is_static != 0 };
+        let site = find(agent, Jni::new(environment), call as u32, owner, &wanted);
+        site.map_or(0, u32::cast_signed)
+    })
+}
+
+fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> Option<u32> {
+    let mut class = owner;
+    loop {
+        let name = agent.tool.class_name(class)?;
+        let loader = agent.tool.class_loader(class)?;
+        let loader = if loader.is_null() { 0 } else { agent.object_number(loader) };
+        let fields = agent.tool.fields(class);
+        for (field, member) in watched(agent, loader, &name, &fields, wanted) {
+            if offset(agent, jni, class, field, wanted.is_static) != Some(wanted.offset) {
+                continue;
+            }
+            let place = match member {
+                Member::Cell(cell) => cell.cast_signed(),
+                Member::Shadowed { descriptor, .. } => {
+                    let is_shadow =
+                        |other: &&DeclaredField| other.name == field.name && other.descriptor == descriptor;
+                    let shadow = fields.iter().find(is_shadow)?;
+                    i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
+                }
+                Member::Volatile | Member::Unwatched => return None,
+            };
+            let target = Target::Field {
+                class: name.as_str().into(),
+                name: field.name.as_str().into(),
+                descriptor: field.descriptor.as_str().into(),
+            };
+            let site = locked(&agent.code).sites.derived(call, loader, target)?;
+            if site != 0 {
+                agent.offsets.set_i32(site as usize, place);
+            }
+            return Some(site);
+        }
+        class = jni.superclass(class)?;
+    }
+}
+
+/// Those fields of a class that are watched and may be meant.
+fn watched<'f>(
+    agent: &Agent,
+    loader: i64,
+    class: &str,
+    fields: &'f [DeclaredField],
+    wanted: &Wanted,
+) -> Vec<(&'f DeclaredField, Member)> {
+    let code = locked(&agent.code);
+    let followed = |field: &'f DeclaredField| {
+        if wanted.descriptor.as_ref().is_some_and(|descriptor| *descriptor != field.descriptor) {
+            return None;
+        }
+        let member = code.registry.declared(loader, class, &field.name, &field.descriptor)?;
+        let fits = match member {
+            Member::Cell(_) => wanted.is_static,
+            Member::Shadowed { .. } => !wanted.is_static,
+            Member::Volatile | Member::Unwatched => false,
+        };
+        fits.then(|| (field, member.clone()))
+    };
+    fields.iter().filter_map(followed).collect()
+}
+
+fn offset(agent: &Agent, jni: Jni, class: jclass, field: &DeclaredField, is_static: bool) -> Option<i64> {
+    let reflected = jni.reflect(class, field.id, is_static)?;
+    let engine = agent.engine.load(Ordering::Acquire) as jclass;
+    let offset = jni.long_from(engine, c"offset", c"(Ljava/lang/reflect/Field;)J", reflected);
+    jni.forget(reflected);
+    offset
+}
