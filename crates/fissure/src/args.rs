@@ -11,6 +11,8 @@ use fissure_model::{
     settings::{Analysis, Order, Watch},
 };
 
+use crate::{hunt::HuntArguments, replay::ReplayArguments};
+
 /// Finds data races in unmodified JVM programs.
 #[derive(Debug, Parser)]
 #[command(name = "fissure", version, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -24,6 +26,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a command and report the data races of the JVMs it starts.
     Detect(DetectArguments),
+    /// Run a command many times with its threads under control, and make atomicity violations happen.
+    Hunt(HuntArguments),
+    /// Run one seed or one finding of a hunt again, and show how it happens.
+    Replay(ReplayArguments),
     /// Check that Fissure works here: find the agent and Java, plant a race and see it found.
     Doctor,
 }
@@ -144,6 +150,10 @@ pub(crate) enum FailOn {
     Warning,
     /// Ordered ones too.
     Ordered,
+    /// Only what was made to happen.
+    Confirmed,
+    /// Only what broke something.
+    Bug,
     /// Nothing: 0 whatever is found.
     Never,
 }

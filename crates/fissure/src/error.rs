@@ -19,6 +19,38 @@ pub(crate) enum Error {
     #[error("several analyses in one run are not possible yet: run Fissure once for each of them")]
     SeveralAnalyses,
 
+    /// More strategies than one hunt can follow.
+    #[error("several strategies in one hunt are not possible yet: run Fissure once for each of them")]
+    SeveralStrategies,
+
+    /// A strategy that is known by name only.
+    #[error("--strategy {0} is not there yet: use atomfuzzer or random")]
+    Strategy(&'static str),
+
+    /// Seeds beyond the largest number.
+    #[error("--seed is too large for so many runs: choose a smaller one")]
+    SeedTooLarge,
+
+    /// Nothing to replay.
+    #[error(
+        "nothing to replay was named: give --seed S, or a report and a finding in it as in          `fissure replay findings.json#ID -- java Main`"
+    )]
+    NothingToReplay,
+
+    /// A report that cannot be read.
+    #[error("the report {path} cannot be read: {reason}")]
+    Findings { path: String, reason: String },
+
+    /// A report without the finding.
+    #[error("the report {path} has no finding {id} that can be replayed; it has {known}")]
+    NoSuchFinding { path: String, id: String, known: String },
+
+    /// A seed that did not show the finding.
+    #[error(
+        "seed {seed} is not one of those that the report gives for finding {id}: leave --seed out, or use {known}"
+    )]
+    NoSuchSeed { seed: u64, id: String, known: String },
+
     /// A folder for sources that is none.
     #[error("--sources {path}: there is no such folder")]
     Sources { path: String },

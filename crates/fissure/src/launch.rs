@@ -9,7 +9,7 @@ use std::{
         process::ExitStatusExt,
     },
     path::Path,
-    process::Command,
+    process::{Child, Command, ExitStatus},
 };
 
 use fissure_report::Exit;
@@ -18,6 +18,10 @@ use crate::{error::Error, signals::Forwarding};
 
 /// The environment variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// Options with which a JVM gives the same identity hashes in every run, and has no threads that come and go.
+const DETERMINISM: [&str; 3] =
+    ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=3", "-XX:-UseDynamicNumberOfCompilerThreads"];
 
 /// A command line as it is really started.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,23 +39,54 @@ pub(crate) fn is_java(program: &OsStr) -> bool {
 
 /// Runs `command` (which must not be empty) with the agent until it ends.
 pub(crate) fn run(command: &[OsString], agent: &Path, settings: &Path) -> Result<Exit, Error> {
-    let plan =
-        plan(command, &agent_options(agent, settings), env::var_os(TOOL_OPTIONS)).ok_or(Error::NoCommand)?;
-    let name = plan.program.to_string_lossy().into_owned();
+    let mut process = process(command, &agent_options(agent, settings))?;
+    let forwarding = Forwarding::install();
+    let mut child = spawn(&mut process)?;
+    let status = forwarding.wait(&mut child).map_err(|source| wait_error(&process, source))?;
+    Ok(exit(status))
+}
+
+/// `command` (which must not be empty) with the agent, so that its runs differ in nothing that the JVM decides by chance.
+pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) -> Result<Command, Error> {
+    let mut options: Vec<OsString> = DETERMINISM.iter().map(OsString::from).collect();
+    options.extend(agent_options(agent, settings));
+    process(command, &options)
+}
+
+/// Starts a process.
+pub(crate) fn spawn(process: &mut Command) -> Result<Child, Error> {
+    process.spawn().map_err(|error| {
+        let program = name(process);
+        let reason = start_problem(&program, &error);
+        Error::Start { program, reason }
+    })
+}
+
+/// What it means that a process could not be waited for.
+pub(crate) fn wait_error(process: &Command, source: io::Error) -> Error {
+    Error::Wait { program: name(process), source }
+}
+
+/// How a process ended.
+pub(crate) fn exit(status: ExitStatus) -> Exit {
+    match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    }
+}
+
+fn name(process: &Command) -> String {
+    process.get_program().to_string_lossy().into_owned()
+}
+
+fn process(command: &[OsString], options: &[OsString]) -> Result<Command, Error> {
+    let plan = plan(command, options, env::var_os(TOOL_OPTIONS)).ok_or(Error::NoCommand)?;
     let mut process = Command::new(&plan.program);
     process.args(&plan.arguments);
     if let Some(value) = &plan.tool_options {
         process.env(TOOL_OPTIONS, value);
     }
-    let forwarding = Forwarding::install();
-    let mut child = process
-        .spawn()
-        .map_err(|error| Error::Start { program: name.clone(), reason: start_problem(&name, &error) })?;
-    let status = forwarding.wait(&mut child).map_err(|source| Error::Wait { program: name, source })?;
-    Ok(match status.signal() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(status.code().unwrap_or_default()),
-    })
+    Ok(process)
 }
 
 /// The options that bring the agent into a JVM.

@@ -2,7 +2,8 @@
 //!
 //! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
 //! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
-//! reads what the agent wrote there, `verdict` decides what that means, and `output` shows it.
+//! reads what the agent wrote there, `verdict` decides what that means, and `output` shows it. `hunt` does that
+//! many times over with threads under control, and `replay` once more.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -16,8 +17,10 @@ mod collect;
 mod detect;
 mod doctor;
 mod error;
+mod hunt;
 mod launch;
 mod output;
+mod replay;
 mod signals;
 mod sources;
 mod verdict;
@@ -38,6 +41,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
+        Arguments { command: Command::Hunt(options) } => hunt::run(&options),
+        Arguments { command: Command::Replay(options) } => replay::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };
     match result {

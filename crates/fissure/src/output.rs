@@ -49,6 +49,12 @@ pub(crate) fn show(report: &Report, color: Color, verbose: bool, sources: &dyn S
     say(&format!("{gap}{text}"));
 }
 
+/// Hands on what a program printed.
+pub(crate) fn pass_on(printed: &[u8]) {
+    // As for Fissure's own words: a closed standard error is no reason to fail.
+    let _ = io::stderr().write_all(printed);
+}
+
 /// A file for JSON that was found to be writable.
 #[derive(Debug)]
 pub(crate) struct JsonFile {

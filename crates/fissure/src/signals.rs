@@ -1,4 +1,5 @@
-//! Hands signals on to the program while it runs, so that stopping Fissure stops the program and Fissure still reports.
+//! Hands signals on to the program while it runs, so that stopping Fissure stops the program and Fissure still reports. Where
+//! several programs run at once, each leads a group of processes that is ended as a whole.
 //!
 //! This is the only module with unsafe code: signal handlers cannot be had without it. The handler touches
 //! nothing but atomics and calls nothing but `kill`, both of which are allowed in a handler.
@@ -8,7 +9,7 @@ use std::{
     mem::MaybeUninit,
     process::{Child, ExitStatus},
     ptr,
-    sync::atomic::{AtomicI32, Ordering},
+    sync::atomic::{AtomicBool, AtomicI32, Ordering},
 };
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
@@ -22,37 +23,32 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 /// A signal that came before there was a process to hand it to; 0 if none.
 static PENDING: AtomicI32 = AtomicI32::new(0);
 
+/// Whether a signal came that was only to be noted.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 /// Signals are handed on as long as this lives.
 pub(crate) struct Forwarding {
+    _handlers: Handlers,
+}
+
+/// Signals are only noted as long as this lives.
+pub(crate) struct Interruption {
+    _handlers: Handlers,
+}
+
+/// A function that the system calls with a signal.
+type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+
+/// Handlers that are installed, and what was there before.
+struct Handlers {
     former: Vec<(c_int, sigaction)>,
 }
 
 impl Forwarding {
-    /// Starts to catch signals; those that are ignored (as under nohup) stay ignored.
+    /// Starts to catch signals.
     pub(crate) fn install() -> Self {
         PENDING.store(0, Ordering::SeqCst);
-        let mut former = Vec::new();
-        for signal in FORWARDED {
-            let mut old = MaybeUninit::<sigaction>::uninit();
-            // SAFETY: a null new action only asks for the present one, which is written to `old`.
-            if unsafe { libc::sigaction(signal, ptr::null(), old.as_mut_ptr()) } != 0 {
-                continue;
-            }
-            // SAFETY: the call succeeded, so `old` has been written.
-            let old = unsafe { old.assume_init() };
-            if old.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            // SAFETY: sigaction is plain data for which all zeroes is a valid value.
-            let mut new: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-            new.sa_sigaction = forward as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
-            new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            // SAFETY: `new` is a complete action whose handler has the signature that SA_SIGINFO asks for.
-            if unsafe { libc::sigaction(signal, &new, ptr::null_mut()) } == 0 {
-                former.push((signal, old));
-            }
-        }
-        Forwarding { former }
+        Forwarding { _handlers: Handlers::install(forward) }
     }
 
     /// Waits until `child` has ended, handing signals on to it.
@@ -80,13 +76,77 @@ impl Forwarding {
     }
 }
 
-impl Drop for Forwarding {
+impl Interruption {
+    /// Starts to catch signals.
+    pub(crate) fn install() -> Self {
+        INTERRUPTED.store(false, Ordering::SeqCst);
+        Interruption { _handlers: Handlers::install(note) }
+    }
+}
+
+/// Whether a signal came that asks Fissure to end.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// Whether a child has ended. It is not reaped, so that its process id, which is also that of its group, stays its own.
+pub(crate) fn has_ended(child: &Child) -> io::Result<bool> {
+    // SAFETY: siginfo_t is plain data for which all zeroes is a valid value.
+    let mut info: siginfo_t = unsafe { MaybeUninit::zeroed().assume_init() };
+    let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+    // SAFETY: `info` is large enough and writable.
+    if unsafe { libc::waitid(libc::P_PID, child.id(), &mut info, options) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, and left the process id at zero if there was nobody to tell of.
+    Ok(unsafe { info.si_pid() } != 0)
+}
+
+/// Kills all processes of the group that a child leads, which must not be reaped yet.
+pub(crate) fn kill_group(child: &Child) {
+    // SAFETY: `kill` has no memory effects, and the child is not reaped yet, so the group's id is still its own.
+    unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
+}
+
+impl Handlers {
+    /// Installs a handler for the signals; those that are ignored (as under nohup) stay ignored.
+    fn install(handler: Handler) -> Self {
+        let mut former = Vec::new();
+        for signal in FORWARDED {
+            let mut old = MaybeUninit::<sigaction>::uninit();
+            // SAFETY: a null new action only asks for the present one, which is written to `old`.
+            if unsafe { libc::sigaction(signal, ptr::null(), old.as_mut_ptr()) } != 0 {
+                continue;
+            }
+            // SAFETY: the call succeeded, so `old` has been written.
+            let old = unsafe { old.assume_init() };
+            if old.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            // SAFETY: sigaction is plain data for which all zeroes is a valid value.
+            let mut new: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+            new.sa_sigaction = handler as usize;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            // SAFETY: `new` is a complete action whose handler has the signature that SA_SIGINFO asks for.
+            if unsafe { libc::sigaction(signal, &new, ptr::null_mut()) } == 0 {
+                former.push((signal, old));
+            }
+        }
+        Handlers { former }
+    }
+}
+
+impl Drop for Handlers {
     fn drop(&mut self) {
         for (signal, old) in &self.former {
             // SAFETY: `old` is the action that the system gave us for this very signal.
             unsafe { libc::sigaction(*signal, old, ptr::null_mut()) };
         }
     }
+}
+
+extern "C" fn note(_signal: c_int, _info: *mut siginfo_t, _context: *mut c_void) {
+    INTERRUPTED.store(true, Ordering::SeqCst);
 }
 
 extern "C" fn forward(signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {

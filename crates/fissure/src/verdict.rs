@@ -2,7 +2,12 @@
 
 use std::process::ExitCode;
 
-use fissure_model::{finding::Finding, pattern::Pattern, record::Refusal, settings::Watch};
+use fissure_model::{
+    finding::{Finding, Status},
+    pattern::Pattern,
+    record::Refusal,
+    settings::Watch,
+};
 
 use crate::{args::FailOn, collect::Jvm};
 
@@ -152,6 +157,8 @@ pub(crate) fn code(findings: &[Finding], fail_on: FailOn) -> Code {
     let counts = |finding: &Finding| match fail_on {
         FailOn::Warning => !finding.ordered,
         FailOn::Ordered => true,
+        FailOn::Confirmed => finding.status >= Status::Confirmed,
+        FailOn::Bug => finding.status >= Status::Bug,
         FailOn::Never => false,
     };
     if findings.iter().any(counts) { Code::Findings } else { Code::Clean }

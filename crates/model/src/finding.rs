@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::interleaving::Interleaving;
+use crate::{interleaving::Interleaving, settings::Pair};
 
 /// The version of the JSON report's schema.
 pub const SCHEMA: u32 = 1;
@@ -115,9 +115,9 @@ pub struct Finding {
     /// The object that owns the field (`com.acme.Account@7`), or `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// In how many locations (objects) this was seen.
+    /// In how many locations (objects) this was seen; of several runs, in how many of them.
     pub hits: u64,
-    /// In how many runs this was seen.
+    /// How many runs there were.
     pub runs: u64,
     /// Whether thread start or join ordered the accesses in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -125,9 +125,12 @@ pub struct Finding {
     /// The seeds of the runs that showed it; with the same program and options each shows it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
-    /// The recorded schedules of those runs, in the order of the seeds.
+    /// The recorded schedules of those runs, in the order of the seeds, for the first few of them; empty where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
+    /// What those runs were looking for, in the order of the seeds; left out if they all went without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Option<Pair>>,
     /// What broke, if anything did.
     #[serde(default)]
     pub consequence: Option<Consequence>,
@@ -166,6 +169,7 @@ impl Finding {
             ordered: false,
             seeds: Vec::new(),
             schedules: Vec::new(),
+            targets: Vec::new(),
             consequence: None,
             pattern: None,
             harness: None,

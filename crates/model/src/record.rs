@@ -80,6 +80,9 @@ pub struct Failure {
     pub message: String,
     /// Where it was thrown, innermost frame first.
     pub stack: Vec<Frame>,
+    /// The fingerprints of what had been confirmed in this run before.
+    #[serde(default)]
+    pub after: Vec<String>,
 }
 
 /// Which JVM this is.

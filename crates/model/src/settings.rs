@@ -1,5 +1,7 @@
 //! What the command line tells a front end, as one JSON file in the run's folder.
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
@@ -105,6 +107,38 @@ pub struct Pair {
     pub between: String,
 }
 
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.again, self.between)
+    }
+}
+
+/// A text that is no pair of places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairError;
+
+impl fmt::Display for PairError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("two places are written with a slash between them, as in `Account.pay:12/Account.add:7`")
+    }
+}
+
+impl std::error::Error for PairError {}
+
+impl FromStr for Pair {
+    type Err = PairError;
+
+    /// Reads `AGAIN/BETWEEN`; no name in a JVM has a slash in it.
+    fn from_str(text: &str) -> Result<Self, PairError> {
+        match text.split_once('/') {
+            Some((again, between)) if !again.is_empty() && !between.is_empty() && !between.contains('/') => {
+                Ok(Pair { again: again.to_owned(), between: between.to_owned() })
+            }
+            _ => Err(PairError),
+        }
+    }
+}
+
 /// How one controlled run goes. It is a function of the program and of this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
@@ -125,4 +159,31 @@ pub struct Control {
     /// Whether threads may be interrupted at volatile and atomic operations too.
     #[serde(default)]
     pub volatiles: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<(&str, &str)>) {
+        let pair = text.parse::<Pair>().ok();
+        assert_eq!(
+            pair.as_ref().map(|pair| (pair.again.as_str(), pair.between.as_str())),
+            expected,
+            "{text}"
+        );
+        if let Some(pair) = pair {
+            assert_eq!(pair.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn pairs_are_read_as_they_are_written() {
+        check("a.B.c:1/a.B$D.<init>:22", Some(("a.B.c:1", "a.B$D.<init>:22")));
+        check("a.B.c/a.B.c", Some(("a.B.c", "a.B.c")));
+        check("a.B.c", None);
+        check("/a.B.c", None);
+        check("a.B.c/", None);
+        check("a/b/c", None);
+    }
 }

@@ -31,6 +31,8 @@ use crate::{
 
 /// How many pairs of acquires are told of one run.
 const MOST_PAIRS: usize = 1_000;
+/// The name of the thread in which a JVM waits for the program's end.
+const ENDING_THREAD: &str = "DestroyJavaVM";
 /// How many frames are looked at to find who called.
 const CALLER_DEPTH: usize = 24;
 
@@ -184,7 +186,8 @@ pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, mes
         })
         .collect();
     let thread = state.conductor.name(thread).to_owned();
-    state.story.failures.push(Failure { thread, exception, message, stack });
+    let after = state.story.confirmed.keys().cloned().collect();
+    state.story.failures.push(Failure { thread, exception, message, stack, after });
 }
 
 /// Writes everything down.
@@ -213,8 +216,14 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         pairs: pairs(agent, &state.story),
     };
     agent.output.write(&Record::Run(Box::new(run)));
-    agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(state.conductor.threads(), steps))));
+    agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(own_threads(state), steps))));
     agent.output.write(&Record::End);
+}
+
+/// How many threads there were that the program itself has.
+fn own_threads(state: &State) -> usize {
+    let names = (0..state.conductor.threads()).map(|number| state.conductor.name(ThreadId(number as u32)));
+    names.filter(|name| *name != ENDING_THREAD).count()
 }
 
 /// Acquires of one lock by different threads, one of them the second in a block.

@@ -1,0 +1,175 @@
+//! What the program does by itself: the control runs, in which nobody is interrupted.
+
+use std::collections::BTreeSet;
+
+use fissure_model::{
+    finding::{Consequence, Frame},
+    record::{Failure, RunEnd},
+};
+use fissure_report::Exit;
+
+use super::run::Outcome;
+
+/// How many control runs there are.
+pub(crate) const CONTROL_RUNS: u64 = 10;
+
+/// Everything that went wrong without interference, and how the program ended.
+#[derive(Debug, Default)]
+pub(crate) struct Baseline {
+    /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
+    failures: BTreeSet<(String, Option<Place>)>,
+    exits: BTreeSet<Exit>,
+    /// How Fissure had to end it.
+    ends: Vec<RunEnd>,
+    /// Whether any control run came to an end, so that there is something to compare with.
+    is_known: bool,
+}
+
+/// A frame as far as failures are told apart by it: class, method, line.
+type Place = (String, String, Option<u32>);
+
+impl Baseline {
+    /// Takes note of a control run.
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
+        for failure in outcome.accounts().flat_map(|run| &run.failures) {
+            self.failures.insert((failure.exception.clone(), failure.stack.first().map(place)));
+        }
+        let end = outcome.end();
+        self.exits.extend(outcome.own_exit());
+        if end != RunEnd::Finished {
+            self.ends.push(end);
+        }
+        self.is_known |= outcome.is_told() && end != RunEnd::TooLong;
+    }
+
+    /// Whether the program ended so without interference as well.
+    pub(crate) fn has_end(&self, end: RunEnd) -> bool {
+        self.ends.contains(&end)
+    }
+
+    /// Whether there is anything to compare with.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// What broke in a run after a violation, and never does without interference.
+    pub(crate) fn consequence(&self, outcome: &Outcome, violation: &str) -> Option<Consequence> {
+        if !self.is_known {
+            return None;
+        }
+        let news: Vec<&Failure> = outcome
+            .accounts()
+            .flat_map(|run| &run.failures)
+            .filter(|failure| !self.knows_failure(failure))
+            .collect();
+        if let Some(failure) = news.iter().find(|failure| failure.after.iter().any(|id| id == violation)) {
+            return Some(Consequence {
+                exception: failure.exception.clone(),
+                message: failure.message.clone(),
+            });
+        }
+        if let Some(consequence) = self.new_end(outcome.end()) {
+            return Some(consequence);
+        }
+        // An exit code may come of a failure that was there before the violation.
+        match outcome.own_exit() {
+            Some(Exit::Code(code))
+                if news.is_empty() && outcome.is_told() && !self.exits.contains(&Exit::Code(code)) =>
+            {
+                Some(Consequence {
+                    exception: "exit".to_owned(),
+                    message: format!("the program ended with exit code {code}, {}", self.usual_exits()),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// That threads are stuck, if they never are without interference.
+    pub(crate) fn new_end(&self, end: RunEnd) -> Option<Consequence> {
+        if !self.is_known || self.has_end(end) {
+            return None;
+        }
+        let (exception, message) = match end {
+            RunEnd::Finished | RunEnd::TooLong => return None,
+            RunEnd::Deadlock => ("deadlock", "threads waited for each other in a circle"),
+            RunEnd::Hang => ("hang", "all threads waited for something that nobody was left to do"),
+        };
+        let message = format!("{message}; without interference they never did");
+        Some(Consequence { exception: exception.to_owned(), message })
+    }
+
+    fn knows_failure(&self, failure: &Failure) -> bool {
+        let place = failure.stack.first().map(place);
+        self.failures.iter().any(|(exception, known)| {
+            *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)
+        })
+    }
+
+    fn usual_exits(&self) -> String {
+        let exits: Vec<String> = self.exits.iter().map(|exit| exit.code().to_string()).collect();
+        match exits.as_slice() {
+            [] => "without interference it never ended by itself".to_owned(),
+            exits => format!("without interference with {}", exits.join(" or ")),
+        }
+    }
+}
+
+fn place(frame: &Frame) -> Place {
+    (frame.class.clone(), frame.method.clone(), frame.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::Sketch;
+
+    fn baseline(controls: &[Sketch]) -> Baseline {
+        let mut baseline = Baseline::default();
+        controls.iter().for_each(|control| baseline.add(&control.outcome()));
+        baseline
+    }
+
+    fn check(controls: &[Sketch], run: Sketch, expected: Option<&str>) {
+        let consequence = baseline(controls).consequence(&run.outcome(), "f");
+        assert_eq!(consequence.as_ref().map(|found| found.exception.as_str()), expected, "{run:?}");
+    }
+
+    #[test]
+    fn what_never_breaks_without_interference_is_a_consequence() {
+        let calm = || [Sketch::default()];
+        let after = Sketch { failures: &["Boom 7 f"], ..Sketch::default() };
+        check(&calm(), after, Some("Boom"));
+        check(&calm(), Sketch { failures: &["Boom 7 g"], exit: Some(1), ..Sketch::default() }, None);
+        check(&[after], after, None);
+        check(&[Sketch { failures: &["Boom 8 "], ..Sketch::default() }], after, Some("Boom"));
+        check(&[Sketch { failures: &["Other 7 "], ..Sketch::default() }], after, Some("Boom"));
+        check(&[Sketch { failures: &["Boom - "], ..Sketch::default() }], after, None);
+        check(&calm(), Sketch::default(), None);
+    }
+
+    #[test]
+    fn exit_codes_and_ends_are_compared_too() {
+        let calm = || [Sketch::default()];
+        let one = Sketch { exit: Some(1), ..Sketch::default() };
+        check(&calm(), one, Some("exit"));
+        check(&[Sketch::default(), one], one, None);
+        let consequence = baseline(&calm()).consequence(&one.outcome(), "f").unwrap();
+        assert_eq!(consequence.message, "the program ended with exit code 1, without interference with 0");
+        let stuck = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
+        check(&calm(), stuck(RunEnd::Deadlock), Some("deadlock"));
+        check(&calm(), stuck(RunEnd::Hang), Some("hang"));
+        check(&calm(), stuck(RunEnd::TooLong), None);
+        check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Hang), None);
+        check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Deadlock), Some("deadlock"));
+    }
+
+    #[test]
+    fn without_a_control_run_that_ended_nothing_is_known() {
+        let killed = || Sketch { exit: None, ..Sketch::default() };
+        let after = Sketch { failures: &["Boom 7 f"], ..Sketch::default() };
+        check(&[killed()], after, None);
+        check(&[killed(), Sketch::default()], after, Some("Boom"));
+        check(&[Sketch::default()], killed(), None);
+    }
+}

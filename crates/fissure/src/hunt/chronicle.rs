@@ -1,0 +1,225 @@
+//! What happened in the runs beside findings, as sentences. Nothing in them depends on time, places or process ids, so that
+//! the same runs give the same sentences.
+
+use std::collections::BTreeMap;
+
+use fissure_model::{coverage::Coverage, finding::Status, record::RunEnd};
+use fissure_report::Exit;
+
+use super::{
+    baseline::Baseline,
+    merge::Tally,
+    run::{Ending, Outcome},
+};
+
+/// How many seeds a sentence names.
+const NAMED: usize = 5;
+
+/// What is kept of the runs.
+#[derive(Debug, Default)]
+pub(crate) struct Chronicle {
+    /// How the program ended by itself.
+    pub(crate) exits: BTreeMap<Exit, u64>,
+    /// What was watched.
+    pub(crate) coverage: Coverage,
+    killed: Vec<u64>,
+    too_long: Vec<u64>,
+    stuck: Vec<u64>,
+    always_stuck: Vec<u64>,
+    disorderly: Vec<u64>,
+    unreadable: Vec<u64>,
+    uncontrolled: BTreeMap<String, Vec<u64>>,
+    said: Vec<String>,
+}
+
+impl Chronicle {
+    /// Takes note of a run.
+    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+        let seed = outcome.seed;
+        if let Some(exit) = outcome.own_exit() {
+            *self.exits.entry(exit).or_default() += 1;
+        }
+        for jvm in outcome.jvms.iter().filter(|jvm| jvm.watched()) {
+            if let Some(coverage) = &jvm.coverage {
+                self.coverage.add(coverage);
+            }
+        }
+        match outcome.end() {
+            RunEnd::Finished => {}
+            RunEnd::TooLong => self.too_long.push(seed),
+            RunEnd::Hang if baseline.has_end(RunEnd::Hang) => self.always_stuck.push(seed),
+            RunEnd::Hang | RunEnd::Deadlock => self.stuck.push(seed),
+        }
+        let told = outcome.is_told();
+        match outcome.ending {
+            Ending::TimeLimit => self.killed.push(seed),
+            Ending::Ended(_) if !told && outcome.jvms.iter().any(|jvm| jvm.watched()) => {
+                self.disorderly.push(seed);
+            }
+            Ending::Ended(_) | Ending::Interrupted => {}
+        }
+        if outcome.jvms.iter().any(|jvm| jvm.unreadable > 0) {
+            self.unreadable.push(seed);
+        }
+        for reason in outcome.uncontrolled() {
+            let seeds = self.uncontrolled.entry(reason.to_owned()).or_default();
+            if seeds.last() != Some(&seed) {
+                seeds.push(seed);
+            }
+        }
+        for notice in outcome.jvms.iter().flat_map(|jvm| &jvm.notices) {
+            if !self.said.contains(notice) {
+                self.said.push(notice.clone());
+            }
+        }
+    }
+
+    /// The sentences. `limits` are the time limit in seconds and the most steps.
+    pub(crate) fn tell(&self, limits: (u64, u64)) -> Vec<String> {
+        let (seconds, steps) = limits;
+        let mut notices = self.said.clone();
+        let mut say = |seeds: &[u64], sentence: &dyn Fn(&str) -> String| {
+            if !seeds.is_empty() {
+                notices.push(sentence(&named(seeds)));
+            }
+        };
+        say(&self.stuck, &|seeds| format!("Fissure ended runs whose threads were stuck: {seeds}"));
+        say(&self.always_stuck, &|seeds| {
+            format!(
+                "the program does not end by itself, without interference neither: in the end all its threads wait for \
+                 something that nobody is left to do, so Fissure ended these runs there: {seeds}"
+            )
+        });
+        say(&self.too_long, &|seeds| {
+            format!(
+                "a livelock or a very long program: after {steps} steps these runs were ended, and nothing is known of \
+                 the rest; raise --steps if the program needs more: {seeds}"
+            )
+        });
+        say(&self.killed, &|seeds| {
+            format!(
+                "killed at the time limit of {seconds} s, which is no finding; raise --time-limit if the program needs \
+                 longer: {seeds}"
+            )
+        });
+        say(&self.disorderly, &|seeds| {
+            format!(
+                "the JVM did not end in an orderly way (killed, crashed or halted), and what was seen up to there is \
+                 reported: {seeds}"
+            )
+        });
+        say(&self.unreadable, &|seeds| format!("some of the records could not be read: {seeds}"));
+        for (reason, seeds) in &self.uncontrolled {
+            say(seeds, &|seeds| {
+                format!("these runs may go otherwise in a replay, because {reason}: {seeds}")
+            });
+        }
+        notices
+    }
+}
+
+/// How often a finding was seen, in words.
+pub(crate) fn tally(subject: &str, id: &str, status: Status, tally: Tally, runs: u64) -> String {
+    let runs = count(runs, "run", "runs");
+    if status == Status::Warning {
+        return format!("{subject} (id {id}): possible in {} of {runs}, and none made it happen", tally.seen);
+    }
+    format!("{subject} (id {id}): hit in {} of {runs}", tally.hits)
+}
+
+/// What the control runs were like, in words.
+pub(crate) fn controls(outcomes: &[Outcome], baseline: &Baseline) -> Vec<String> {
+    let all = count(outcomes.len() as u64, "control run", "control runs");
+    let number = |holds: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| holds(outcome)).count();
+    let failed = number(&|outcome| outcome.accounts().any(|run| !run.failures.is_empty()));
+    let deadlocked = number(&|outcome| outcome.end() == RunEnd::Deadlock);
+    let killed = number(&|outcome| outcome.ending == Ending::TimeLimit);
+    let mut notices = Vec::new();
+    for (number, what) in [
+        (failed, "ended threads by exceptions, which are no consequences of anything found"),
+        (deadlocked, "ended in a deadlock without interference"),
+        (killed, "were killed at the time limit"),
+    ] {
+        if number > 0 {
+            notices.push(format!("{number} of {all} {what}"));
+        }
+    }
+    if !baseline.is_known() {
+        notices.push(
+            "no control run came to an end, so that there is nothing to compare with and nothing is called a bug"
+                .to_owned(),
+        );
+    }
+    notices
+}
+
+/// `1 run`, `3 runs`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// `seed 3`, `seeds 3, 4 and 5`, `seeds 1, 2, 3, 4, 5 and 7 more`.
+fn named(seeds: &[u64]) -> String {
+    let shown: Vec<String> = seeds.iter().take(NAMED).map(u64::to_string).collect();
+    match (shown.as_slice(), seeds.len() - shown.len()) {
+        ([one], 0) => format!("seed {one}"),
+        ([most @ .., last], 0) => format!("seeds {} and {last}", most.join(", ")),
+        (shown, more) => format!("seeds {} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::Sketch;
+
+    fn check(control: Sketch, run: Sketch, expected: &[&str]) {
+        let mut baseline = Baseline::default();
+        baseline.add(&control.outcome());
+        let mut chronicle = Chronicle::default();
+        for seed in 1..=7 {
+            chronicle.add(&Outcome { seed, ..run.outcome() }, &baseline);
+        }
+        let told = chronicle.tell((60, 1_000));
+        assert_eq!(told.len(), expected.len(), "{told:?}");
+        for (sentence, part) in told.iter().zip(expected) {
+            assert!(sentence.contains(part), "{sentence}");
+            assert!(sentence.ends_with("seeds 1, 2, 3, 4, 5 and 2 more"), "{sentence}");
+        }
+        let own_exits = chronicle.exits.values().sum::<u64>();
+        assert_eq!(own_exits, if run.end == RunEnd::Finished && run.exit.is_some() { 7 } else { 0 });
+    }
+
+    #[test]
+    fn what_happened_is_told_with_its_seeds() {
+        let ended = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
+        check(Sketch::default(), Sketch::default(), &[]);
+        check(Sketch::default(), ended(RunEnd::TooLong), &["after 1000 steps"]);
+        check(Sketch::default(), ended(RunEnd::Deadlock), &["stuck"]);
+        check(ended(RunEnd::Hang), ended(RunEnd::Hang), &["does not end by itself"]);
+        check(Sketch::default(), Sketch { exit: None, ..Sketch::default() }, &["time limit of 60 s"]);
+        let lost = Sketch { uncontrolled: &["one reason", "two"], ..Sketch::default() };
+        check(Sketch::default(), lost, &["one reason", "two"]);
+    }
+
+    #[test]
+    fn seeds_are_named_up_to_a_point() {
+        assert_eq!(named(&[3]), "seed 3");
+        assert_eq!(named(&[3, 4, 9]), "seeds 3, 4 and 9");
+    }
+
+    #[test]
+    fn controls_are_told_if_they_are_worth_it() {
+        let outcomes = |sketch: Sketch| vec![sketch.outcome(), Sketch::default().outcome()];
+        let tell = |outcomes: &[Outcome]| {
+            let mut baseline = Baseline::default();
+            outcomes.iter().for_each(|outcome| baseline.add(outcome));
+            controls(outcomes, &baseline)
+        };
+        assert!(tell(&outcomes(Sketch::default())).is_empty());
+        let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };
+        assert!(tell(&outcomes(failing))[0].starts_with("1 of 2 control runs ended threads"));
+        let killed = Sketch { exit: None, ..Sketch::default() };
+        assert_eq!(tell(&[killed.outcome()]).len(), 2);
+    }
+}

@@ -1,0 +1,244 @@
+//! The findings of many runs as one list: each once, with how sure it is, how often it was seen and the runs that show it.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use fissure_model::{
+    finding::{Consequence, Finding, Kind, Status},
+    record::RunEnd,
+    settings::Pair,
+};
+
+use super::{baseline::Baseline, run::Outcome};
+use crate::collect::Jvm;
+
+/// How many seeds are told of one finding.
+const SEEDS: usize = 100;
+/// How many schedules.
+const SCHEDULES: usize = 3;
+
+/// Findings by their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Merged {
+    findings: BTreeMap<String, Entry>,
+}
+
+/// What is known of one finding.
+#[derive(Debug)]
+struct Entry {
+    /// As the run tells it that shows it best.
+    story: Finding,
+    rank: Rank,
+    /// The runs that made it happen, in the order of their seeds.
+    hits: Vec<Hit>,
+    /// In how many runs it was seen to be possible, or made to happen.
+    seen: u64,
+}
+
+/// How well a run shows a finding; the greatest is best.
+type Rank = (Status, bool);
+
+/// A run that made a finding happen.
+#[derive(Debug)]
+struct Hit {
+    seed: u64,
+    target: Option<Pair>,
+    schedule: String,
+    rank: Rank,
+}
+
+/// How often a finding was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Runs that made it happen.
+    pub(crate) hits: u64,
+    /// Runs in which it was at least possible.
+    pub(crate) seen: u64,
+}
+
+impl Merged {
+    /// Adds what a run found.
+    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+        let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+        let mut seen: Vec<&str> = Vec::new();
+        for (jvm, finding) in found(outcome, baseline) {
+            let (status, consequence) = grade(outcome, finding, baseline);
+            let rank = (status, is_replayable);
+            let story = || Finding { status, consequence, ..finding.clone() };
+            let is_new = !seen.contains(&finding.id.as_str());
+            seen.push(&finding.id);
+            let entry = match self.findings.get_mut(&finding.id) {
+                Some(entry) => {
+                    if rank > entry.rank {
+                        (entry.story, entry.rank) = (story(), rank);
+                    }
+                    entry
+                }
+                None => {
+                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0 };
+                    self.findings.entry(finding.id.clone()).or_insert(entry)
+                }
+            };
+            entry.seen += u64::from(is_new);
+            if status == Status::Warning {
+                continue;
+            }
+            match entry.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
+                Some(hit) => hit.rank = hit.rank.max(rank),
+                None => entry.hits.push(Hit {
+                    seed: outcome.seed,
+                    target: outcome.target.clone(),
+                    schedule: jvm.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+                    rank,
+                }),
+            }
+        }
+    }
+
+    /// Everything that was found in so many runs, told by a strategy.
+    pub(crate) fn finish(self, strategy: &str, runs: u64) -> Vec<(Finding, Tally)> {
+        let finish = |mut entry: Entry| {
+            let tally = Tally { hits: entry.hits.len() as u64, seen: entry.seen };
+            // The best run comes first, for it is the one that is told; equals stay in their order.
+            entry.hits.sort_by_key(|hit| Reverse(hit.rank));
+            entry.hits.truncate(SEEDS);
+            let targets: Vec<Option<Pair>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
+            let finding = Finding {
+                analysis: strategy.to_owned(),
+                hits: if tally.hits > 0 { tally.hits } else { tally.seen },
+                runs,
+                seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
+                targets: if targets.iter().any(Option::is_some) { targets } else { Vec::new() },
+                schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
+                ..entry.story
+            };
+            (finding, tally)
+        };
+        self.findings.into_values().map(finish).collect()
+    }
+}
+
+/// Whether a run shows a bug.
+pub(crate) fn shows_bug(outcome: &Outcome, baseline: &Baseline) -> bool {
+    found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
+}
+
+/// What a run found. A program that gets stuck without interference as well does so by itself.
+fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item = (&'a Jvm, &'a Finding)> {
+    let findings = outcome.jvms.iter().flat_map(|jvm| jvm.findings.iter().map(move |finding| (jvm, finding)));
+    findings.filter(|(jvm, finding)| {
+        let hangs =
+            finding.kind == Kind::Deadlock && jvm.run.as_ref().is_some_and(|run| run.end == RunEnd::Hang);
+        !hangs || !baseline.has_end(RunEnd::Hang)
+    })
+}
+
+/// How sure a finding is, seen from one run.
+fn grade(outcome: &Outcome, finding: &Finding, baseline: &Baseline) -> (Status, Option<Consequence>) {
+    if finding.status == Status::Warning {
+        return (Status::Warning, None);
+    }
+    let consequence = match finding.kind {
+        Kind::Deadlock => baseline.new_end(outcome.end()),
+        _ => baseline.consequence(outcome, &finding.id),
+    };
+    (if consequence.is_some() { Status::Bug } else { Status::Confirmed }, consequence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::Sketch;
+
+    fn merged(controls: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
+        let mut baseline = Baseline::default();
+        controls.iter().for_each(|control| baseline.add(&control.outcome()));
+        let mut merged = Merged::default();
+        for (seed, run) in (1..).zip(runs) {
+            merged.add(&Outcome { seed, ..run.outcome() }, &baseline);
+        }
+        merged.finish("atomfuzzer", runs.len() as u64)
+    }
+
+    /// Finding `f` of these runs: its status, its hits, and its seeds.
+    fn check(runs: &[Sketch], expected: Option<(Status, u64, &[u64])>) {
+        let all = merged(&[Sketch::default()], runs);
+        let found = all.iter().find(|(finding, _)| finding.id == "f").map(|(finding, _)| finding);
+        let told = found.map(|finding| (finding.status, finding.hits, finding.seeds.as_slice()));
+        assert_eq!(told, expected, "{runs:?}");
+        for (finding, tally) in &all {
+            assert_eq!((finding.runs, finding.analysis.as_str()), (runs.len() as u64, "atomfuzzer"));
+            assert!(tally.hits <= tally.seen && tally.seen <= finding.runs, "{tally:?}");
+            assert_eq!(finding.status == Status::Bug, finding.consequence.is_some());
+        }
+    }
+
+    fn possible() -> Sketch {
+        Sketch { possible: &["f"], ..Sketch::default() }
+    }
+
+    fn executed() -> Sketch {
+        Sketch { confirmed: &["f"], ..Sketch::default() }
+    }
+
+    fn broken() -> Sketch {
+        Sketch { failures: &["Boom 7 f"], ..executed() }
+    }
+
+    #[test]
+    fn the_surest_run_decides_and_comes_first() {
+        check(&[], None);
+        check(&[possible(), Sketch::default(), possible()], Some((Status::Warning, 2, &[])));
+        check(&[possible(), executed(), executed()], Some((Status::Confirmed, 2, &[2, 3])));
+        check(&[executed(), possible(), broken(), broken()], Some((Status::Bug, 3, &[3, 4, 1])));
+        check(&[broken(), executed(), possible()], Some((Status::Bug, 2, &[1, 2])));
+    }
+
+    #[test]
+    fn runs_that_can_be_replayed_are_preferred() {
+        let lost = Sketch { uncontrolled: &["native"], ..broken() };
+        check(&[lost, broken()], Some((Status::Bug, 2, &[2, 1])));
+        check(&[lost, executed()], Some((Status::Bug, 2, &[1, 2])));
+        check(&[lost], Some((Status::Bug, 1, &[1])));
+    }
+
+    #[test]
+    fn killed_runs_show_what_they_showed_and_no_more() {
+        let killed = Sketch { exit: None, ..broken() };
+        check(&[killed], Some((Status::Confirmed, 1, &[1])));
+    }
+
+    #[test]
+    fn stuck_programs_are_bugs_unless_they_are_always_stuck() {
+        let stuck = |end| Sketch { end, exit: Some(86), stuck: true, ..Sketch::default() };
+        let check = |controls: &[Sketch], end, expected: Option<Status>| {
+            let all = merged(controls, &[stuck(end)]);
+            assert_eq!(all.first().map(|(finding, _)| finding.status), expected, "{controls:?} {end:?}");
+        };
+        check(&[Sketch::default()], RunEnd::Deadlock, Some(Status::Bug));
+        check(&[Sketch::default()], RunEnd::Hang, Some(Status::Bug));
+        check(&[stuck(RunEnd::Deadlock)], RunEnd::Deadlock, Some(Status::Confirmed));
+        check(&[stuck(RunEnd::Hang)], RunEnd::Hang, None);
+        check(&[stuck(RunEnd::Hang)], RunEnd::Deadlock, Some(Status::Bug));
+    }
+
+    #[test]
+    fn what_a_run_looked_for_stands_beside_its_seed() {
+        let targeted = Sketch { target: Some("a/b"), ..executed() };
+        let all = merged(&[Sketch::default()], &[executed(), targeted, executed(), executed(), executed()]);
+        let finding = &all[0].0;
+        assert_eq!(finding.targets.len(), 5);
+        assert_eq!(finding.targets[1], Some("a/b".parse().unwrap()));
+        assert_eq!(finding.schedules, ["0*3 1", "0*3 1", "0*3 1"]);
+        let all = merged(&[Sketch::default()], &[executed()]);
+        assert!(all[0].0.targets.is_empty());
+    }
+
+    #[test]
+    fn a_bug_is_seen_in_the_run_that_shows_it() {
+        let mut baseline = Baseline::default();
+        baseline.add(&Sketch::default().outcome());
+        assert!(shows_bug(&broken().outcome(), &baseline));
+        assert!(!shows_bug(&executed().outcome(), &baseline));
+        assert!(!shows_bug(&possible().outcome(), &baseline));
+    }
+}

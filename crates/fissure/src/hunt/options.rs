@@ -1,0 +1,229 @@
+//! The options of `hunt`, and those that `replay` has in common with it.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use fissure_model::{
+    pattern::Pattern,
+    settings::{Control, Pair, Steering},
+};
+
+use crate::{
+    args::{Color, FailOn, YesNo},
+    error::Error,
+};
+
+/// A pause that always happens.
+const ALWAYS: u32 = 1_000_000;
+
+#[derive(Debug, Args)]
+#[command(override_usage = "fissure hunt [OPTIONS] -- COMMAND [ARGS]...")]
+#[command(after_help = "Examples:
+  fissure hunt -- java -cp classes com.acme.Main
+  fissure hunt --runs 200 --until-bug --json findings.json -- java -cp classes com.acme.Main
+
+Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
+Runs that could not see anything are an error. The program's own exit codes are reported.")]
+pub(crate) struct HuntArguments {
+    #[command(flatten)]
+    pub(crate) steering: SteeringArguments,
+
+    /// How often the program is run, apart from ten control runs without interference.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: u64,
+
+    /// The first run's seed; each further run has the next one.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// How many runs go on at the same time; without it as many as there are processors.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) jobs: Option<u32>,
+
+    /// Whether runs look for what earlier ones saw to be possible. `no` leaves the published algorithm.
+    #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
+    pub(crate) learn: YesNo,
+
+    /// Stop at the first run that shows a bug.
+    #[arg(long)]
+    pub(crate) until_bug: bool,
+
+    /// Write the report as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Which findings make the exit code 1: those that broke something, those that were made to happen, also warnings,
+    /// or none.
+    #[arg(long, value_name = "WHAT", default_value = "confirmed")]
+    pub(crate) fail_on: FailOn,
+
+    #[command(flatten)]
+    pub(crate) showing: ShowingArguments,
+
+    /// The command that starts the program, with its arguments: java …, mvn test, a script.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// What decides how a run goes, beside its seed and its target.
+#[derive(Debug, Args)]
+pub(crate) struct SteeringArguments {
+    /// Who decides which thread runs.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
+    pub(crate) strategy: Vec<StrategyName>,
+
+    /// How likely a thread is paused where its atomic block could be violated, from 0 to 1.
+    #[arg(long, value_name = "P", default_value = "1", value_parser = probability)]
+    pub(crate) pause: u32,
+
+    /// Where threads may be interrupted: at lock operations, or also at volatile and atomic ones.
+    #[arg(long, value_name = "WHERE", default_value = "locks")]
+    pub(crate) points: Points,
+
+    /// A run ends after so many steps, and is said to be too long.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: u64,
+
+    /// A run is killed after so many seconds, and counts for nothing that it did not show before.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) time_limit: u64,
+
+    /// Classes that are the application: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it all but
+    /// the JDK's and those of well-known libraries.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(crate) scope: Vec<Pattern>,
+}
+
+/// How a report looks.
+#[derive(Debug, Args)]
+pub(crate) struct ShowingArguments {
+    /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sources: Vec<PathBuf>,
+
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Show whole stacks, unconfirmed findings in full, and what was left alone.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StrategyName {
+    /// Chance, but threads are paused where their atomic blocks could be violated.
+    Atomfuzzer,
+    /// Chance alone.
+    Random,
+    #[value(hide = true)]
+    Assetfuzzer,
+    #[value(hide = true)]
+    Racefuzzer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Points {
+    /// Locks, waiting, starting and joining threads.
+    Locks,
+    /// Also volatile fields and atomics.
+    Volatiles,
+}
+
+impl SteeringArguments {
+    /// The strategy that was asked for, if there is one.
+    pub(crate) fn strategy(&self) -> Result<Steering, Error> {
+        let [first, others @ ..] = self.strategy.as_slice() else { return Ok(Steering::Atomfuzzer) };
+        if others.iter().any(|other| other != first) {
+            return Err(Error::SeveralStrategies);
+        }
+        match first {
+            StrategyName::Atomfuzzer => Ok(Steering::Atomfuzzer),
+            StrategyName::Random => Ok(Steering::Random),
+            StrategyName::Assetfuzzer => Err(Error::Strategy("assetfuzzer")),
+            StrategyName::Racefuzzer => Err(Error::Strategy("racefuzzer")),
+        }
+    }
+
+    /// How a run with this seed and target goes.
+    pub(crate) fn control(&self, steering: Steering, seed: u64, target: Option<Pair>) -> Control {
+        Control {
+            steering,
+            seed,
+            pause: self.pause,
+            target,
+            schedule: None,
+            steps: self.steps,
+            volatiles: self.points == Points::Volatiles,
+        }
+    }
+
+    /// How long a run may take.
+    pub(crate) fn time_limit(&self) -> Duration {
+        Duration::from_secs(self.time_limit)
+    }
+}
+
+impl ShowingArguments {
+    /// Complains about folders that are none.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.sources.iter().find(|folder| !folder.is_dir()) {
+            Some(folder) => Err(Error::Sources { path: folder.display().to_string() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A probability as chances in a million.
+fn probability(text: &str) -> Result<u32, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok((value * f64::from(ALWAYS)).round() as u32),
+        _ => Err("a probability is a number from 0 to 1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_probability(text: &str, expected: Option<u32>) {
+        assert_eq!(probability(text).ok(), expected, "{text}");
+    }
+
+    fn check_strategy(names: &[StrategyName], expected: Result<Steering, &str>) {
+        let arguments = SteeringArguments {
+            strategy: names.to_vec(),
+            pause: ALWAYS,
+            points: Points::Locks,
+            steps: 1,
+            time_limit: 1,
+            scope: Vec::new(),
+        };
+        match (arguments.strategy(), expected) {
+            (Ok(steering), Ok(wanted)) => assert_eq!(steering, wanted),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (other, _) => panic!("{names:?}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn probabilities_are_numbers_from_0_to_1() {
+        check_probability("1", Some(1_000_000));
+        check_probability("0", Some(0));
+        check_probability("0.5", Some(500_000));
+        check_probability("1.5", None);
+        check_probability("-0.1", None);
+        check_probability("NaN", None);
+        check_probability("often", None);
+    }
+
+    #[test]
+    fn strategies_that_are_not_there_are_refused() {
+        use StrategyName::{Assetfuzzer, Atomfuzzer, Racefuzzer, Random};
+        check_strategy(&[Atomfuzzer], Ok(Steering::Atomfuzzer));
+        check_strategy(&[Random, Random], Ok(Steering::Random));
+        check_strategy(&[Random, Atomfuzzer], Err("several strategies"));
+        check_strategy(&[Assetfuzzer], Err("assetfuzzer"));
+        check_strategy(&[Racefuzzer], Err("racefuzzer"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Several runs at the same time, whose results come in the order in which they were planned.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use fissure_model::settings::Control;
+
+use super::run::{Ending, Outcome, Print, Program};
+use crate::error::Error;
+
+/// Tells how far the runs have come, if somebody looks on.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    is_shown: bool,
+    all: u64,
+    done: AtomicU64,
+}
+
+impl Progress {
+    /// Progress to a number of runs.
+    pub(crate) fn new(all: u64) -> Self {
+        Progress { is_shown: io::stderr().is_terminal(), all, done: AtomicU64::new(0) }
+    }
+
+    fn step(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.is_shown {
+            let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {} runs", self.all);
+        }
+    }
+
+    /// Leaves the line as it was.
+    pub(crate) fn clear(&self) {
+        if self.is_shown {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// Carries runs out, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds none is
+/// begun, and the results of later ones are dropped, so that how many run at a time makes no difference. Where Fissure
+/// was interrupted the results end.
+pub(crate) fn run_all(
+    program: &Program<'_>,
+    controls: &[Control],
+    jobs: usize,
+    progress: &Progress,
+    is_last: &(impl Fn(&Outcome) -> bool + Sync),
+) -> Result<Vec<Outcome>, Error> {
+    let next = AtomicUsize::new(0);
+    let last = AtomicUsize::new(usize::MAX);
+    let results: Mutex<Vec<Option<Result<Outcome, Error>>>> =
+        Mutex::new(controls.iter().map(|_| None).collect());
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(controls.len()) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(control) = controls.get(place) else { return };
+                    if place > last.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let result = program.run(control.clone(), Print::Keep);
+                    progress.step();
+                    if result.as_ref().map_or(true, |outcome| ends_here(outcome) || is_last(outcome)) {
+                        last.fetch_min(place, Ordering::SeqCst);
+                    }
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(result);
+                }
+            });
+        }
+    });
+    let last = last.into_inner();
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut outcomes = Vec::new();
+    for (place, result) in results.into_iter().enumerate() {
+        let Some(result) = result.filter(|_| place <= last) else { break };
+        let outcome = result?;
+        if ends_here(&outcome) {
+            break;
+        }
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+fn ends_here(outcome: &Outcome) -> bool {
+    outcome.ending == Ending::Interrupted
+}

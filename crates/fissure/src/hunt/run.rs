@@ -1,0 +1,188 @@
+//! One controlled run: a process group of its own, a folder of its own, a time limit.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::Read,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use fissure_model::{
+    pattern::Pattern,
+    record::{Run, RunEnd},
+    settings::{Analysis, Control, Order, Pair, Settings, Watch},
+};
+use fissure_report::Exit;
+
+use crate::{
+    collect::{self, Jvm},
+    error::Error,
+    launch, signals,
+};
+
+/// How often a run is looked after.
+const INTERVAL: Duration = Duration::from_millis(4);
+/// How much of what a program prints is kept, of each of its two streams.
+const KEPT: usize = 16 * 1024;
+/// How long to wait for the end of what a program prints, once all its processes are gone.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What is run, and under which agent.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    pub(crate) command: &'a [OsString],
+    pub(crate) scope: &'a [Pattern],
+    pub(crate) time_limit: Duration,
+    pub(crate) agent: PathBuf,
+    /// The folder in which each run has one of its own.
+    pub(crate) folder: &'a Path,
+}
+
+/// What becomes of that which the program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Print {
+    /// Its beginning is kept.
+    Keep,
+    /// It is shown as it comes.
+    Show,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The program ended, or was ended by the conductor.
+    Ended(Exit),
+    /// It took too long and was killed.
+    TimeLimit,
+    /// Fissure itself was to end.
+    Interrupted,
+}
+
+/// What came of one run.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// What the run followed from.
+    pub(crate) seed: u64,
+    /// What it looked for.
+    pub(crate) target: Option<Pair>,
+    /// How it ended.
+    pub(crate) ending: Ending,
+    /// What its JVMs wrote down.
+    pub(crate) jvms: Vec<Jvm>,
+    /// What it printed, if that was kept.
+    pub(crate) printed: Vec<u8>,
+}
+
+impl Outcome {
+    /// The controlled JVMs' own accounts.
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = &Run> {
+        self.jvms.iter().filter_map(|jvm| jvm.run.as_ref())
+    }
+
+    /// How the conductor ended it: the worst of its JVMs.
+    pub(crate) fn end(&self) -> RunEnd {
+        let ends = [RunEnd::Deadlock, RunEnd::Hang, RunEnd::TooLong];
+        ends.into_iter().find(|end| self.accounts().any(|run| run.end == *end)).unwrap_or(RunEnd::Finished)
+    }
+
+    /// The exit that is the program's own doing; `None` if Fissure ended it.
+    pub(crate) fn own_exit(&self) -> Option<Exit> {
+        match self.ending {
+            Ending::Ended(exit) if self.end() == RunEnd::Finished => Some(exit),
+            _ => None,
+        }
+    }
+
+    /// Whether every watched JVM told how its run went.
+    pub(crate) fn is_told(&self) -> bool {
+        let mut watched = self.jvms.iter().filter(|jvm| jvm.watched()).peekable();
+        watched.peek().is_some() && watched.all(|jvm| jvm.ended && jvm.run.is_some())
+    }
+
+    /// Why another run with this seed and target may go otherwise.
+    pub(crate) fn uncontrolled(&self) -> impl Iterator<Item = &str> {
+        self.accounts().flat_map(|run| &run.uncontrolled).map(String::as_str)
+    }
+}
+
+impl Program<'_> {
+    /// Runs the program once.
+    pub(crate) fn run(&self, control: Control, print: Print) -> Result<Outcome, Error> {
+        let folder =
+            tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
+        let (seed, target) = (control.seed, control.target.clone());
+        let settings = folder.path().join("settings.json");
+        self.write_settings(control, folder.path(), &settings)?;
+        let mut process = launch::controlled(self.command, &self.agent, &settings)?;
+        // A signal of the terminal reaches the whole group in front; runs are ended one by one instead.
+        process.process_group(0).stdin(Stdio::null());
+        if print == Print::Keep {
+            process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let mut child = launch::spawn(&mut process)?;
+        let streams = [child.stdout.take().map(keep), child.stderr.take().map(keep)];
+        let ending = self.look_after(&mut child);
+        let ending = ending.map_err(|source| launch::wait_error(&process, source))?;
+        let mut printed = Vec::new();
+        for stream in streams.into_iter().flatten() {
+            printed.extend(stream.recv_timeout(LAST_WORDS).unwrap_or_default());
+        }
+        let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+        Ok(Outcome { seed, target, ending, jvms, printed })
+    }
+
+    fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
+        let settings = Settings {
+            analysis: Analysis::Racer,
+            scope: self.scope.to_vec(),
+            watch: Watch::Locks,
+            order: Order::default(),
+            control: Some(control),
+            folder: folder.to_string_lossy().into_owned(),
+        };
+        let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;
+        fs::write(file, text).map_err(Error::Folder)
+    }
+
+    /// Waits for the end of the program, and sees to it that there is one.
+    fn look_after(&self, child: &mut Child) -> std::io::Result<Ending> {
+        let begun = Instant::now();
+        let stopped = loop {
+            if signals::has_ended(child)? {
+                break None;
+            }
+            if signals::interrupted() {
+                break Some(Ending::Interrupted);
+            }
+            if begun.elapsed() > self.time_limit {
+                break Some(Ending::TimeLimit);
+            }
+            thread::sleep(INTERVAL);
+        };
+        // What it left behind in the background goes as well: it must not meddle with the next run.
+        signals::kill_group(child);
+        let status = child.wait()?;
+        Ok(stopped.unwrap_or(Ending::Ended(launch::exit(status))))
+    }
+}
+
+/// Reads a stream to its end, and gives the beginning of it.
+fn keep(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut part = [0; 4096];
+        while let Ok(length @ 1..) = stream.read(&mut part) {
+            let room = KEPT - kept.len();
+            kept.extend_from_slice(&part[..length.min(room)]);
+        }
+        // Nobody listens any more if something that escaped kept the stream open for too long.
+        let _ = sender.send(kept);
+    });
+    receiver
+}

@@ -1,0 +1,120 @@
+//! Runs made by hand, for tests.
+
+use fissure_model::{
+    coverage::Coverage,
+    finding::{Finding, Frame, Kind, Site, Status},
+    record::{Failure, Run, RunEnd},
+    settings::Pair,
+};
+use fissure_report::Exit;
+
+use super::run::{Ending, Outcome};
+use crate::collect::{Jvm, tests::hello};
+
+/// A run in a few words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sketch {
+    pub(crate) end: RunEnd,
+    /// The exit code; `None` if the run was killed, and told nothing but its findings.
+    pub(crate) exit: Option<i32>,
+    /// Ids of warnings.
+    pub(crate) possible: &'static [&'static str],
+    /// Ids of violations that were executed.
+    pub(crate) confirmed: &'static [&'static str],
+    /// Whether there is a finding of the kind deadlock.
+    pub(crate) stuck: bool,
+    /// Exception, line (or `-` if there is no stack) and the id of a violation before it, with blanks between them.
+    pub(crate) failures: &'static [&'static str],
+    pub(crate) uncontrolled: &'static [&'static str],
+    pub(crate) pairs: &'static [&'static str],
+    pub(crate) target: Option<&'static str>,
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Sketch {
+            end: RunEnd::Finished,
+            exit: Some(0),
+            possible: &[],
+            confirmed: &[],
+            stuck: false,
+            failures: &[],
+            uncontrolled: &[],
+            pairs: &[],
+            target: None,
+        }
+    }
+}
+
+impl Sketch {
+    /// The run as it would have been seen.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let mut findings: Vec<Finding> =
+            self.possible.iter().map(|id| violation(id, Status::Warning)).collect();
+        findings.extend(self.confirmed.iter().map(|id| violation(id, Status::Confirmed)));
+        if self.stuck {
+            let stuck = Finding::new(Kind::Deadlock, Status::Confirmed, "conductor", "Main.run");
+            findings.push(Finding { id: "stuck".to_owned(), ..stuck });
+        }
+        let run = Run {
+            end: self.end,
+            choices: 4,
+            steps: 9,
+            schedule: "0*3 1".to_owned(),
+            uncontrolled: self.uncontrolled.iter().map(|&reason| reason.to_owned()).collect(),
+            departure: None,
+            failures: self.failures.iter().map(|text| failure(text)).collect(),
+            pairs: self.pairs.iter().map(|text| pair(text)).collect(),
+        };
+        let is_told = self.exit.is_some();
+        let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };
+        let jvm = Jvm {
+            hello: Some(hello(None)),
+            findings,
+            coverage: is_told.then_some(coverage),
+            run: is_told.then_some(run),
+            ended: is_told,
+            ..Jvm::default()
+        };
+        Outcome {
+            seed: 1,
+            target: self.target.map(pair),
+            ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
+            jvms: vec![jvm],
+            printed: Vec::new(),
+        }
+    }
+}
+
+fn pair(text: &str) -> Pair {
+    text.parse().unwrap()
+}
+
+fn violation(id: &str, status: Status) -> Finding {
+    let site = Site {
+        role: "reacquired".to_owned(),
+        thread: "T1".to_owned(),
+        class: "Main".to_owned(),
+        method: "run".to_owned(),
+        file: None,
+        line: Some(4),
+        stack: Vec::new(),
+        locks: Vec::new(),
+    };
+    let finding = Finding::new(Kind::AtomicityViolation, status, "atomfuzzer", "Main.run");
+    Finding { id: id.to_owned(), sites: vec![site], ..finding }
+}
+
+fn failure(text: &str) -> Failure {
+    let mut words = text.split(' ');
+    let mut next = || words.next().unwrap_or_default().to_owned();
+    let (exception, line, after) = (next(), next(), next());
+    let frame = |line| Frame { class: "Main".to_owned(), method: "run".to_owned(), file: None, line };
+    Failure {
+        thread: "T1".to_owned(),
+        exception,
+        message: String::new(),
+        stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
+        after: vec![after],
+    }
+}

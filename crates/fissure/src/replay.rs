@@ -1,0 +1,325 @@
+//! `fissure replay`: runs one seed, or one finding of a report, again, with the program's own output, and shows how it happens.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
+
+use clap::Args;
+use fissure_model::{
+    finding::{Finding, Status},
+    settings::{Control, Pair, Steering},
+};
+use fissure_report::Report;
+use serde_json::Value;
+
+use crate::{
+    agent,
+    collect::{self, Jvm},
+    error::Error,
+    hunt::{self, Ending, Outcome, Print, Program, ShowingArguments, SteeringArguments},
+    output,
+    signals::{self, Interruption},
+    sources::Sources,
+    verdict::Code,
+    watch,
+};
+
+#[derive(Debug, Args)]
+#[command(override_usage = "fissure replay [OPTIONS] --seed S -- COMMAND [ARGS]...
+       fissure replay [OPTIONS] FINDINGS.json[#ID] -- COMMAND [ARGS]...")]
+#[command(after_help = "Examples:
+  fissure replay findings.json#5d41402abc4b2a76 -- java -cp classes com.acme.Main
+  fissure replay --seed 4 -- java -cp classes com.acme.Main
+
+Exit codes: 0 it did not show again, 1 it did, 2 usage or tool error.")]
+pub(crate) struct ReplayArguments {
+    /// A report that `fissure hunt --json` wrote, and the id of a finding in it; without the id its surest finding.
+    #[arg(value_name = "FINDINGS.json[#ID]")]
+    pub(crate) findings: Option<OsString>,
+
+    /// The seed of the run; with a report, one of the finding's seeds.
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+
+    /// What the run looked for, as reports give it beside the seed.
+    #[arg(long, value_name = "AGAIN/BETWEEN", conflicts_with = "findings")]
+    pub(crate) target: Option<Pair>,
+
+    #[command(flatten)]
+    pub(crate) steering: SteeringArguments,
+
+    #[command(flatten)]
+    pub(crate) showing: ShowingArguments,
+
+    /// The command that starts the program, with its arguments, the same as for the hunt.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// What is to be seen again.
+#[derive(Debug)]
+struct Subject {
+    control: Control,
+    /// The finding as the report has it; `None` if whatever shows is welcome.
+    finding: Option<Finding>,
+}
+
+/// Carries the command out. An error means that the command line was bad and nothing was run.
+pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
+    if options.command.first().is_none_or(|program| program.is_empty()) {
+        return Err(Error::NoCommand);
+    }
+    options.showing.check()?;
+    let subject = subject(options)?;
+    let (report, code) = replay(options, &subject).unwrap_or_else(|error| {
+        (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
+    });
+    let directory = env::current_dir().unwrap_or_default();
+    let sources = Sources::new(&options.showing.sources, &directory, &options.command);
+    output::show(&report, options.showing.color, options.showing.verbose, &sources);
+    Ok(code)
+}
+
+fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
+    let strategy = options.steering.strategy()?;
+    let Some(named) = &options.findings else {
+        let seed = options.seed.ok_or(Error::NothingToReplay)?;
+        let control = options.steering.control(strategy, seed, options.target.clone());
+        return Ok(Subject { control, finding: None });
+    };
+    let finding = read_finding(named)?;
+    let place = match options.seed {
+        None => 0,
+        Some(seed) => finding.seeds.iter().position(|known| *known == seed).ok_or_else(|| {
+            let known: Vec<String> = finding.seeds.iter().take(5).map(u64::to_string).collect();
+            Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
+        })?,
+    };
+    let strategy = if finding.analysis == Steering::Random.name() { Steering::Random } else { strategy };
+    let target = finding.targets.get(place).cloned().flatten();
+    let mut control = options.steering.control(strategy, finding.seeds[place], target);
+    if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
+        control.steering = Steering::Replay;
+        control.schedule = Some(schedule.clone());
+    }
+    Ok(Subject { control, finding: Some(finding) })
+}
+
+/// Reads `FILE` or `FILE#ID`; a file may have the sign in its name.
+fn read_finding(named: &OsStr) -> Result<Finding, Error> {
+    let (path, id) = match named.as_bytes().iter().rposition(|byte| *byte == b'#') {
+        Some(place) if !Path::new(named).exists() => {
+            let (path, id) = named.as_bytes().split_at(place);
+            (OsStr::from_bytes(path), Some(String::from_utf8_lossy(&id[1..]).into_owned()))
+        }
+        _ => (named, None),
+    };
+    let shown = Path::new(path).display().to_string();
+    let unreadable = |reason: String| Error::Findings { path: shown.clone(), reason };
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut document: Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+    let listed = document.get_mut("findings").map(Value::take);
+    let listed = listed.ok_or_else(|| unreadable("it is no report that --json wrote".to_owned()))?;
+    let findings: Vec<Finding> =
+        serde_json::from_value(listed).map_err(|error| unreadable(error.to_string()))?;
+    choose(findings, id.as_deref()).map_err(|known| Error::NoSuchFinding {
+        path: shown,
+        id: id.unwrap_or_default(),
+        known,
+    })
+}
+
+/// The finding of that id, or the surest, among those that have a seed; otherwise what there is.
+fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
+    let mut known: Vec<Finding> = findings.into_iter().filter(|finding| !finding.seeds.is_empty()).collect();
+    let place = match id {
+        Some(id) => known.iter().position(|finding| finding.id == id),
+        // Of equals the first, as reports list them.
+        None => (0..known.len()).rev().max_by_key(|place| known[*place].status),
+    };
+    match place {
+        Some(place) => Ok(known.swap_remove(place)),
+        None if known.is_empty() => Err("none that `fissure hunt` made happen".to_owned()),
+        None => {
+            let ids: Vec<String> = known.into_iter().map(|finding| finding.id).collect();
+            Err(ids.join(", "))
+        }
+    }
+}
+
+fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code), Error> {
+    watch::check_platform()?;
+    let folder = watch::plain_folder()?;
+    let program = Program {
+        command: &options.command,
+        scope: &options.steering.scope,
+        time_limit: options.steering.time_limit(),
+        agent: agent::locate(folder.path())?,
+        folder: folder.path(),
+    };
+    let outcome = {
+        let _interruption = Interruption::install();
+        program.run(subject.control.clone(), Print::Show)?
+    };
+    let findings = shown_again(&outcome, subject.finding.as_ref());
+    let has_shown = !findings.is_empty();
+    let problem = if has_shown { None } else { problem(&program, &outcome, options) };
+    let code = match (&problem, has_shown) {
+        (Some(_), _) => Code::Error,
+        (None, true) => Code::Findings,
+        (None, false) => Code::Clean,
+    };
+    let report = Report {
+        runs: 1,
+        exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
+        jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
+        coverage: collect::gather(&outcome.jvms).coverage,
+        problem,
+        notices: notices(&outcome, subject, has_shown),
+        findings,
+    };
+    Ok((report, code))
+}
+
+/// What the run made happen, as far as it was asked for. What was known to break is told again only if it broke again.
+fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
+    let mut shown: Vec<Finding> = Vec::new();
+    for found in outcome.jvms.iter().flat_map(|jvm| &jvm.findings) {
+        let is_wanted = wanted.is_none_or(|wanted| wanted.id == found.id);
+        if found.status == Status::Warning || !is_wanted || shown.iter().any(|known| known.id == found.id) {
+            continue;
+        }
+        let mut finding = found.clone();
+        if let Some(wanted) = wanted {
+            finding.analysis.clone_from(&wanted.analysis);
+            if breaks_again(outcome, wanted) {
+                finding.status = Status::Bug;
+                finding.consequence.clone_from(&wanted.consequence);
+            }
+        }
+        finding.seeds = vec![outcome.seed];
+        shown.push(finding);
+    }
+    shown
+}
+
+/// Whether the consequence that a report tells of followed again.
+fn breaks_again(outcome: &Outcome, wanted: &Finding) -> bool {
+    let Some(consequence) = &wanted.consequence else { return false };
+    let mut failures = outcome.accounts().flat_map(|run| &run.failures);
+    match consequence.exception.as_str() {
+        "exit" => outcome.own_exit().is_some_and(|exit| exit.code() != 0),
+        "deadlock" | "hang" => outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit,
+        exception => {
+            failures.any(|failure| failure.exception == exception && failure.after.contains(&wanted.id))
+        }
+    }
+}
+
+fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) -> Option<String> {
+    if outcome.ending == Ending::Interrupted {
+        return Some("interrupted before the program ended".to_owned());
+    }
+    if outcome.ending == Ending::TimeLimit {
+        return Some(format!(
+            "the run was killed at the time limit of {} s: raise --time-limit",
+            options.steering.time_limit
+        ));
+    }
+    hunt::blindness(program, std::slice::from_ref(outcome)).map(|blindness| blindness.to_string())
+}
+
+fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {
+    let mut notices: Vec<String> = outcome.jvms.iter().flat_map(|jvm: &Jvm| jvm.notices.clone()).collect();
+    let seed = outcome.seed;
+    let how = match subject.control.steering {
+        Steering::Replay => "the recorded schedule",
+        _ => "the same choices",
+    };
+    notices.push(match (&subject.finding, has_shown) {
+        (Some(finding), true) => format!("finding {} shows again with {how} of seed {seed}", finding.id),
+        (Some(finding), false) => format!(
+            "finding {} does not show with {how} of seed {seed}: repeat the hunt's own options and command, and \
+             hunt again if the program has changed",
+            finding.id
+        ),
+        (None, true) => format!("seed {seed} makes this happen"),
+        (None, false) => format!(
+            "seed {seed} makes nothing happen: repeat the hunt's own options and command, --target included"
+        ),
+    });
+    for run in outcome.accounts() {
+        if let Some(departure) = &run.departure {
+            notices.push(format!("the run departed from its recording: {departure}"));
+        }
+        for failure in &run.failures {
+            let message =
+                if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
+            notices
+                .push(format!("thread \"{}\" was ended by {}{message}", failure.thread, failure.exception));
+        }
+        for reason in &run.uncontrolled {
+            notices.push(format!("another replay may go otherwise, because {reason}"));
+        }
+    }
+    if outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit && !signals::interrupted() {
+        notices.push(
+            "Fissure ended the run, because nobody in it could go on or it took too many steps".to_owned(),
+        );
+    }
+    notices
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::finding::Kind;
+
+    use super::*;
+
+    fn finding(id: &str, status: Status, seeds: &[u64]) -> Finding {
+        let finding = Finding::new(Kind::AtomicityViolation, status, "atomfuzzer", "Main.run");
+        Finding { id: id.to_owned(), seeds: seeds.to_vec(), ..finding }
+    }
+
+    fn check(id: Option<&str>, expected: Result<&str, &str>) {
+        let findings = vec![
+            finding("warned", Status::Warning, &[]),
+            finding("a", Status::Confirmed, &[1]),
+            finding("b", Status::Bug, &[2]),
+            finding("c", Status::Bug, &[3]),
+        ];
+        let chosen = choose(findings, id).map(|finding| finding.id);
+        assert_eq!(chosen.as_deref().map_err(String::as_str), expected, "{id:?}");
+    }
+
+    #[test]
+    fn a_finding_is_chosen_by_its_id_or_for_its_status() {
+        check(None, Ok("b"));
+        check(Some("a"), Ok("a"));
+        check(Some("c"), Ok("c"));
+        check(Some("warned"), Err("a, b, c"));
+        check(Some("x"), Err("a, b, c"));
+        assert!(choose(Vec::new(), None).is_err());
+    }
+
+    #[test]
+    fn a_report_is_named_with_or_without_a_finding() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("odd#name.json");
+        let report = serde_json::json!({"schema": 1, "findings": [finding("a", Status::Confirmed, &[1])]});
+        fs::write(&file, report.to_string()).unwrap();
+        assert_eq!(read_finding(file.as_os_str()).unwrap().id, "a");
+        let mut with_id = file.clone().into_os_string();
+        with_id.push("#a");
+        assert_eq!(read_finding(&with_id).unwrap().id, "a");
+        with_id.push("b");
+        assert!(matches!(read_finding(&with_id), Err(Error::NoSuchFinding { .. })));
+        fs::write(&file, "{}").unwrap();
+        assert!(matches!(read_finding(file.as_os_str()), Err(Error::Findings { .. })));
+        assert!(matches!(read_finding(OsStr::new("/nowhere.json#a")), Err(Error::Findings { .. })));
+    }
+}
