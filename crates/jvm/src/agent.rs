@@ -165,7 +165,17 @@ impl Agent {
 
     /// What was controlled: so many threads and steps.
     pub(crate) fn coverage_of(&self, threads: usize, steps: u64) -> Coverage {
-        Coverage { threads: threads as u64, lock_operations: steps, ..self.coverage() }
+        let seen = self.coverage();
+        // How many classes of its own the JVM loads may differ from run to run.
+        Coverage {
+            jvms: 1,
+            classes_in_scope: seen.classes_in_scope,
+            threads: threads as u64,
+            lock_operations: steps,
+            methods_left_alone: seen.left_alone.len() as u64,
+            left_alone: seen.left_alone,
+            ..Coverage::default()
+        }
     }
 
     /// What was watched so far.

@@ -27,6 +27,8 @@ use fissure_schedule::{
     strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
 };
 
+use rustc_hash::FxHashMap;
+
 pub(crate) use calls::{plan, probes};
 pub(crate) use places::flags;
 
@@ -53,7 +55,9 @@ pub(crate) struct State {
     threads: Vec<ControlledThread>,
     pub(crate) story: Story,
     /// Names of locks, by number.
-    locks: Vec<String>,
+    locks: Vec<LockName>,
+    /// How many locks of each kind have a number.
+    named: FxHashMap<String, u32>,
     /// Since when nobody can run.
     idle: Option<Instant>,
     /// Threads that are over for the conductor and perhaps not yet for the JVM: whoever runs next waits for that.
@@ -64,7 +68,17 @@ pub(crate) struct State {
     uncontrolled: Vec<String>,
     /// How many steps the program took, once it is over.
     steps: Option<u64>,
+    /// A thread waits for the end of another.
+    is_burying: bool,
     is_over: bool,
+}
+
+/// What a reader may recognise a lock by: `com.acme.Account@3`, or `com.acme.Account.class`.
+#[derive(Debug, Default)]
+pub(crate) struct LockName {
+    pub(crate) name: String,
+    /// Given when the program itself first uses the lock, so that it does not depend on what the JVM does beside.
+    pub(crate) number: Option<u32>,
 }
 
 struct ControlledThread {
@@ -96,12 +110,14 @@ impl Control {
                 conductor: Conductor::new(strategy, settings.seed, Limits { steps: settings.steps }),
                 threads: Vec::new(),
                 story: Story::default(),
-                locks: vec![String::new()],
+                locks: vec![LockName::default()],
+                named: FxHashMap::default(),
                 idle: None,
                 dying: Vec::new(),
                 joined: Vec::new(),
                 uncontrolled: Vec::new(),
                 steps: None,
+                is_burying: false,
                 is_over: false,
             }),
         }
@@ -179,6 +195,22 @@ impl State {
             });
         }
         &mut self.threads[place]
+    }
+
+    /// Gives a lock a number that tells it from others of its kind.
+    fn name_lock(&mut self, lock: LockId) {
+        if let Some(lock) = self.locks.get_mut(lock.0 as usize)
+            && lock.number.is_none()
+        {
+            let count = self.named.entry(lock.name.clone()).or_default();
+            *count += 1;
+            lock.number = Some(*count);
+        }
+    }
+
+    /// Whether the thread that runs is in a region for which others may wait inside of the JVM.
+    fn is_in_region(&mut self) -> bool {
+        self.conductor.running().is_some_and(|thread| self.thread(thread).regions > 0)
     }
 
     /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may

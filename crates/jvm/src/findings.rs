@@ -108,6 +108,15 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
 
 /// A name for an object: `com.acme.Account@3`, or `com.acme.Account.class` for a class.
 pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
+    let name = kind_of_object(agent, jni, object);
+    if object.is_null() || name.ends_with(".class") {
+        return name;
+    }
+    format!("{name}@{}", agent.object_number(object))
+}
+
+/// What kind of object it is: `com.acme.Account`, or `com.acme.Account.class` for a class.
+pub(crate) fn kind_of_object(agent: &Agent, jni: Jni, object: jobject) -> String {
     if object.is_null() {
         return "null".to_owned();
     }
@@ -117,8 +126,7 @@ pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
     if name == "java/lang/Class" {
         return format!("{}.class", agent.tool.class_name(object).unwrap_or_default().replace('/', "."));
     }
-    let name = if name.starts_with('[') { type_name(&name) } else { name.replace('/', ".") };
-    format!("{name}@{}", agent.object_number(object))
+    if name.starts_with('[') { type_name(&name) } else { name.replace('/', ".") }
 }
 
 /// The class of an array by the JVM's name, `[I`.

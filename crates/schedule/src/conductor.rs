@@ -234,12 +234,12 @@ impl Conductor {
         true
     }
 
-    /// A thread has got a lock of the kind that blocks by other means.
-    pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
+    /// A thread has got a lock of the kind that blocks by other means, and perhaps shares it with others.
+    pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
         let is_new = self.lock(lock).enter(thread, 1);
         if is_new {
-            self.got(thread, lock, site);
+            self.got(thread, lock, site, is_shared);
         }
     }
 
@@ -250,7 +250,9 @@ impl Conductor {
         }
         if self.lock(lock).leave(thread) {
             self.lost(thread, lock);
-            self.log(thread, Action::Release, Some(lock), None, None);
+            if !self.lock(lock).is_calm {
+                self.log(thread, Action::Release, Some(lock), None, None);
+            }
         }
     }
 
@@ -384,9 +386,11 @@ impl Conductor {
         if self.running.is_some() { Decision::Unchanged } else { self.decide(None, false) }
     }
 
-    /// The virtual time; looking at it takes time.
-    pub fn now(&mut self) -> Nanos {
-        self.clock += STEP_TIME;
+    /// The virtual time; looking at it takes time, unless the look is of no interest.
+    pub fn now(&mut self, is_calm: bool) -> Nanos {
+        if !is_calm {
+            self.clock += STEP_TIME;
+        }
         self.clock
     }
 
@@ -601,8 +605,11 @@ impl Conductor {
     }
 
     fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
-        self.clock += STEP_TIME;
-        self.executed += 1;
+        // What is of no interest takes no time: it may differ from run to run.
+        if !self.thread(thread).calm {
+            self.clock += STEP_TIME;
+            self.executed += 1;
+        }
         self.running = Some(thread);
         self.thread(thread).state = State::Running;
         match operation {
@@ -611,7 +618,7 @@ impl Conductor {
             }
             Operation::Acquire { lock, site } => {
                 if self.lock(lock).enter(thread, 1) {
-                    self.got(thread, lock, site);
+                    self.got(thread, lock, site, false);
                 }
             }
             Operation::Resume { lock, count, site, .. } => {
@@ -620,7 +627,7 @@ impl Conductor {
                     self.thread(thread).held.push(lock);
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-                self.pattern.resume(Acquired { thread, site, step }, lock);
+                self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -639,12 +646,15 @@ impl Conductor {
         Decision::Run(thread)
     }
 
-    fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
+    fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).held.push(lock);
-        let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-        if !self.thread(thread).calm {
-            self.violations.extend(self.pattern.acquire(Acquired { thread, site, step }, lock));
+        let is_calm = self.thread(thread).calm;
+        self.lock(lock).is_calm = is_calm;
+        if is_calm {
+            return;
         }
+        let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
+        self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
         self.strategy.acquired(thread, lock);
     }
 

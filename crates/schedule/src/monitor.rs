@@ -9,6 +9,8 @@ pub(crate) struct Lock {
     pub(crate) owner: Option<ThreadId>,
     /// How often the owner has entered it.
     pub(crate) count: u32,
+    /// Whether the owner got it calmly, so that it is none of the execution's steps.
+    pub(crate) is_calm: bool,
     /// Threads that wait to be notified, in the order in which they came.
     pub(crate) waiters: Vec<ThreadId>,
 }

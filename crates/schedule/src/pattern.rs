@@ -10,6 +10,8 @@
 //! - A synchronized block begins after its own acquire, so that its own lock is not in its set.
 //! - The pattern is looked for in every execution, whoever steers it, and is told only once the third acquire has happened: the
 //!   printed algorithm tells when the second has, and nothing may come of the third.
+//! - Locks that many may hold at once: two acquires of that kind do not conflict, and the one in between must conflict with both
+//!   others.
 //! - A block that waits in its own monitor is not taken as atomic, and entering a monitor again after a wait is not an acquire of
 //!   the pattern: whoever waits wants others to come in between.
 
@@ -56,6 +58,15 @@ pub struct Acquired {
     pub site: SiteId,
     /// The number of the step.
     pub step: u64,
+    /// Whether others may hold the lock at the same time.
+    pub is_shared: bool,
+}
+
+impl Acquired {
+    /// Whether it makes a difference which of the two comes first.
+    fn conflicts_with(&self, other: &Acquired) -> bool {
+        !(self.is_shared && other.is_shared)
+    }
 }
 
 /// The pattern as it was executed.
@@ -80,8 +91,8 @@ pub struct Violation {
 pub struct LockPattern {
     /// The blocks that each thread is in, outermost first.
     blocks: Vec<Vec<Block>>,
-    /// Who acquired each lock last.
-    last: Vec<Option<Acquired>>,
+    /// Who acquired each lock last, alone or with others.
+    last: Vec<[Option<Acquired>; 2]>,
 }
 
 #[derive(Debug)]
@@ -154,7 +165,9 @@ impl LockPattern {
 
     /// A thread has acquired a lock that it did not hold. Gives the pattern that this completes.
     pub fn acquire(&mut self, acquired: Acquired, lock: LockId) -> Option<Violation> {
-        let before = at(&mut self.last, lock.0).replace(acquired);
+        let last = at(&mut self.last, lock.0);
+        let before = *last;
+        last[usize::from(acquired.is_shared)] = Some(acquired);
         let mut violation = None;
         for block in at(&mut self.blocks, acquired.thread.0) {
             if block.atomic == Atomic::No {
@@ -164,8 +177,12 @@ impl LockPattern {
                 None => block.acquired.push((lock, acquired)),
                 Some((_, own)) => {
                     let first = std::mem::replace(own, acquired);
-                    let between =
-                        before.filter(|before| before.thread != acquired.thread && before.step > first.step);
+                    let between = before.into_iter().flatten().find(|before| {
+                        before.thread != acquired.thread
+                            && before.step > first.step
+                            && before.conflicts_with(&first)
+                            && before.conflicts_with(&acquired)
+                    });
                     if let (Some(between), Atomic::Yes) = (between, block.atomic) {
                         // Inner blocks come later: the innermost stays.
                         violation = Some(Violation {
@@ -185,7 +202,7 @@ impl LockPattern {
 
     /// A thread has got a monitor back after it waited, which is no acquire of the pattern.
     pub fn resume(&mut self, acquired: Acquired, lock: LockId) {
-        *at(&mut self.last, lock.0) = Some(acquired);
+        at(&mut self.last, lock.0)[0] = Some(acquired);
         for block in at(&mut self.blocks, acquired.thread.0) {
             if let Some((_, own)) = block.acquired.iter_mut().find(|(known, _)| *known == lock) {
                 *own = acquired;
@@ -217,9 +234,10 @@ mod tests {
         Enter(ThreadId, u32, BlockKind),
         Exit(ThreadId, BlockKind),
         Acquire(ThreadId, LockId),
+        Share(ThreadId, LockId),
         Wait(ThreadId, LockId),
     }
-    use Happens::{Acquire, Enter, Exit, Wait};
+    use Happens::{Acquire, Enter, Exit, Share, Wait};
 
     /// Checks the sites of the blocks that are violated, in order.
     fn check(happens: &[Happens], expected: &[u32]) {
@@ -231,13 +249,14 @@ mod tests {
                 Exit(thread, kind) => {
                     pattern.exit(thread, kind);
                 }
-                Acquire(thread, lock) => {
-                    let acquired = Acquired { thread, site: SiteId(0), step };
+                Acquire(thread, lock) | Share(thread, lock) => {
+                    let is_shared = matches!(event, Share(..));
+                    let acquired = Acquired { thread, site: SiteId(0), step, is_shared };
                     found.extend(pattern.acquire(acquired, lock).map(|violation| violation.entered.0));
                 }
                 Wait(thread, lock) => {
                     pattern.wait(thread, lock);
-                    pattern.resume(Acquired { thread, site: SiteId(0), step }, lock);
+                    pattern.resume(Acquired { thread, site: SiteId(0), step, is_shared: false }, lock);
                 }
             }
         }
@@ -253,6 +272,16 @@ mod tests {
         check(&[Enter(T, 1, METHOD), Acquire(T, L), Acquire(U, M), Acquire(T, L)], &[]);
         check(&[Acquire(T, L), Acquire(U, L), Acquire(T, L)], &[]);
         check(&[Acquire(U, L), Enter(T, 1, METHOD), Acquire(T, L), Acquire(T, L)], &[]);
+    }
+
+    #[test]
+    fn who_shares_a_lock_does_not_conflict() {
+        let enter = || Enter(T, 1, METHOD);
+        check(&[enter(), Share(T, L), Share(U, L), Share(T, L)], &[]);
+        check(&[enter(), Share(T, L), Acquire(U, L), Share(T, L)], &[1]);
+        check(&[enter(), Share(T, L), Acquire(U, L), Share(U, L), Share(T, L)], &[1]);
+        check(&[enter(), Acquire(T, L), Share(U, L), Acquire(T, L)], &[1]);
+        check(&[enter(), Share(T, L), Share(U, L), Acquire(T, L)], &[]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Run<'_> {
                 return self.result.conductor.end(thread);
             };
             let site = SiteId(0);
-            let now = self.result.conductor.now();
+            let now = self.result.conductor.now(false);
             let conductor = &mut self.result.conductor;
             let mut target = Target::Neither;
             let operation = match does {

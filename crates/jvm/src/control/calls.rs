@@ -115,19 +115,31 @@ const LOCK: &[Probe<'static>] = &[
     typed("unlock", "()V", Return, "unlocked", This),
 ];
 
+const READ_LOCK: &[Probe<'static>] = &[
+    typed("lock", "()V", Entry, "attempts", This),
+    typed("lock", "()V", Return, "readLocked", This),
+    typed("lockInterruptibly", "()V", Entry, "attempts", This),
+    typed("lockInterruptibly", "()V", Return, "readLocked", This),
+    probe("tryLock", Entry, "attempts", This),
+    probe("tryLock", Return, "tryReadLocked", ResultAndThis),
+    typed("unlock", "()V", Return, "unlocked", This),
+];
+
+const READ_WRITE_LOCK: &[Probe<'static>] = &[typed("<init>", "(Z)V", Return, "readWriteLockMade", This)];
+
 const STAMPED_LOCK: &[Probe<'static>] = &[
     typed("writeLock", "()J", Entry, "attempts", This),
-    typed("writeLock", "()J", Return, "stamped", ResultAndThis),
+    typed("writeLock", "()J", Return, "stampedWrite", ResultAndThis),
     probe("tryWriteLock", Entry, "attempts", This),
-    probe("tryWriteLock", Return, "stamped", ResultAndThis),
+    probe("tryWriteLock", Return, "stampedWrite", ResultAndThis),
     typed("writeLockInterruptibly", "()J", Entry, "attempts", This),
-    typed("writeLockInterruptibly", "()J", Return, "stamped", ResultAndThis),
+    typed("writeLockInterruptibly", "()J", Return, "stampedWrite", ResultAndThis),
     typed("readLock", "()J", Entry, "attempts", This),
-    typed("readLock", "()J", Return, "stamped", ResultAndThis),
+    typed("readLock", "()J", Return, "stampedRead", ResultAndThis),
     probe("tryReadLock", Entry, "attempts", This),
-    probe("tryReadLock", Return, "stamped", ResultAndThis),
+    probe("tryReadLock", Return, "stampedRead", ResultAndThis),
     typed("readLockInterruptibly", "()J", Entry, "attempts", This),
-    typed("readLockInterruptibly", "()J", Return, "stamped", ResultAndThis),
+    typed("readLockInterruptibly", "()J", Return, "stampedRead", ResultAndThis),
     typed("tryOptimisticRead", "()J", Entry, "steps", This),
     typed("validate", "(J)Z", Entry, "steps", This),
     typed("unlockWrite", "(J)V", Return, "unlocked", This),
@@ -198,9 +210,9 @@ pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
         _ => {}
     }
     match class.strip_prefix("java/util/concurrent/").unwrap_or_default() {
-        "locks/ReentrantLock"
-        | "locks/ReentrantReadWriteLock$ReadLock"
-        | "locks/ReentrantReadWriteLock$WriteLock" => LOCK,
+        "locks/ReentrantLock" | "locks/ReentrantReadWriteLock$WriteLock" => LOCK,
+        "locks/ReentrantReadWriteLock$ReadLock" => READ_LOCK,
+        "locks/ReentrantReadWriteLock" => READ_WRITE_LOCK,
         "locks/StampedLock" => STAMPED_LOCK,
         "Semaphore" => SEMAPHORE,
         "CountDownLatch" => LATCH,

@@ -16,8 +16,8 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, State, gate,
-    places::{AGAIN, BETWEEN, BLOCK, LIBRARY_BLOCK, QUIET},
+    Control, LockName, State, gate,
+    places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET},
     story, watchdog,
 };
 use crate::{
@@ -46,7 +46,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"acquire", c"(JII)V", acquire as *mut c_void),
             (c"release", c"(JI)V", release as *mut c_void),
             (c"attempt", c"(JI)V", attempt as *mut c_void),
-            (c"acquired", c"(JI)V", acquired as *mut c_void),
+            (c"acquired", c"(JIZ)V", acquired as *mut c_void),
             (c"waitIn", c"(JLjava/lang/Object;IJJI)I", wait_in as *mut c_void),
             (c"wake", c"(JIZI)V", wake as *mut c_void),
             (c"pause", c"(JJI)I", pause as *mut c_void),
@@ -185,11 +185,13 @@ fn bury<'a>(
         .collect();
     drop(state);
     let mut tries = 0;
+    control.state().is_burying = true;
     while dying.iter().any(|thread| agent.tool.is_alive(*thread as jobject)) && tries < LONGEST_DEATH {
         tries += 1;
         gate::wait_briefly();
     }
     let mut state = control.state();
+    state.is_burying = false;
     if tries == LONGEST_DEATH {
         state.lose_control("a thread that was at its end did not end");
     }
@@ -199,9 +201,9 @@ fn bury<'a>(
 extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass, lock: jobject) -> jint {
     guarded(0, |agent| {
         let Some(control) = &agent.control else { return 0 };
-        let name = findings::object_name(agent, Jni::new(environment), lock);
+        let name = findings::kind_of_object(agent, Jni::new(environment), lock);
         let mut state = control.state();
-        state.locks.push(name);
+        state.locks.push(LockName { name, number: None });
         state.locks.len() as i32 - 1
     })
 }
@@ -274,12 +276,17 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         let flags = agent.offsets.get_i32(site as usize);
         let (lock, site) = (LockId(lock as u32), SiteId(site as u32));
         let mut state = control.state();
-        let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
+        let mut is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
+        if !is_quiet && flags & LIBRARY != 0 {
+            is_quiet = story::serves_the_jdk(agent, &mut state);
+        }
         if !is_quiet {
+            state.name_lock(lock);
             story::consider(agent, &mut state, thread, lock, site);
         }
         let operation = Operation::Acquire { lock, site };
-        let mut state = stop(agent, control, state, thread, operation, flags);
+        let told = if is_quiet { flags | QUIET } else { flags };
+        let mut state = stop(agent, control, state, thread, operation, told);
         let atomic = match flags {
             _ if is_quiet => Atomic::No,
             flags if flags & BLOCK != 0 => Atomic::Yes,
@@ -309,6 +316,7 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
         let operation = match u32::try_from(lock).map(LockId) {
             Ok(lock) => {
                 if !is_quiet {
+                    state.name_lock(lock);
                     story::consider(agent, &mut state, thread, lock, site);
                 }
                 state.thread(thread).attempt_site = site;
@@ -320,12 +328,18 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
     });
 }
 
-extern "system" fn acquired(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+extern "system" fn acquired(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    lock: jint,
+    is_shared: jboolean,
+) {
     controlled((), thread, |agent, control, thread| {
         let lock = LockId(lock as u32);
         let mut state = control.state();
         let site = state.thread(thread).attempt_site;
-        state.conductor.acquired(thread, lock, site);
+        state.conductor.acquired(thread, lock, site, is_shared != 0);
         if agent.offsets.get_i32(site.0 as usize) & QUIET == 0 {
             story::acquired(agent, &mut state, thread, lock, site);
         }
@@ -512,13 +526,17 @@ extern "system" fn throwing(
 
 extern "system" fn now(_environment: *mut JNIEnv, _class: jclass) -> jlong {
     guarded(0, |agent| {
-        agent.control.as_ref().map_or(0, |control| BEGINNING + control.state().conductor.now() as jlong)
+        let Some(control) = &agent.control else { return 0 };
+        let mut state = control.state();
+        // How often the JVM looks at the clock while it loads classes may differ from run to run.
+        let is_calm = state.is_in_region();
+        BEGINNING + state.conductor.now(is_calm) as jlong
     })
 }
 
 /// When something is over that takes so many nanoseconds; never if the number is negative.
 fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
-    u64::try_from(nanos).ok().map(|nanos| state.conductor.now().saturating_add(nanos))
+    u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
 }
 
 fn told(wake: Wake) -> jint {

@@ -14,6 +14,8 @@ pub(crate) const LIBRARY_BLOCK: i32 = 4;
 pub(crate) const AGAIN: i32 = 8;
 /// The acquire in between that is looked for.
 pub(crate) const BETWEEN: i32 = 16;
+/// The site is in a class of the JDK whose locks matter, if it is the application that uses it.
+pub(crate) const LIBRARY: i32 = 32;
 
 const PUBLIC: u16 = 1;
 
@@ -23,6 +25,7 @@ const CONCERNING: &[&str] = &["java.lang.StringBuffer", "java.util."];
 /// What is not, among them.
 const UNCONCERNING: &[&str] = &[
     "java.util.Calendar",
+    "java.util.concurrent.ConcurrentHashMap",
     "java.util.Currency",
     "java.util.Formatter",
     "java.util.Locale",
@@ -56,6 +59,9 @@ pub(crate) fn flags(
         }
     } else if begins_block && site.access & PUBLIC != 0 {
         flags |= LIBRARY_BLOCK;
+    }
+    if is_jdk {
+        flags |= LIBRARY;
     }
     if target.is_some() {
         flags |= target_flags(&place(class, site.method, site.line.map(u32::from)), target);
@@ -98,7 +104,8 @@ mod tests {
         check("java.util.Vector", false);
         check("java.util.Collections$SynchronizedMap", false);
         check("java.lang.StringBuffer", false);
-        check("java.util.concurrent.ConcurrentHashMap", false);
+        check("java.util.concurrent.CopyOnWriteArrayList", false);
+        check("java.util.concurrent.ConcurrentHashMap", true);
         check("com.acme.Account", false);
         check("java.io.PrintStream", true);
         check("java.lang.ClassLoader", true);

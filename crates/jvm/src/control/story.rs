@@ -49,8 +49,46 @@ pub(crate) struct Story {
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
     failures: Vec<Failure>,
+    /// Whether methods are those of collections, of the rest of the JDK, or of others.
+    methods: FxHashMap<usize, Origin>,
     /// What frames are, seen from a lock of the library that they lead to.
     callers: FxHashMap<(usize, i64), Option<SiteId>>,
+}
+
+/// Where a method comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Collections,
+    Jdk,
+    Elsewhere,
+}
+
+/// Whether it is the JDK that uses one of its collections now, and not the application.
+pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
+    for raw in agent.tool.stack(CALLER_DEPTH) {
+        let known = state.story.methods.get(&raw.method).copied();
+        let origin = known.unwrap_or_else(|| {
+            let class = agent.tool.method(raw.method).and_then(|(class, _)| agent.tool.class_name(class));
+            let class = class.unwrap_or_default().replace('/', ".");
+            let is_collection = class.starts_with("java.util.")
+                || class.starts_with("java.lang.Fissure")
+                || class == "java.lang.StringBuffer"
+                || class == "java.lang.AbstractStringBuilder";
+            let origin = match is_collection {
+                true => Origin::Collections,
+                false if scope::is_jdk(&class) => Origin::Jdk,
+                false => Origin::Elsewhere,
+            };
+            state.story.methods.insert(raw.method, origin);
+            origin
+        });
+        match origin {
+            Origin::Collections => {}
+            Origin::Jdk => return true,
+            Origin::Elsewhere => return false,
+        }
+    }
+    false
 }
 
 /// A thread is about to acquire a lock: is that the second time inside of a block?
@@ -256,7 +294,11 @@ fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
             }
             _ => Vec::new(),
         };
-        let site = waiting.site.unwrap_or(SiteId(0));
+        let own = waiting.site.unwrap_or(SiteId(0));
+        // Whoever parks does so inside of the library; what it parks for was asked for elsewhere.
+        let asked = state.threads.get(waiting.thread.0 as usize).map(|thread| thread.attempt_site);
+        let is_library = frame(agent, own).class.starts_with("java.util.concurrent.");
+        let site = asked.filter(|asked| is_library && asked.0 != 0).unwrap_or(own);
         let mut site = told(agent, role, state.conductor.name(waiting.thread), site, stack, None);
         let held = waiting.holds.iter().filter_map(|lock| lock_name(state, *lock));
         site.locks = held.map(|name| HeldLock { name, shared: false }).collect();
@@ -425,5 +467,9 @@ fn told(
 }
 
 fn lock_name(state: &State, lock: LockId) -> Option<String> {
-    state.locks.get(lock.0 as usize).cloned()
+    let lock = state.locks.get(lock.0 as usize)?;
+    Some(match lock.number {
+        Some(number) if !lock.name.ends_with(".class") => format!("{}@{number}", lock.name),
+        _ => lock.name.clone(),
+    })
 }

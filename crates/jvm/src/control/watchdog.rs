@@ -15,7 +15,7 @@ use super::{Control, end_run};
 /// How often it looks.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// How long a thread may wait without having said so.
-const LONGEST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_millis(300);
 /// How long a thread may run without anything that others may notice, while others could run.
 const LONGEST_RUN: Duration = Duration::from_secs(5);
 /// How long it may take until somebody outside wakes a thread, when none can run.
@@ -47,7 +47,7 @@ pub(crate) fn watch(control: &'static Control) {
         }
         let Some(thread) = state.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };
-        if !state.conductor.others_may_run() {
+        if state.is_burying || !state.conductor.others_may_run() {
             continue;
         }
         let steps = state.conductor.trace().last() + state.conductor.executed();
@@ -97,7 +97,9 @@ fn processor(kernel_thread: i32) -> Option<(bool, u64)> {
     let text = fs::read_to_string(format!("/proc/self/task/{kernel_thread}/stat")).ok()?;
     // The name is in parentheses and may contain anything.
     let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    let time = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok());
-    Some((*fields.first()? == "R", time(11)? + time(12)?))
+    let runs = rest.split_ascii_whitespace().next()? == "R";
+    let statistics =
+        fs::read_to_string(format!("/proc/self/task/{kernel_thread}/schedstat")).unwrap_or_default();
+    let time = statistics.split_ascii_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0);
+    Some((runs, time))
 }

@@ -1,6 +1,7 @@
 package java.lang;
 
 import java.lang.reflect.Field;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * What rewritten code calls when Fissure decides which thread runs. A thread stops here before everything that others may
@@ -65,7 +66,7 @@ public final class FissureControl {
 
     private static native void attempt(long thread, int lock);
 
-    private static native void acquired(long thread, int lock);
+    private static native void acquired(long thread, int lock, boolean shared);
 
     /** Leaves the real monitor, as often as it was entered, waits in the model, and enters it again as often. */
     private static native int waitIn(long thread, Object object, int lock, long joined, long nanos, int site);
@@ -368,21 +369,58 @@ public final class FissureControl {
     }
 
     public static void locked(Object lock) {
-        long self = on ? self() : -1L;
-        if (self > 0L) {
-            acquired(self, number(lock));
-        }
+        got(lock, false);
+    }
+
+    public static void readLocked(Object lock) {
+        got(lock, true);
     }
 
     public static void tryLocked(boolean got, Object lock) {
         if (got) {
-            locked(lock);
+            got(lock, false);
         }
     }
 
-    public static void stamped(long stamp, Object lock) {
+    public static void tryReadLocked(boolean got, Object lock) {
+        if (got) {
+            got(lock, true);
+        }
+    }
+
+    public static void stampedWrite(long stamp, Object lock) {
         if (stamp != 0L) {
-            locked(lock);
+            got(lock, false);
+        }
+    }
+
+    public static void stampedRead(long stamp, Object lock) {
+        if (stamp != 0L) {
+            got(lock, true);
+        }
+    }
+
+    private static void got(Object lock, boolean shared) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            acquired(self, number(lock), shared);
+        }
+    }
+
+    /** Both halves of a read-write lock are one lock. */
+    public static void readWriteLockMade(Object made) {
+        if (!on) {
+            return;
+        }
+        ReentrantReadWriteLock lock = (ReentrantReadWriteLock) made;
+        Object write = lock.writeLock();
+        Object read = lock.readLock();
+        synchronized (Locks.TABLE.guard) {
+            if (write != null && read != null && Locks.TABLE.find(write) == null) {
+                int number = newLock(lock);
+                Locks.TABLE.add(new Lock(write, number));
+                Locks.TABLE.add(new Lock(read, number));
+            }
         }
     }
 
