@@ -15,15 +15,7 @@ public class LostNotification {
 
     public static void main(String[] args) throws InterruptedException {
         LostNotification state = new LostNotification();
-        Thread waiter = new Thread(() -> {
-            try {
-                state.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }, "waiter");
-        waiter.start();
-        state.signal();
-        waiter.join();
+        new Thread(state::signal, "signaller").start();
+        state.await();
     }
 }

@@ -16,15 +16,7 @@ public class LostNotificationFixed {
 
     public static void main(String[] args) throws InterruptedException {
         LostNotificationFixed state = new LostNotificationFixed();
-        Thread waiter = new Thread(() -> {
-            try {
-                state.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }, "waiter");
-        waiter.start();
-        state.signal();
-        waiter.join();
+        new Thread(state::signal, "signaller").start();
+        state.await();
     }
 }
