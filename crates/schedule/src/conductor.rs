@@ -9,6 +9,8 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
@@ -204,11 +206,11 @@ impl Conductor {
             return self.retry();
         }
         self.running = None;
-        if let Some(starter) = self.thread(thread).starter.take() {
-            return self.execute(starter, Operation::Step { site: SiteId(0) });
-        }
         if arrival.calm && self.may_run(thread) {
             return self.execute(thread, operation);
+        }
+        if let Some(starter) = self.thread(thread).starter.take() {
+            return self.execute(starter, Operation::Step { site: SiteId(0) });
         }
         self.decide(Some(thread), spins)
     }
@@ -541,6 +543,7 @@ impl Conductor {
     fn look_around(&mut self) {
         self.candidates.clear();
         self.sleepers.clear();
+        let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
         for number in 0..self.threads.len() as u32 {
             let thread = ThreadId(number);
             let state = &self.threads[number as usize];
@@ -558,7 +561,13 @@ impl Conductor {
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
+            } else if state.wake.is_none() && operation.until().is_some() {
+                timed.push(thread);
             }
+        }
+        // Time-outs are for when there is nothing else to wait for.
+        if self.sleepers.is_empty() {
+            self.sleepers.extend(timed);
         }
     }
 
@@ -580,25 +589,27 @@ impl Conductor {
         }
     }
 
-    /// Lets time pass until somebody's time has come: a sleeper's, or anybody's. Says whether there was anybody.
+    /// Lets time pass until somebody's time has come: that of one of the sleepers, or anybody's. Says whether there was anybody.
     fn pass_time(&mut self, only_sleepers: bool) -> bool {
-        let waits = |thread: &Thread| match thread.state {
-            State::Stopped(Operation::Sleep { until, .. }) if thread.wake.is_none() => Some(until),
-            State::Stopped(operation) if !only_sleepers && thread.wake.is_none() => operation.until(),
+        let is_meant = |sleepers: &[ThreadId], number: usize| {
+            !only_sleepers || sleepers.contains(&ThreadId(number as u32))
+        };
+        let until = |thread: &Thread| match thread.state {
+            State::Stopped(operation) if thread.wake.is_none() => operation.until(),
             _ => None,
         };
-        let Some(next) = self.threads.iter().filter_map(waits).min() else { return false };
+        let meant = self.threads.iter().enumerate().filter(|(number, _)| is_meant(&self.sleepers, *number));
+        let Some(next) = meant.filter_map(|(_, thread)| until(thread)).min() else { return false };
         self.clock = self.clock.max(next);
-        if !only_sleepers {
-            for number in 0..self.threads.len() as u32 {
-                if let State::Stopped(Operation::Resume { lock, until: Some(until), .. }) =
-                    self.threads[number as usize].state
-                    && until <= self.clock
-                    && self.threads[number as usize].wake.is_none()
-                {
-                    self.threads[number as usize].wake = Some(Wake::TimedOut);
-                    self.lock(lock).waiters.retain(|waiter| *waiter != ThreadId(number));
-                }
+        for number in 0..self.threads.len() {
+            let thread = &mut self.threads[number];
+            if let State::Stopped(Operation::Resume { lock, until: Some(until), .. }) = thread.state
+                && until <= self.clock
+                && thread.wake.is_none()
+                && is_meant(&self.sleepers, number)
+            {
+                thread.wake = Some(Wake::TimedOut);
+                self.lock(lock).waiters.retain(|waiter| waiter.0 as usize != number);
             }
         }
         true
@@ -628,6 +639,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
+                self.strategy.acquired(thread, lock);
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);

@@ -155,6 +155,13 @@ fn sleepers_are_given_the_chance_to_interfere() {
 }
 
 #[test]
+fn so_are_those_whose_wait_has_an_end() {
+    let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
+    let rate = rate(&[&waiter, &figure_block(10)], atomfuzzer(ALWAYS));
+    assert_eq!(rate, 1_000);
+}
+
+#[test]
 fn periodic_sleepers_do_not_keep_a_thread_paused_for_ever() {
     let mut sleeper = Vec::new();
     for _ in 0..500 {

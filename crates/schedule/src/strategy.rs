@@ -44,7 +44,7 @@ pub struct View<'a> {
     pub current: Option<ThreadId>,
     /// The thread that ran up to now has offered, or must be made, to let others go first.
     pub yields: bool,
-    /// Threads that sleep: time can be made to pass so that they may run.
+    /// Threads that sleep, or else those that wait for a time: it can be made to pass so that they may run.
     pub sleepers: &'a [ThreadId],
     /// How many choices there have been before.
     pub step: u64,

@@ -398,7 +398,9 @@ extern "system" fn wake(
         let Some(control) = &agent.control else { return };
         let mut state = control.state();
         let thread = thread_id(thread);
-        let woken = state.conductor.notify(thread, LockId(lock as u32), all != 0, SiteId(site as u32));
+        let is_quiet = agent.offsets.get_i32(site as usize) & QUIET != 0;
+        let told = thread.filter(|_| !is_quiet);
+        let woken = state.conductor.notify(told, LockId(lock as u32), all != 0, SiteId(site as u32));
         if thread.is_none() && woken {
             control.outside(state);
         }
