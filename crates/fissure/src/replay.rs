@@ -11,6 +11,7 @@ use std::{
 use clap::Args;
 use fissure_model::{
     finding::{Finding, Status},
+    record::Run,
     settings::{Control, Pair, Steering},
 };
 use fissure_report::Report;
@@ -252,10 +253,10 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             "seed {seed} makes nothing happen: repeat the hunt's own options and command, --target included"
         ),
     });
+    if let Some(schedule) = &subject.control.schedule {
+        notices.extend(departures(outcome, schedule));
+    }
     for run in outcome.accounts() {
-        if let Some(departure) = &run.departure {
-            notices.push(format!("the run departed from its recording: {departure}"));
-        }
         for failure in &run.failures {
             let message =
                 if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
@@ -272,6 +273,21 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         );
     }
     notices
+}
+
+/// Where a run departed from the schedule that it was to follow. Of several JVMs the recording is that of one, so it is enough
+/// if one of them followed it to its end.
+fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
+    if outcome.accounts().any(|run| run.schedule == schedule) {
+        return Vec::new();
+    }
+    let tell = |run: &Run| {
+        let departure = run.departure.clone().unwrap_or_else(|| {
+            format!("this run ends after {} choices, and the recording goes on", run.choices)
+        });
+        format!("the run departed from its recording: {departure}")
+    };
+    outcome.accounts().map(tell).collect()
 }
 
 #[cfg(test)]

@@ -67,11 +67,36 @@ pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
                 return None;
             }
             Some(Frame {
-                class: name.replace('/', "."),
+                class: lasting(&name).replace('/', "."),
                 method,
                 file: tool.source_file(class),
                 line: tool.line(raw),
             })
         })
         .collect()
+}
+
+/// The name of a class without what the JVM adds to that of a hidden one: an address or a hash, another one in each run.
+fn lasting(name: &str) -> &str {
+    let lambda = name.find("$$Lambda").unwrap_or(name.len());
+    let end = name[lambda..].find('/').map_or(name.len(), |place| lambda + place);
+    name[..end].split('.').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, expected: &str) {
+        assert_eq!(lasting(name), expected);
+    }
+
+    #[test]
+    fn hidden_classes_keep_their_names_from_run_to_run() {
+        check("com/acme/Main", "com/acme/Main");
+        check("com/acme/Main$$Lambda.0x0000000054080210", "com/acme/Main$$Lambda");
+        check("com/acme/Main$$Lambda$1.0x0000000800000a08", "com/acme/Main$$Lambda$1");
+        check("com/acme/Main$$Lambda$1/544", "com/acme/Main$$Lambda$1");
+        check("java/lang/invoke/LambdaForm$MH.0x0000000800000a08", "java/lang/invoke/LambdaForm$MH");
+    }
 }

@@ -86,7 +86,7 @@ impl Chronicle {
         say(&self.stuck, &|seeds| format!("Fissure ended runs whose threads were stuck: {seeds}"));
         say(&self.always_stuck, &|seeds| {
             format!(
-                "the program does not end by itself, without interference neither: in the end all its threads wait for \
+                "the program does not end by itself, not even without interference: in the end all its threads wait for \
                  something that nobody is left to do, so Fissure ended these runs there: {seeds}"
             )
         });
