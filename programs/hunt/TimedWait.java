@@ -1,5 +1,5 @@
 // A cache whose cleaner wakes up from time to time by a timed wait; users look and fetch in two steps.
-// fissure: must-confirm atomicity-violation TimedWait$User.use
+// fissure: must-be-bug atomicity-violation TimedWait$User.use
 public class TimedWait {
     static class Cache {
         private String value = "value";
