@@ -1,5 +1,6 @@
 // Two threads pay from one account, each under a lock of its own. Looking at the balance and paying are atomic each, but not
 // together: both may see enough for one payment.
+// fissure: must-be-bug atomicity-violation AccountTransfer$Customer.run:*
 public class AccountTransfer {
     static final class Account {
         private int balance = 100;

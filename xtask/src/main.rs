@@ -30,6 +30,8 @@ Usage: cargo xtask TASK
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
                                 measure what watching costs, as ratios to the plain run
+  bench hunt [--runs N] [--rounds N] [--program PART]
+                                measure how likely runs find what there is, and how fast controlled threads are
 ";
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
+        ["bench", "hunt", options @ ..] => bench::hunt::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -1,0 +1,73 @@
+// A buffer with wait and notify that is right in itself; its consumers ask first and take then, which is not.
+// fissure: must-be-bug atomicity-violation BufferConsumers$Consumer.drain
+import java.util.ArrayDeque;
+
+public class BufferConsumers {
+    static class Buffer {
+        private final ArrayDeque<Integer> items = new ArrayDeque<>();
+        private static final int ROOM = 2;
+
+        synchronized void put(int item) throws InterruptedException {
+            while (items.size() == ROOM) {
+                wait();
+            }
+            items.add(item);
+            notifyAll();
+        }
+
+        synchronized int take() throws InterruptedException {
+            while (items.isEmpty()) {
+                wait();
+            }
+            int item = items.remove();
+            notifyAll();
+            return item;
+        }
+
+        synchronized boolean isEmpty() {
+            return items.isEmpty();
+        }
+
+        synchronized int takeNow() {
+            return items.remove();
+        }
+    }
+
+    static class Consumer extends Thread {
+        private final Buffer buffer;
+        private int sum;
+
+        Consumer(Buffer buffer) {
+            this.buffer = buffer;
+        }
+
+        synchronized void drain() {
+            if (!buffer.isEmpty()) {
+                sum += buffer.takeNow();
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                sum = buffer.take();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            drain();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Buffer buffer = new Buffer();
+        Consumer first = new Consumer(buffer);
+        Consumer second = new Consumer(buffer);
+        first.start();
+        second.start();
+        for (int item = 0; item < 3; item++) {
+            buffer.put(item);
+        }
+        first.join();
+        second.join();
+    }
+}

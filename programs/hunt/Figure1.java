@@ -1,0 +1,43 @@
+// Figure 1 of the AtomFuzzer paper: whoever has looked at the balance pays, though it may have changed since.
+// fissure: must-be-bug atomicity-violation Figure1$Payer.pay
+public class Figure1 {
+    static class Account {
+        private int balance = 100;
+
+        synchronized int getBalance() {
+            return balance;
+        }
+
+        synchronized void withdraw(int amount) {
+            balance -= amount;
+            if (balance < 0) {
+                throw new AssertionError("balance " + balance);
+            }
+        }
+    }
+
+    /** Each payer has a lock of its own, which makes its method a block that should be atomic and keeps nobody out. */
+    static class Payer {
+        private final Account account;
+
+        Payer(Account account) {
+            this.account = account;
+        }
+
+        synchronized void pay() {
+            if (account.getBalance() >= 70) {
+                account.withdraw(70);
+            }
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Account account = new Account();
+        Thread first = new Thread(new Payer(account)::pay, "T1");
+        Thread second = new Thread(new Payer(account)::pay, "T2");
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+}

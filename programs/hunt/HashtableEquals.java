@@ -1,0 +1,18 @@
+// Hashtable.equals locks the table itself and asks the other one for key after key: it may say that two tables differ which
+// were equal before and after.
+// fissure: must-confirm atomicity-violation java.util.Hashtable.equals
+import java.util.Hashtable;
+import java.util.Map;
+
+public class HashtableEquals {
+    public static void main(String[] args) throws InterruptedException {
+        Hashtable<String, Integer> left = new Hashtable<>(Map.of("a", 1, "b", 2));
+        Hashtable<String, Integer> right = new Hashtable<>(Map.of("a", 1, "b", 2));
+        Thread reader = new Thread(() -> left.equals(right), "reader");
+        Thread writer = new Thread(() -> right.put("b", 3), "writer");
+        reader.start();
+        writer.start();
+        reader.join();
+        writer.join();
+    }
+}

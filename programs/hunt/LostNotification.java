@@ -1,0 +1,21 @@
+// The notification may come before anybody waits for it, and then nobody ever comes again.
+// fissure: must-be-bug deadlock LostNotification.await
+public class LostNotification {
+    private int value;
+
+    synchronized int await() throws InterruptedException {
+        wait();
+        return value;
+    }
+
+    synchronized void signal() {
+        value = 1;
+        notify();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        LostNotification state = new LostNotification();
+        new Thread(state::signal, "signaller").start();
+        state.await();
+    }
+}

@@ -1,0 +1,34 @@
+// Only the monitor that is waited in is held.
+public class NestedMonitorsFixed {
+    private final Object inner = new Object();
+    private boolean ready;
+
+    void receive() throws InterruptedException {
+        synchronized (inner) {
+            while (!ready) {
+                inner.wait();
+            }
+        }
+    }
+
+    void send() {
+        synchronized (inner) {
+            ready = true;
+            inner.notifyAll();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        NestedMonitorsFixed state = new NestedMonitorsFixed();
+        Thread receiver = new Thread(() -> {
+            try {
+                state.receive();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }, "receiver");
+        receiver.start();
+        state.send();
+        receiver.join();
+    }
+}

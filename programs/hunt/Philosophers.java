@@ -1,0 +1,47 @@
+// Dining philosophers who all take the fork on their left first.
+// fissure: must-be-bug deadlock Philosophers$Philosopher.eat
+public class Philosophers {
+    private static final int SEATS = 3;
+
+    static class Philosopher extends Thread {
+        private final Object left;
+        private final Object right;
+        private int meals;
+
+        Philosopher(int seat, Object left, Object right) {
+            super("philosopher " + seat);
+            this.left = left;
+            this.right = right;
+        }
+
+        void eat() {
+            synchronized (left) {
+                synchronized (right) {
+                    meals++;
+                }
+            }
+        }
+
+        @Override
+        public void run() {
+            eat();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Object[] forks = new Object[SEATS];
+        for (int i = 0; i < SEATS; i++) {
+            forks[i] = new Object();
+        }
+        Philosopher[] philosophers = new Philosopher[SEATS];
+        for (int i = 0; i < SEATS; i++) {
+            philosophers[i] = new Philosopher(i, forks[i], forks[(i + 1) % SEATS]);
+        }
+        for (Philosopher philosopher : philosophers) {
+            philosopher.start();
+        }
+        for (Philosopher philosopher : philosophers) {
+            philosopher.join();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// Whoever writes a line and whoever collects lines first locks the line.
+public class StringBufferAppendFixed {
+    public static void main(String[] args) throws InterruptedException {
+        StringBuffer all = new StringBuffer();
+        StringBuffer line = new StringBuffer("line");
+        String more = "x".repeat(200);
+        Thread collector = new Thread(() -> {
+            synchronized (line) {
+                all.append(line);
+            }
+        }, "collector");
+        Thread writer = new Thread(() -> line.append(more), "writer");
+        collector.start();
+        writer.start();
+        collector.join();
+        writer.join();
+    }
+}

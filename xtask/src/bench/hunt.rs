@@ -1,0 +1,326 @@
+//! How likely a run is to find what there is to find, for chance alone, for the paper's algorithm and for ours, and how fast
+//! controlled threads are.
+//!
+//! Probabilities are shares of runs that hit what a program's header promises. Time under control is virtual, so speed is measured from
+//! outside: a kernel runs with a number of operations and with twice as many, and the difference is what they cost.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::positive;
+use crate::{
+    jdk::{self, Jdk},
+    statistics::median,
+    workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
+};
+
+/// What is compared: a heading, and the options that make it.
+const STRATEGIES: [(&str, &[&str]); 4] = [
+    ("random", &["--strategy", "random"]),
+    ("paper 0.5", &["--learn", "no", "--pause", "0.5"]),
+    ("paper 1", &["--learn", "no", "--pause", "1"]),
+    ("ours", &[]),
+];
+
+/// Under control, with a given number of operations: an acquire and a release that no switch follows.
+const PAIRS: Kernel = Kernel { class: "ControlledPairs", count: 2_000_000, operations: 1 };
+/// One thread hands over to the other, which waited for it.
+const HAND_OVERS: Kernel = Kernel { class: "HandOvers", count: 50_000, operations: 1 };
+/// Two threads between which the scheduler chooses at every acquire.
+const OPERATIONS: Kernel = Kernel { class: "ControlledOperations", count: 50_000, operations: 2 };
+
+/// The program whose runs are counted per second.
+const SMALL: &str = "Figure1";
+
+/// What the user asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    runs: u64,
+    rounds: usize,
+    program: Option<String>,
+}
+
+/// A kernel, how many times it does what is measured, and how many operations one time is.
+struct Kernel {
+    class: &'static str,
+    count: u64,
+    operations: u64,
+}
+
+/// A program and what its header promises: kinds and subjects.
+#[derive(Debug)]
+struct Program {
+    class: String,
+    promised: Vec<(String, String)>,
+}
+
+/// What a hunt came to.
+#[derive(Debug, PartialEq)]
+struct Catch {
+    /// The share of runs that hit what was promised.
+    probability: f64,
+    /// What was hit and not promised.
+    surprises: Vec<String>,
+}
+
+/// Everything that is needed to run something.
+struct Bench {
+    jdk: Jdk,
+    fissure: PathBuf,
+    hunt_classes: PathBuf,
+    kernel_classes: PathBuf,
+    options: Options,
+}
+
+/// Builds, measures and prints.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = parse(arguments)?;
+    let programs = programs()?;
+    let jdk = jdk::set_up()?;
+    succeed(&mut cargo(&["build", "--release"]))?;
+    let hunt_classes = compile(&jdk, "programs/hunt", "bench-hunt")?;
+    let kernel_classes = compile(&jdk, "programs/bench", "bench-control")?;
+    let fissure = target()?.join("release/fissure");
+    let bench = Bench { jdk, fissure, hunt_classes, kernel_classes, options };
+    bench.detection(&programs)?;
+    if bench.options.program.is_none() {
+        bench.speed()?;
+    }
+    Ok(())
+}
+
+fn parse(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options { runs: 100, rounds: 5, program: None };
+    for pair in arguments.chunks(2) {
+        match *pair {
+            ["--runs", number] => options.runs = positive(number)?,
+            ["--rounds", number] => options.rounds = positive(number)?,
+            ["--program", part] => options.program = Some(part.to_owned()),
+            _ => bail!("'{}' is not known: [--runs N] [--rounds N] [--program PART]", pair.join(" ")),
+        }
+    }
+    Ok(options)
+}
+
+fn compile(jdk: &Jdk, sources: &str, name: &str) -> Result<PathBuf> {
+    let classes = fresh_folder(name)?;
+    let sources = files_below(&root().join(sources), "java")?;
+    succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(sources))?;
+    Ok(classes)
+}
+
+fn programs() -> Result<Vec<Program>> {
+    let files = files_below(&root().join("programs/hunt"), "java")?;
+    files.iter().map(|file| read_program(file)).collect()
+}
+
+fn read_program(file: &Path) -> Result<Program> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let class = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Program { class, promised: promised(&text) })
+}
+
+/// The findings that a header promises.
+fn promised(text: &str) -> Vec<(String, String)> {
+    let header = text.lines().take_while(|line| line.starts_with("//"));
+    let directives = header.filter_map(|line| line.strip_prefix("// fissure: "));
+    directives
+        .filter_map(|directive| match directive.split_whitespace().collect::<Vec<_>>()[..] {
+            ["must-be-bug" | "must-confirm", kind, subject] => Some((kind.to_owned(), subject.to_owned())),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Bench {
+    /// A line for every program with something to find, and the sum of the others.
+    fn detection(&self, programs: &[Program]) -> Result<()> {
+        let wanted = |program: &&Program| {
+            self.options.program.as_ref().is_none_or(|part| program.class.contains(part))
+        };
+        let (correct, broken): (Vec<&Program>, Vec<&Program>) =
+            programs.iter().filter(wanted).partition(|program| program.promised.is_empty());
+        println!("share of {} runs that make happen what there is\n", self.options.runs);
+        print!("{:<28}", "program");
+        STRATEGIES.iter().for_each(|(heading, _)| print!("{heading:>11}"));
+        println!();
+        let mut worst = [f64::INFINITY; STRATEGIES.len()];
+        for program in &broken {
+            print!("{:<28}", program.class);
+            for ((_, options), worst) in STRATEGIES.iter().zip(&mut worst) {
+                let result = self.hunt(program, options)?;
+                print!("{:>11.3}", result.probability);
+                *worst = worst.min(result.probability);
+            }
+            println!();
+        }
+        if !broken.is_empty() {
+            print!("{:<28}", "worst");
+            worst.iter().for_each(|share| print!("{share:>11.3}"));
+            println!("\n");
+        }
+        let mut false_alarms = 0;
+        for program in &correct {
+            for surprise in self.hunt(program, &[])?.surprises {
+                false_alarms += 1;
+                println!("{}: {surprise} was made to happen, though the program is correct", program.class);
+            }
+        }
+        println!("{} correct programs, {false_alarms} false alarms\n", correct.len());
+        Ok(())
+    }
+
+    fn hunt(&self, program: &Program, options: &[&str]) -> Result<Catch> {
+        let report = self.hunt_classes.join("report.json");
+        let mut command = Command::new(&self.fissure);
+        command.args(["hunt", "--runs", &self.options.runs.to_string()]).args(options);
+        command.arg("--json").arg(&report).arg("--").arg(self.java());
+        command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
+        let output =
+            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let text = fs::read(&report).unwrap_or_default();
+        let _ = fs::remove_file(&report);
+        let stderr = || String::from_utf8_lossy(&output.stderr).into_owned();
+        let report: Value = serde_json::from_slice(&text)
+            .with_context(|| format!("{} wrote no report: {}", line(&command), stderr()))?;
+        if !report["problem"].is_null() {
+            bail!("{}: {}", line(&command), report["problem"]);
+        }
+        Ok(judge(&report, &program.promised))
+    }
+
+    fn speed(&self) -> Result<()> {
+        let pair = self.cost(&PAIRS)?;
+        println!("uncontended acquire and release, no switch: {:.0} ns", pair * 1e9);
+        let hand_over = self.cost(&HAND_OVERS)?;
+        println!("hand-over by wait and notify: {:.2} us", hand_over * 1e6);
+        let operation = self.cost(&OPERATIONS)?;
+        println!("acquires with a choice between two threads: {:.0} per second", 1.0 / operation);
+        println!("runs of {SMALL}, JVM start included: {:.1} per second", self.runs_per_second()?);
+        Ok(())
+    }
+
+    /// Seconds for one operation: the difference between many and twice as many, by the number of them.
+    fn cost(&self, kernel: &Kernel) -> Result<f64> {
+        let mut costs = Vec::new();
+        for _ in 0..self.options.rounds {
+            let short = self.time(kernel.class, kernel.count)?;
+            let long = self.time(kernel.class, 2 * kernel.count)?;
+            costs.push((long - short) / (kernel.count * kernel.operations) as f64);
+        }
+        Ok(median(&costs))
+    }
+
+    fn time(&self, class: &str, count: u64) -> Result<f64> {
+        let mut command = Command::new(&self.fissure);
+        command.args(["replay", "--seed", "1", "--strategy", "random", "--steps", "1000000000"]);
+        command.args(["--time-limit", "600", "--"]).arg(self.java());
+        command.arg("-cp").arg(&self.kernel_classes).args([class, &count.to_string()]);
+        let started = Instant::now();
+        let output =
+            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let elapsed = started.elapsed().as_secs_f64();
+        // What a kernel prints shows that it got to its end.
+        if !String::from_utf8_lossy(&output.stdout).lines().any(|line| line.trim().parse::<u64>().is_ok()) {
+            bail!("{} did not end: {}", line(&command), String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(elapsed)
+    }
+
+    fn runs_per_second(&self) -> Result<f64> {
+        let time = |runs: u64| -> Result<f64> {
+            let mut command = Command::new(&self.fissure);
+            command.args(["hunt", "--runs", &runs.to_string(), "--"]).arg(self.java());
+            command.arg("-cp").arg(&self.hunt_classes).arg(SMALL);
+            let started = Instant::now();
+            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+            Ok(started.elapsed().as_secs_f64())
+        };
+        let (few, many) = (time(self.options.runs)?, time(2 * self.options.runs)?);
+        Ok(self.options.runs as f64 / (many - few))
+    }
+
+    fn java(&self) -> PathBuf {
+        self.jdk.bin().join("java")
+    }
+}
+
+/// Programs that read find their input empty.
+fn quietly(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::null())
+}
+
+fn judge(report: &Value, promised: &[(String, String)]) -> Catch {
+    let runs = report["runs"].as_u64().unwrap_or_default().max(1) as f64;
+    let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut result = Catch { probability: 0.0, surprises: Vec::new() };
+    for finding in findings.iter().filter(|finding| finding["status"] != "warning") {
+        let (kind, subject) =
+            (finding["kind"].as_str().unwrap_or_default(), finding["subject"].as_str().unwrap_or_default());
+        let is_meant = |(promised_kind, promised): &(String, String)| {
+            promised_kind == kind
+                && promised.strip_suffix('*').map_or(promised == subject, |start| subject.starts_with(start))
+        };
+        if promised.iter().any(is_meant) {
+            let hits = finding["hits"].as_u64().unwrap_or_default() as f64;
+            result.probability = result.probability.max(hits / runs);
+        } else {
+            result.surprises.push(format!("{kind} {subject}"));
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_and_limits() {
+        assert_eq!(parse(&[]).unwrap(), Options { runs: 100, rounds: 5, program: None });
+        let options = parse(&["--runs", "20", "--program", "Figure"]).unwrap();
+        assert_eq!(options, Options { runs: 20, rounds: 5, program: Some("Figure".to_owned()) });
+        for wrong in [&["--runs", "0"][..], &["--runs"], &["--speed", "3"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn headers_promise() {
+        let text = "// Words.\n// fissure: must-be-bug deadlock A.b\n// fissure: must-warn deadlock A.c\n\nclass A {}";
+        assert_eq!(promised(text), [("deadlock".to_owned(), "A.b".to_owned())]);
+    }
+
+    fn check(status: &str, subject: &str, probability: f64, surprises: usize) {
+        let finding =
+            serde_json::json!({"kind": "deadlock", "status": status, "subject": subject, "hits": 5});
+        let report = serde_json::json!({"runs": 20, "findings": [finding]});
+        let result = judge(&report, &[("deadlock".to_owned(), "A.b:*".to_owned())]);
+        assert!((result.probability - probability).abs() < 1e-9, "{result:?}");
+        assert_eq!(result.surprises.len(), surprises, "{result:?}");
+    }
+
+    #[test]
+    fn hits_are_shares_of_runs() {
+        check("bug", "A.b:7", 0.25, 0);
+        check("confirmed", "A.b:7", 0.25, 0);
+        check("warning", "A.b:7", 0.0, 0);
+        check("confirmed", "A.c", 0.0, 1);
+    }
+
+    #[test]
+    fn every_kernel_has_its_source() {
+        for kernel in [PAIRS, HAND_OVERS, OPERATIONS] {
+            let source = root().join("programs/bench").join(format!("{}.java", kernel.class));
+            assert!(source.is_file(), "{}", source.display());
+        }
+        assert!(programs().unwrap().iter().any(|program| program.class == SMALL));
+    }
+}
