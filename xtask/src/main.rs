@@ -24,7 +24,7 @@ Usage: cargo xtask TASK
   test                          formatting, lints, build, unit, doc, verifier and end-to-end tests
   verify-jdk [--java-home DIR] [--modules java.base,...|all]
                                 rewrite every class of a JDK and have the JVM verify it
-  hook                          compile the agent's Java classes into crates/jvm/hook/classes
+  hook                          compile the Java classes of crates/jvm/hook and crates/fissure/object
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
                                 measure what watching costs, as ratios to the plain run

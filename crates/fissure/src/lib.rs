@@ -17,6 +17,7 @@ mod detect;
 mod doctor;
 mod error;
 mod launch;
+mod object;
 mod output;
 mod signals;
 mod sources;
@@ -38,6 +39,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
+        Arguments { command: Command::Object(options) } => object::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };
     match result {

@@ -9,7 +9,7 @@ use std::{
     process::ExitCode,
 };
 
-use fissure_report::{Report, SourceFinder, json, text, text::Options};
+use fissure_report::{Report, SourceFinder, json, object, object::ObjectReport, text, text::Options};
 
 use crate::{
     VERSION,
@@ -49,6 +49,18 @@ pub(crate) fn show(report: &Report, color: Color, verbose: bool, sources: &dyn S
     say(&format!("{gap}{text}"));
 }
 
+/// Shows what was found out about a class, on standard output: nothing else has a claim to it.
+pub(crate) fn show_object(
+    report: &ObjectReport,
+    notices: &[String],
+    color: Color,
+    verbose: bool,
+) -> Result<(), Error> {
+    let options = Options { width: width(), color: use_color(color), verbose };
+    let text = object::render(report, notices, &options);
+    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)
+}
+
 /// A file for JSON that was found to be writable.
 #[derive(Debug)]
 pub(crate) struct JsonFile {
@@ -81,7 +93,12 @@ impl JsonFile {
 
     /// Writes the report, whole or not at all.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Error> {
-        let text = json::render(report, VERSION)?;
+        self.write_with(report, None)
+    }
+
+    /// Writes the report with what was found out about a class.
+    pub(crate) fn write_with(&self, report: &Report, object: Option<&ObjectReport>) -> Result<(), Error> {
+        let text = json::render_with(report, object, VERSION)?;
         self.write_text(&text).map_err(|source| self.error(source))
     }
 

@@ -8,7 +8,7 @@ use fissure_model::{
 };
 use serde::Serialize;
 
-use crate::Report;
+use crate::{Report, object::ObjectReport};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -20,6 +20,8 @@ struct Document<'a> {
     problem: Option<&'a str>,
     notices: &'a [String],
     findings: Vec<&'a Finding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a ObjectReport>,
 }
 
 #[derive(Serialize)]
@@ -33,6 +35,18 @@ struct Tool<'a> {
 /// # Errors
 /// Only if a finding cannot be expressed as JSON, which its types rule out.
 pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
+    render_with(report, None, version)
+}
+
+/// The same with what was found out about a class, method by method.
+///
+/// # Errors
+/// Only if a finding cannot be expressed as JSON, which its types rule out.
+pub fn render_with(
+    report: &Report,
+    object: Option<&ObjectReport>,
+    version: &str,
+) -> serde_json::Result<String> {
     let mut exits = BTreeMap::new();
     for (exit, count) in &report.exits {
         *exits.entry(exit.code()).or_default() += count;
@@ -46,6 +60,7 @@ pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
         problem: report.problem.as_deref(),
         notices: &report.notices,
         findings: report.sorted_findings(),
+        object,
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');

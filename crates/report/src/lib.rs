@@ -4,6 +4,7 @@
 //! wide the terminal is, whether colour is wanted, and where source lines come from ([`SourceFinder`]).
 
 pub mod json;
+pub mod object;
 pub mod text;
 
 mod exit;
