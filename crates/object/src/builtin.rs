@@ -32,7 +32,7 @@ pub struct BuiltIn {
     pub constructor: &'static [i64],
 }
 
-/// Methods that are left out of every built-in class although they could be called, with the reason.
+/// Methods of collections that are left out although they could be called, with the reason.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("equals/1", "it compares with another object, which no harness has"),
     ("drainTo", "it changes its argument"),

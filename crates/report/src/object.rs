@@ -105,8 +105,8 @@ pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> S
         }
     }
     text.push('\n');
-    for left in &report.left_out {
-        say(&mut text, "not tested: ", &format!("{}: {}", left.method, left.reason), options, painter);
+    for (reason, methods) in by_reason(&report.left_out, options.verbose) {
+        say(&mut text, "not tested: ", &format!("{reason}: {methods}"), options, painter);
     }
     for notice in notices {
         say(&mut text, "note: ", notice, options, painter);
@@ -169,6 +169,21 @@ fn say(text: &mut String, lead: &str, sentence: &str, options: &Options, painter
         let lead = if at == 0 { lead } else { &" ".repeat(indent) };
         text.push_str(&format!("{}{line}\n", painter.paint(Style::Strong, lead)));
     }
+}
+
+/// What was left out, by reason; names of many alike are given only once, and in full if everything is to be told.
+fn by_reason(left_out: &[LeftOut], verbose: bool) -> Vec<(&str, String)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for left in left_out {
+        let name =
+            if verbose { left.method.as_str() } else { left.method.split('(').next().unwrap_or_default() };
+        match reasons.iter_mut().find(|(reason, _)| *reason == left.reason) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&left.reason, vec![name])),
+        }
+    }
+    reasons.into_iter().map(|(reason, names)| (reason, names.join(", "))).collect()
 }
 
 fn summary(report: &ObjectReport) -> String {

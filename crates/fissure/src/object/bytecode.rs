@@ -192,7 +192,7 @@ impl Class {
         let number = plan.operations.len() as i32;
         code.op(op::ILOAD_1);
         code.op(op::TABLESWITCH);
-        while code.bytes.len() % 4 != 0 {
+        while !code.bytes.len().is_multiple_of(4) {
             code.op(0);
         }
         // The call of an operation takes nine bytes; an unknown number goes to the last one.

@@ -8,6 +8,7 @@ mod bytecode;
 mod describe;
 mod driver;
 mod error;
+mod java;
 mod options;
 mod pin;
 mod present;
@@ -25,7 +26,12 @@ use std::{
     time::Duration,
 };
 
-use fissure_object::{Schema, enumerate::Alphabet, rules::Rules, spec::Spec};
+use fissure_object::{
+    Schema,
+    enumerate::{Alphabet, Harness},
+    rules::Rules,
+    spec::Spec,
+};
 use fissure_report::object::{LeftOut, MethodReport, ObjectReport};
 
 pub(crate) use error::ObjectError;
@@ -44,8 +50,8 @@ use search::{Bounds, Findings, Search};
 use session::Session;
 use target::{Callable, Target};
 
-/// The core may take this much of a method's budget.
-const CORE_SHARE: u32 = 1;
+/// What the row of the core itself is called.
+const CORE: &str = "core";
 
 /// Carries the command out. An error means that nothing was tested.
 pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
@@ -76,9 +82,9 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         None => work.all(options.trust_core)?,
     }
     work.conclude();
-    let Work { report, notices, violations, .. } = work;
+    let Work { report, notices, violations, target, .. } = work;
     if let Some(folder) = &options.emit_java {
-        present::emit_java(folder, &report, &violations)?;
+        present::emit_java(folder, &target, &violations)?;
     }
     let whole = present::report(&report, notices);
     output::show_object(&report, &whole.notices, options.color, options.verbose)?;
@@ -167,7 +173,7 @@ impl Work {
         };
         let callables: Vec<&Callable> = methods.iter().chain(&tested).collect();
         self.report.core = methods.iter().map(|one| one.method.name.clone()).collect();
-        let name = tested.as_ref().map_or_else(|| "core".to_owned(), |one| one.method.name.clone());
+        let name = tested.as_ref().map_or_else(|| CORE.to_owned(), |one| one.method.name.clone());
         self.session.open(&self.target, &callables, &alphabet)?;
         let mut progress = progress(&name);
         let search = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress);
@@ -204,11 +210,26 @@ impl Work {
         Ok(())
     }
 
+    /// Tests core methods with each other only. One that is not atomic is a finding and leaves the core, so that no other
+    /// method is blamed for it; what is left is tested again.
     fn test_core(&mut self) -> Result<(), Error> {
-        let spec = self.target.spec(None);
-        let methods: Vec<Callable> = self.target.core.clone();
-        let findings = self.search("core", &spec, &methods.iter().collect::<Vec<_>>(), CORE_SHARE)?;
-        let _ = findings;
+        while !self.target.core.is_empty() {
+            let spec = self.target.spec(None);
+            let methods: Vec<Callable> = self.target.core.clone();
+            let blamed = self.search(CORE, &spec, &methods.iter().collect::<Vec<_>>())?;
+            let Some(blamed) = blamed else { return Ok(()) };
+            self.target.core.retain(|callable| callable.method.name != blamed);
+            self.notices.push(format!(
+                "{blamed} is not atomic, so that it is no core method any more; the other methods are tested with {}",
+                if self.target.core.is_empty() { "nothing" } else { "the rest of the core" }
+            ));
+        }
+        for method in std::mem::take(&mut self.target.tested) {
+            self.leave_out(
+                &method,
+                "no core method is atomic, so that there is nothing to test it with".to_owned(),
+            );
+        }
         Ok(())
     }
 
@@ -228,31 +249,40 @@ impl Work {
         }
         let spec = self.target.spec(Some(&method));
         let methods: Vec<&Callable> = core.iter().chain([&method]).collect();
-        self.search(&method.method.name.clone(), &spec, &methods, 1)?;
+        self.search(&method.method.name.clone(), &spec, &methods)?;
         Ok(())
     }
 
-    fn search(&mut self, name: &str, spec: &Spec, methods: &[&Callable], share: u32) -> Result<(), Error> {
+    /// Searches with these methods; gives the method that is not atomic.
+    fn search(&mut self, name: &str, spec: &Spec, methods: &[&Callable]) -> Result<Option<String>, Error> {
         let largest = self.bounds.largest(spec);
         let alphabet = Alphabet::new(spec, largest, &Rules::ALL);
         self.session.open(&self.target, methods, &alphabet)?;
-        let bounds = Bounds { budget: self.bounds.budget / share, ..self.bounds };
         let mut progress = progress(name);
-        let findings = Search::new(&mut self.session, &alphabet, bounds, &mut progress).run(spec)?;
-        self.note(name, &alphabet, &findings, largest.values);
-        Ok(())
+        let findings = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress).run(spec)?;
+        Ok(self.note(name, &alphabet, &findings, largest.values))
     }
 
     fn leave_out(&mut self, callable: &Callable, reason: String) {
         self.report.left_out.push(LeftOut { method: callable.info.signature(), reason });
     }
 
-    /// Puts what a search found out into the report.
-    fn note(&mut self, name: &str, alphabet: &Alphabet, findings: &Findings, values: usize) {
-        let shown = findings
-            .violation
+    /// Puts what a search found out into the report; gives the method that is not atomic.
+    fn note(
+        &mut self,
+        name: &str,
+        alphabet: &Alphabet,
+        findings: &Findings,
+        values: usize,
+    ) -> Option<String> {
+        let blamed = findings.violation.as_ref().map(|violation| match name {
+            CORE => blamed(alphabet, &violation.harness),
+            _ => name.to_owned(),
+        });
+        let shown = blamed
             .as_ref()
-            .map(|violation| present::Shown::new(&self.report.class, name, alphabet, violation));
+            .zip(findings.violation.as_ref())
+            .map(|(blamed, violation)| present::Shown::new(&self.report.class, blamed, alphabet, violation));
         self.report.methods.push(MethodReport {
             method: name.to_owned(),
             atomic: shown.is_none(),
@@ -279,11 +309,22 @@ impl Work {
                 findings.thread_dependent
             ));
         }
+        blamed
     }
 
     fn conclude(&mut self) {
         clear_progress();
     }
+}
+
+/// Which core method to name: the update that is called most often, for updates interfere with each other.
+fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
+    let operations = harness.operations();
+    let calls = |name: &str| operations.iter().filter(|&&one| alphabet.method_name(one) == name).count();
+    let updates =
+        operations.iter().filter(|&&one| !alphabet.read_only(one)).map(|&one| alphabet.method_name(one));
+    let any = operations.first().map_or(CORE, |&one| alphabet.method_name(one));
+    updates.max_by_key(|name| calls(name)).unwrap_or(any).to_owned()
 }
 
 /// Shows on a terminal how far a search is, a few times a second.

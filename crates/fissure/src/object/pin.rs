@@ -2,7 +2,12 @@
 //!
 //! Java has no means for this. The driver's threads carry names, by which they are found under `/proc`.
 
-use std::fs;
+use std::{fs, thread, time::Duration};
+
+/// How often the threads are looked for.
+const TRIES: usize = 100;
+
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Pins the JVM's actors to different processors; whether there are enough of them.
 pub(crate) fn pin(process: u32, actors: usize) -> bool {
@@ -10,7 +15,19 @@ pub(crate) fn pin(process: u32, actors: usize) -> bool {
     if processors.len() < actors {
         return false;
     }
-    let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
+    // A thread gets its name only after it has started.
+    for _ in 0..TRIES {
+        if pinned(process, &processors) == actors {
+            return true;
+        }
+        thread::sleep(PAUSE);
+    }
+    false
+}
+
+/// Pins the actors that can be found; how many.
+fn pinned(process: u32, processors: &[usize]) -> usize {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else { return 0 };
     let mut pinned = 0;
     for task in tasks.flatten() {
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
@@ -23,7 +40,7 @@ pub(crate) fn pin(process: u32, actors: usize) -> bool {
             pinned += usize::from(set(thread, processor));
         }
     }
-    pinned == actors
+    pinned
 }
 
 /// Ends a JVM that does not answer any more.

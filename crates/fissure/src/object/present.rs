@@ -12,7 +12,7 @@ use fissure_report::{
     object::{AtomicOutcome, ObjectReport, ViolationReport},
 };
 
-use super::{error::ObjectError, search::Violation};
+use super::{error::ObjectError, java, search::Violation, target::Target};
 
 /// A violation, ready to be shown.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Puts a violation into words.
+    /// Puts a violation of a method into words.
     pub(crate) fn new(class: &str, method: &str, alphabet: &Alphabet, violation: &Violation) -> Self {
         let schema = alphabet.schema(&violation.harness);
         let atomic = violation.atomic.iter().map(|(outcome, orders)| AtomicOutcome {
@@ -34,10 +34,9 @@ impl Shown {
                 .map(|order| in_words(order, &violation.harness, alphabet))
                 .collect(),
         });
-        let blamed = if method == "core" { blamed(alphabet, &violation.harness) } else { method.to_owned() };
         Shown {
             report: ViolationReport {
-                subject: format!("{class}.{}", blamed.split('<').next().unwrap_or(&blamed)),
+                subject: format!("{class}.{}", method.split('<').next().unwrap_or(method)),
                 harness: schema.to_string(),
                 outcome: violation.outcome.join(", "),
                 hits: violation.hits,
@@ -47,15 +46,6 @@ impl Shown {
             schema,
         }
     }
-}
-
-/// Which core method to name: the update that is called most often, for it is the one that interferes with itself.
-fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
-    let operations = harness.operations();
-    let calls = |name: &str| operations.iter().filter(|&&one| alphabet.method_name(one) == name).count();
-    let updates =
-        operations.iter().filter(|&&one| !alphabet.read_only(one)).map(|&one| alphabet.method_name(one));
-    updates.max_by_key(|name| calls(name)).unwrap_or("core").to_owned()
 }
 
 /// An order of the invocations in words.
@@ -83,8 +73,13 @@ pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
 }
 
 /// Writes programs that show violations without Fissure.
-pub(crate) fn emit_java(folder: &Path, object: &ObjectReport, shown: &[Shown]) -> Result<(), ObjectError> {
-    let _ = (object, shown);
-    fs::create_dir_all(folder)
-        .map_err(|source| ObjectError::Write { path: folder.display().to_string(), source })
+pub(crate) fn emit_java(folder: &Path, target: &Target, shown: &[Shown]) -> Result<(), ObjectError> {
+    let complain = |path: &Path, source| ObjectError::Write { path: path.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(|source| complain(folder, source))?;
+    for shown in shown {
+        let source = java::program(target, &shown.report, &shown.schema);
+        let path = folder.join(format!("{}.java", source.name));
+        fs::write(&path, source.text).map_err(|source| complain(&path, source))?;
+    }
+    Ok(())
 }

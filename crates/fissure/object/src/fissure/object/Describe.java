@@ -127,9 +127,7 @@ final class Describe {
     }
 
     private static void add(Map<String, Method> found, Method method, Class<?> type) {
-        boolean own = method.getDeclaringClass() != Object.class
-                || List.of("toString", "hashCode").contains(method.getName());
-        if (!own || method.isSynthetic() || Modifier.isStatic(method.getModifiers())
+        if (method.getDeclaringClass() == Object.class || method.isSynthetic() || Modifier.isStatic(method.getModifiers())
                 || !isVisible(method.getModifiers(), type)) {
             return;
         }
