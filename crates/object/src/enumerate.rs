@@ -45,6 +45,13 @@ impl Harness {
         self.sequences.concat()
     }
 
+    /// The sequences in which a method may misbehave: that of the method under test, or all if the core is tested.
+    pub fn suspects(&self) -> Vec<usize> {
+        let Some(target) = self.target else { return (0..self.sequences.len()).collect() };
+        let starts = crate::linearize::starts(&self.lengths());
+        vec![starts.partition_point(|&start| start <= target) - 1]
+    }
+
     /// The lengths of the sequences.
     pub fn lengths(&self) -> Vec<usize> {
         self.sequences.iter().map(Vec::len).collect()

@@ -31,6 +31,7 @@ macro_rules! classes {
 const CLASSES: &[(&str, &[u8])] = classes![
     "Actors$Actor",
     "Actors$Job",
+    "Actors$Nudge",
     "Actors",
     "Channel",
     "Counts",
@@ -157,7 +158,6 @@ impl Driver {
             .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
             .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
             .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
-            .args(std::env::var("FISSURE_OBJECT_JAVA_OPTIONS").unwrap_or_default().split_whitespace())
             .arg("-cp")
             .arg(classpath)
             .args(["fissure.object.Driver", &setup.actors.to_string()])
@@ -279,6 +279,7 @@ impl Driver {
         for (outcome, _) in &outcomes.atomic {
             message.numbers(outcome.iter().map(|&number| number as usize));
         }
+        message.numbers(harness.suspects().into_iter());
         message.long(time.as_nanos() as i64);
         message.byte(u8::from(patient));
         let width = harness.lengths().iter().sum();

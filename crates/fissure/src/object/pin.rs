@@ -17,7 +17,7 @@ pub(crate) fn pin(process: u32, actors: usize) -> bool {
     }
     // A thread gets its name only after it has started.
     for _ in 0..TRIES {
-        if pinned(process, &processors) == actors {
+        if pinned(process, &processors) == 2 * actors {
             return true;
         }
         thread::sleep(PAUSE);
@@ -31,8 +31,10 @@ fn pinned(process: u32, processors: &[usize]) -> usize {
     let mut pinned = 0;
     for task in tasks.flatten() {
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        let number =
-            name.trim().strip_prefix("fissure-actor").and_then(|number| number.parse::<usize>().ok());
+        let number = ["fissure-actor", "fissure-nudge"]
+            .iter()
+            .find_map(|prefix| name.trim().strip_prefix(prefix))
+            .and_then(|number| number.parse::<usize>().ok());
         let thread = task.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
         if let (Some(number), Some(thread)) = (number, thread)
             && let Some(&processor) = processors.get(number)

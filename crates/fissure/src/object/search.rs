@@ -1,10 +1,10 @@
 //! The search: examines and executes harnesses, small ones first, until one shows that a method is not atomic or the
 //! time is over.
 //!
-//! It goes in rounds. Each round takes more harnesses of every rank and executes each for longer than the round before,
-//! so that what is easy to see is seen at once and what is rare gets its time. Harnesses that could reveal something
-//! ([`Examination::could_reveal`]) come first; a few others are tried in every round, for the examination only
-//! knows methods that misbehave in the usual ways.
+//! It goes in rounds. Every rank gets the same time in a round, twice that of the round before, so that what is easy to
+//! see is seen at once, what is rare gets its time, and the few small harnesses are executed for longer than the many large
+//! ones. Harnesses that could reveal something ([`Examination::could_reveal`]) come first; a few others are tried in
+//! every round, for the examination only knows methods that misbehave in the usual ways.
 
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,13 @@ struct Pool<'a> {
     exhausted: bool,
 }
 
+/// The time for the harnesses of one rank in the first round; it doubles from round to round.
+const SHARE: Duration = Duration::from_millis(48);
+
+/// The shortest and the longest time for which a harness is executed.
+const SHORTEST: Duration = Duration::from_millis(4);
+const LONGEST: Duration = Duration::from_millis(500);
+
 /// How many harnesses of a rank are examined at a time.
 const BATCH: usize = 128;
 
@@ -113,6 +120,8 @@ pub(crate) struct Search<'a> {
     started: Instant,
     findings: Findings,
     progress: &'a mut dyn FnMut(u64, u64),
+    /// Whether a harness is executed for the whole time even if it has shown a violation.
+    patient: bool,
 }
 
 impl<'a> Search<'a> {
@@ -123,39 +132,40 @@ impl<'a> Search<'a> {
         bounds: Bounds,
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
-        Search { session, alphabet, bounds, started: Instant::now(), findings: Findings::default(), progress }
+        let (started, findings) = (Instant::now(), Findings::default());
+        Search { session, alphabet, bounds, started, findings, progress, patient: false }
     }
 
     /// Searches through all ranks.
     pub(crate) fn run(mut self, spec: &Spec) -> Result<Findings, ObjectError> {
         let mut pools = self.pools(spec);
         for round in 0_u32.. {
-            let slice = Duration::from_millis(6 << round.min(6));
-            let many = 12_usize << (2 * round.min(6));
+            let share = SHARE * (1 << round.min(8));
             for pool in &mut pools {
+                let many = (share.as_millis() / SHORTEST.as_millis()) as usize;
                 self.fill(pool, many)?;
-                let few = (many / 8).max(2);
-                let revealing = pool.revealing.len().min(many);
-                let plain = pool.plain.len().min(if revealing < few { many } else { few });
-                let chosen = pool.revealing[..revealing].iter_mut().chain(&mut pool.plain[..plain]);
-                for ready in chosen {
-                    if self.is_over() || self.execute(ready, slice)? {
-                        return Ok(self.finish());
+                for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, share / 8)] {
+                    let number = list.len().min((share.as_millis() / SHORTEST.as_millis()) as usize).max(1);
+                    let slice = (share / number as u32).min(LONGEST);
+                    for ready in list.iter_mut().take(number) {
+                        if self.is_over() || self.execute(ready, slice)? {
+                            return Ok(self.finish());
+                        }
                     }
                 }
             }
-            let nothing_left =
-                pools.iter().all(|pool| pool.exhausted && pool.revealing.len() + pool.plain.len() <= many);
-            if self.is_over() || (nothing_left && round > 5) {
+            let tired = |pool: &Pool<'_>| pool.exhausted && LONGEST * pool.revealing.len() as u32 <= share;
+            if self.is_over() || (pools.iter().all(tired) && round > 5) {
                 break;
             }
         }
         Ok(self.finish())
     }
 
-    /// Executes one harness for the whole budget.
+    /// Executes one harness for the whole budget, whatever it shows.
     pub(crate) fn one(mut self, harness: Harness) -> Result<Findings, ObjectError> {
         if let Some(mut ready) = self.examine(vec![harness])?.into_iter().map(|(ready, _)| ready).next() {
+            self.patient = true;
             self.execute(&mut ready, self.bounds.budget)?;
         }
         Ok(self.finish())
@@ -256,7 +266,8 @@ impl<'a> Search<'a> {
         self.findings.harnesses += 1;
         let Some(outcome) = self.violates(ready, time)? else { return Ok(false) };
         self.findings.elapsed = self.started.elapsed();
-        let (ready, outcome) = self.shrink(ready.clone(), outcome)?;
+        let (ready, outcome) =
+            if self.patient { (ready.clone(), outcome) } else { self.shrink(ready.clone(), outcome)? };
         let violation = self.count(&ready, outcome)?;
         self.findings.violation = Some(violation);
         Ok(true)
@@ -269,7 +280,7 @@ impl<'a> Search<'a> {
         time: Duration,
     ) -> Result<Option<(Outcome, u64, u64)>, ObjectError> {
         let text = self.alphabet.schema(&ready.harness).to_string();
-        let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, time, false)? else {
+        let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, time, self.patient)? else {
             self.findings.stuck.push(text);
             return Ok(None);
         };
@@ -337,7 +348,9 @@ impl<'a> Search<'a> {
         let words = in_words(self.session, &outcome);
         let atomic = ready.outcomes.atomic.iter();
         let atomic = atomic.map(|(one, runs)| (in_words(self.session, one), runs.clone())).collect();
-        if let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, COUNTING, true)? {
+        if !self.patient
+            && let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, COUNTING, true)?
+        {
             hits += stressed.outcomes.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, count)| *count);
             executions += stressed.executions;
         }

@@ -11,9 +11,15 @@ final class Actors {
     }
 
     private final Actor[] actors;
+    private final Nudge[] nudges;
 
     Actors(int number) {
         actors = new Actor[number];
+        nudges = new Nudge[number];
+        for (int actor = 0; actor < number; actor++) {
+            nudges[actor] = new Nudge(actor);
+            nudges[actor].start();
+        }
         for (int actor = 0; actor < number; actor++) {
             actors[actor] = new Actor(actor);
             actors[actor].start();
@@ -26,6 +32,14 @@ final class Actors {
             actors[actor].failure = null;
             actors[actor].job = job;
             LockSupport.unpark(actors[actor]);
+        }
+    }
+
+    /** Disturbs these threads at random moments from now on, or no more. */
+    void nudge(int[] which, boolean on) {
+        for (int actor : which) {
+            nudges[actor].on = on;
+            LockSupport.unpark(nudges[actor]);
         }
     }
 
@@ -47,6 +61,42 @@ final class Actors {
             }
         }
         return null;
+    }
+
+    /**
+     * Shares its processor with an actor and wakes up now and then, so that the actor stops for some microseconds wherever
+     * it is. An operation of a few steps is hardly ever met between two of them otherwise.
+     */
+    private static final class Nudge extends Thread {
+        /** It sleeps for this many nanoseconds, and up to as many more. */
+        private static final int SLEEP = 20_000;
+        /** It stays for this many turns of waiting, and up to as many more. */
+        private static final int STAY = 64;
+
+        volatile boolean on;
+
+        Nudge(int number) {
+            super("fissure-nudge" + number);
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            long random = getName().hashCode() | 1;
+            while (true) {
+                if (!on) {
+                    LockSupport.park(this);
+                    continue;
+                }
+                random ^= random << 13;
+                random ^= random >>> 7;
+                random ^= random << 17;
+                LockSupport.parkNanos(SLEEP + (random >>> 40) % SLEEP);
+                for (long left = STAY + (random >>> 40) % STAY; left > 0; left--) {
+                    Thread.onSpinWait();
+                }
+            }
+        }
     }
 
     private static final class Actor extends Thread {

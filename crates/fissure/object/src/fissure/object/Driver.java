@@ -139,6 +139,7 @@ public final class Driver {
         int[][] sequences = readSequences();
         int[][] before = readSequences();
         int[][] atomic = readSequences();
+        int[] nudged = channel.readNumbers();
         long nanoseconds = channel.in.readLong();
         boolean patient = channel.in.readBoolean();
         String problem = "";
@@ -149,7 +150,9 @@ public final class Driver {
         try {
             Stress stress = new Stress(operations, dictionary, sequences, before, atomic, nanoseconds, patient);
             actors.start(stress, stress.actors());
+            actors.nudge(nudged, true);
             fit = await(stress);
+            actors.nudge(nudged, false);
             elapsed = System.nanoTime() - started;
             Throwable failure = actors.failure(stress.actors());
             if (!fit) {

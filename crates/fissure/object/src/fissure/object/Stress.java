@@ -10,7 +10,7 @@ package fissure.object;
  * places.
  */
 final class Stress implements Actors.Job {
-    private static final int STRIDE = Integer.getInteger("fissure.stride", 8);
+    private static final int STRIDE = 8;
 
     private final Operations operations;
     private final int[][] sequences;
