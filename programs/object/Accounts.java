@@ -1,6 +1,6 @@
 // Two accounts. A transfer takes from one and gives to the other in two locked steps, and the total of a moment between them is
 // wrong. The class and its methods are not public, and one of them takes an enumeration.
-// fissure: object --core deposit,balance
+// fissure: object --core deposit,balance --values 3
 // fissure: non-atomic transfer total
 class Accounts {
     enum Account { SAVINGS, CHECKING }

@@ -1,5 +1,5 @@
 // The same with one lock around each of the two.
-// fissure: object --core deposit,balance
+// fissure: object --core deposit,balance --values 3
 // fissure: atomic transfer total
 class AccountsFixed {
     enum Account { SAVINGS, CHECKING }

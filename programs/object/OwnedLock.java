@@ -1,7 +1,7 @@
 // A lock that knows its owner: what it answers depends on which thread asks, so that nothing sequential can be compared
 // with. Nothing may be reported.
 // fissure: object --core tryLock,unlock
-// fissure: may-be-untested isMine
+// fissure: atomic isMine
 public class OwnedLock {
     private Thread owner;
     private int holds;

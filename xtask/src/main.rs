@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a development command talks to its user on standard output")]
 
 mod bench;
+mod bench_object;
 mod demo;
 mod hook;
 mod install;
@@ -28,6 +29,8 @@ Usage: cargo xtask TASK
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
                                 measure what watching costs, as ratios to the plain run
+  bench object [--seconds N] [--budget N] [--class NAME]
+                                execute the harnesses of the Violat paper and search for its methods
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +54,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
+        ["bench", "object", options @ ..] => bench_object::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -125,7 +125,7 @@ pub(crate) struct ObjectArguments {
     pub(crate) exclude: Vec<String>,
 
     /// Arguments for the constructor, such as '16,true'.
-    #[arg(long, value_name = "ARGS")]
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) constructor: Option<String>,
 
     /// A file in TOML that says the same: core, methods, exclude, read-only, constructor.
