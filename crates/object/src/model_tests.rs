@@ -186,7 +186,9 @@ fn judge(harness: &Harness, alphabet: &Alphabet) -> (bool, bool) {
     let results = results(&examination, alphabet);
     let outcomes = examination.outcomes(&results).unwrap();
     let violated = all_outcomes(harness, alphabet).iter().any(|outcome| !outcomes.contains(outcome));
-    (violated, examination.could_reveal(&outcomes, &results))
+    let reveals = examination.could_reveal(&outcomes, &results);
+    assert_eq!(reveals, examination.promise(&outcomes, &results) > 0);
+    (violated, reveals)
 }
 
 fn spec(name: &str, parameters: Vec<Domain>, read_only: bool) -> Spec {

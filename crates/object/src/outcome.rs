@@ -113,7 +113,19 @@ impl Examination {
 
     /// Whether a method that misbehaves could show an outcome that is not atomic.
     pub fn could_reveal(&self, outcomes: &Outcomes, results: &Results) -> bool {
-        self.suspicions.iter().any(|suspicion| match suspicion {
+        self.suspicions.iter().any(|suspicion| self.reveals(suspicion, outcomes, results))
+    }
+
+    /// How much a harness could reveal: the part of the ways to misbehave that show an outcome that is not atomic, in
+    /// thousandths and rounded up, so that it is 0 only if the harness could reveal nothing.
+    pub fn promise(&self, outcomes: &Outcomes, results: &Results) -> u32 {
+        let shown =
+            self.suspicions.iter().filter(|suspicion| self.reveals(suspicion, outcomes, results)).count();
+        (shown * 1000).div_ceil(self.suspicions.len().max(1)) as u32
+    }
+
+    fn reveals(&self, suspicion: &Suspicion, outcomes: &Outcomes, results: &Results) -> bool {
+        match suspicion {
             Suspicion::Updates { run } => {
                 self.outcome(run, results).is_some_and(|outcome| !outcomes.contains(&outcome))
             }
@@ -127,7 +139,7 @@ impl Examination {
                     !outcomes.contains(&outcome)
                 })
             }
-        })
+        }
     }
 
     fn run(&self, invocations: &[usize]) -> Run {

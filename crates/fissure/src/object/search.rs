@@ -85,6 +85,8 @@ struct Ready {
     harness: Harness,
     outcomes: Outcomes,
     epoch: usize,
+    /// How much it could reveal.
+    promise: u32,
 }
 
 /// The harnesses of one rank.
@@ -93,7 +95,17 @@ struct Pool<'a> {
     order: Shuffled,
     revealing: Vec<Ready>,
     plain: Vec<Ready>,
+    /// Whether there are no more.
     exhausted: bool,
+    /// For how long each of them was executed, counting only rounds in which all of them were.
+    each: Duration,
+}
+
+impl Pool<'_> {
+    /// Whether every harness was executed for so long that the time is better spent on others.
+    fn is_done(&self) -> bool {
+        self.exhausted && (self.each >= ENOUGH || self.revealing.len() + self.plain.len() == 0)
+    }
 }
 
 /// The time for the harnesses of one rank in the first round; it doubles from round to round.
@@ -102,6 +114,9 @@ const SHARE: Duration = Duration::from_millis(48);
 /// The shortest and the longest time for which a harness is executed.
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(500);
+
+/// A harness that was executed for so long has had its chance.
+const ENOUGH: Duration = Duration::from_secs(2);
 
 /// How many harnesses of a rank are examined at a time.
 const BATCH: usize = 128;
@@ -141,22 +156,26 @@ impl<'a> Search<'a> {
         let mut pools = self.pools(spec);
         for round in 0_u32.. {
             let share = SHARE * (1 << round.min(8));
+            pools.retain(|pool| !pool.is_done());
+            if pools.is_empty() {
+                break;
+            }
             for pool in &mut pools {
                 let many = (share.as_millis() / SHORTEST.as_millis()) as usize;
                 self.fill(pool, many)?;
-                for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, share / 8)] {
+                let plain = if pool.revealing.is_empty() { share / 2 } else { share / 8 };
+                for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, plain)] {
                     let number = list.len().min((share.as_millis() / SHORTEST.as_millis()) as usize).max(1);
                     let slice = (share / number as u32).min(LONGEST);
-                    for ready in list.iter_mut().take(number) {
-                        if self.is_over() || self.execute(ready, slice)? {
+                    if number == list.len() {
+                        pool.each += slice;
+                    }
+                    for at in chosen(list, number) {
+                        if self.is_over() || self.execute(&mut list[at], slice)? {
                             return Ok(self.finish());
                         }
                     }
                 }
-            }
-            let tired = |pool: &Pool<'_>| pool.exhausted && LONGEST * pool.revealing.len() as u32 <= share;
-            if self.is_over() || (pools.iter().all(tired) && round > 5) {
-                break;
             }
         }
         Ok(self.finish())
@@ -193,17 +212,25 @@ impl<'a> Search<'a> {
         let pool = |rank: &Rank| {
             let enumeration = Enumeration::new(spec, self.alphabet, *rank, Rules::ALL);
             let order = Shuffled::new(enumeration.numbers(), self.bounds.seed);
-            Pool { enumeration, order, revealing: Vec::new(), plain: Vec::new(), exhausted: false }
+            Pool {
+                enumeration,
+                order,
+                revealing: Vec::new(),
+                plain: Vec::new(),
+                exhausted: false,
+                each: Duration::ZERO,
+            }
         };
         ranks.iter().map(pool).collect()
     }
 
     /// Examines harnesses until there are enough that could reveal something, or enough were examined for now.
     fn fill(&mut self, pool: &mut Pool<'_>, many: usize) -> Result<(), ObjectError> {
-        let most = pool.revealing.len() + pool.plain.len() + 16 * many;
+        let enough = 4 * many;
+        let most = pool.revealing.len() + pool.plain.len() + 32 * many;
         while !pool.exhausted
             && !self.is_over()
-            && pool.revealing.len() < many
+            && pool.revealing.len() < enough
             && pool.revealing.len() + pool.plain.len() < most
         {
             let mut batch = Vec::new();
@@ -245,8 +272,8 @@ impl<'a> Search<'a> {
         for (harness, examination) in examinations {
             match examination.outcomes(self.session.results()) {
                 Some(outcomes) => {
-                    let reveals = examination.could_reveal(&outcomes, self.session.results());
-                    ready.push((Ready { harness, outcomes, epoch }, reveals));
+                    let promise = examination.promise(&outcomes, self.session.results());
+                    ready.push((Ready { harness, outcomes, epoch, promise }, promise > 0));
                 }
                 None => self.findings.undetermined += 1,
             }
@@ -356,6 +383,16 @@ impl<'a> Search<'a> {
         }
         Ok(Violation { harness: ready.harness.clone(), outcome: words, hits, executions, atomic })
     }
+}
+
+/// So many harnesses of a list: in turn the most promising one and the next in the order of the shuffle, for what promises
+/// most is often much alike.
+fn chosen(list: &[Ready], number: usize) -> Vec<usize> {
+    let mut best: Vec<usize> = (0..list.len()).collect();
+    best.sort_by_key(|&at| std::cmp::Reverse(list[at].promise));
+    let mut taken = vec![false; list.len()];
+    let both = best.iter().copied().enumerate().flat_map(|(next, best)| [best, next]);
+    both.filter(|&at| !std::mem::replace(&mut taken[at], true)).take(number).collect()
 }
 
 /// The harness without one of its invocations, which must not be the one under test.
