@@ -38,8 +38,10 @@ final class Actors {
     /** Disturbs these threads at random moments from now on, or no more. */
     void nudge(int[] which, boolean on) {
         for (int actor : which) {
-            nudges[actor].on = on;
-            LockSupport.unpark(nudges[actor]);
+            if (nudges[actor].on != on) {
+                nudges[actor].on = on;
+                LockSupport.unpark(nudges[actor]);
+            }
         }
     }
 

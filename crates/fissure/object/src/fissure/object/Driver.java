@@ -25,11 +25,15 @@ public final class Driver {
     /** Threads that make no progress for this long are stuck, in milliseconds. */
     private static final long PATIENCE = 5_000;
 
+    /** For so many milliseconds threads are disturbed, then left alone for as long; a power of two. */
+    private static final int NUDGED = 8;
+
     private final Channel channel;
     private final Actors actors;
     private final ClassLoader loader = Driver.class.getClassLoader();
     private Operations operations;
     private Dictionary dictionary;
+    private int turn;
 
     private Driver(Channel channel, int actors) {
         this.channel = channel;
@@ -150,8 +154,7 @@ public final class Driver {
         try {
             Stress stress = new Stress(operations, dictionary, sequences, before, atomic, nanoseconds, patient);
             actors.start(stress, stress.actors());
-            actors.nudge(nudged, true);
-            fit = await(stress);
+            fit = await(stress, nudged);
             actors.nudge(nudged, false);
             elapsed = System.nanoTime() - started;
             Throwable failure = actors.failure(stress.actors());
@@ -181,11 +184,13 @@ public final class Driver {
         return fit;
     }
 
-    /** Waits for the threads as long as they make progress. */
-    private boolean await(Stress stress) throws InterruptedException {
+    /** Waits for the threads as long as they make progress; disturbs some of them now and then. */
+    private boolean await(Stress stress, int[] nudged) throws InterruptedException {
         long seen = -1;
         long since = System.nanoTime();
         while (!actors.ended(stress.actors())) {
+            // Half of the time in turn: where other programs want the processor, giving it up has its price.
+            actors.nudge(nudged, (turn++ & NUDGED) != 0);
             Thread.sleep(1);
             long now = System.nanoTime();
             if (stress.progress() != seen) {
