@@ -62,9 +62,10 @@ impl Examination {
     /// Prepares the examination; `None` if the harness has too many linearizations.
     ///
     /// **Could reveal** is the rule behind the suspicions: each concurrent invocation either comes before the method under test
-    /// or misses it, independently of the others. A reader then answers as if only some of the earlier updates had
-    /// happened; an update is moved before or after other invocations one by one. A harness of which all such outcomes
-    /// are atomic cannot show a method that misbehaves in this way only, and is tried after the others.
+    /// or after it, independently of the others. A reader then answers as if only some of the earlier updates had
+    /// happened; some of the invocations before an update see it already, or one after it does not see it. A harness of
+    /// which all such outcomes are atomic cannot show a method that misbehaves in these ways only, and is tried after
+    /// the others.
     pub fn new(harness: &Harness, alphabet: &Alphabet) -> Option<Self> {
         let lengths = harness.lengths();
         let operations = harness.operations();
@@ -156,13 +157,15 @@ impl Examination {
         Some(outcome)
     }
 
+    /// In each linearization, the method misses some of the concurrent invocations that come before it.
     fn suspect_reader(&mut self, target: usize, place: &Place) {
         let mut known = FxHashSet::default();
         for (number, linearization) in self.linearizations.iter().enumerate() {
-            let free: Vec<usize> = linearization.iter().copied().filter(|&one| place.free[one]).collect();
-            for chosen in subsets(&free) {
-                let seen = |one: usize| place.before[one] || chosen.contains(&one);
-                let mut run: Vec<usize> = linearization.iter().copied().filter(|&one| seen(one)).collect();
+            let earlier = earlier(linearization, target);
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            for missed in subsets(&free) {
+                let mut run: Vec<usize> =
+                    earlier.iter().copied().filter(|one| !missed.contains(one)).collect();
                 run.push(target);
                 if known.insert((number, run.clone())) {
                     self.suspicions.push(Suspicion::Reads { linearization: number, run });
@@ -171,33 +174,41 @@ impl Examination {
         }
     }
 
+    /// In each linearization, some of the concurrent invocations that come before the method see what it does already, or it
+    /// misses them, which is the same; or one that comes after it misses it.
     fn suspect_update(&mut self, target: usize, place: &Place) {
         let mut known = FxHashSet::default();
-        for linearization in &self.linearizations {
-            let others: Vec<usize> = linearization.iter().copied().filter(|&one| one != target).collect();
-            let free: Vec<usize> =
-                others.iter().copied().filter(|&one| place.free[one] || place.own_later[one]).collect();
-            for chosen in subsets(&free) {
-                let first = |one: &&usize| place.before[**one] || chosen.contains(one);
-                let mut run: Vec<usize> = others.iter().filter(first).copied().collect();
+        for (number, linearization) in self.linearizations.iter().enumerate() {
+            let earlier = earlier(linearization, target);
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            let later = &linearization[earlier.len() + 1..];
+            for moved in subsets(&free) {
+                let mut run: Vec<usize> =
+                    earlier.iter().copied().filter(|one| !moved.contains(one)).collect();
                 run.push(target);
-                run.extend(others.iter().filter(|one| !first(one)));
+                run.extend(moved);
+                run.extend(later);
                 if known.insert(run.clone()) {
                     self.suspicions.push(Suspicion::Updates { run });
                 }
+            }
+            for (at, &other) in later.iter().enumerate().filter(|(_, other)| place.free[**other]) {
+                let run = [earlier, &later[..at], &[other]].concat();
+                self.suspicions.push(Suspicion::Reads { linearization: number, run });
             }
         }
     }
 }
 
-/// How the other invocations of a harness stand to one of them.
+/// The invocations that come before this one.
+fn earlier(linearization: &[usize], target: usize) -> &[usize] {
+    linearization.split(|&one| one == target).next().unwrap_or_default()
+}
+
+/// Which invocations of a harness may run at the same time as one of them.
 struct Place {
-    /// Comes before it in its own sequence, or in one that is ordered before.
-    before: Vec<bool>,
     /// Lies in a sequence that runs at the same time.
     free: Vec<bool>,
-    /// Comes after it in its own sequence.
-    own_later: Vec<bool>,
 }
 
 impl Place {
@@ -206,20 +217,11 @@ impl Place {
         let order = closure(lengths.len(), &harness.order);
         let sequence_of = |one: usize| starts.partition_point(|&start| start <= one) - 1;
         let own = sequence_of(target);
-        let total = lengths.iter().sum();
-        let mut place =
-            Place { before: vec![false; total], free: vec![false; total], own_later: vec![false; total] };
-        for one in 0..total {
+        let free = (0..lengths.iter().sum()).map(|one| {
             let sequence = sequence_of(one);
-            if sequence == own {
-                place.before[one] = one < target;
-                place.own_later[one] = one > target;
-            } else {
-                place.before[one] = order[sequence][own];
-                place.free[one] = !order[sequence][own] && !order[own][sequence];
-            }
-        }
-        place
+            sequence != own && !order[sequence][own] && !order[own][sequence]
+        });
+        Place { free: free.collect() }
     }
 }
 
