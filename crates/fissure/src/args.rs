@@ -1,6 +1,6 @@
 //! The options, and what becomes of a command line that cannot be understood.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use crate::error::Error;
 use clap::{
@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Show, merge or convert the JSON reports of earlier runs.
     Report(ReportArguments),
+    /// Find the methods of a concurrent object that are not atomic.
+    Object(ObjectArguments),
     /// Check that Fissure works here: find the agent and Java, plant a race and see it found.
     Doctor,
 }
@@ -152,6 +154,108 @@ pub(crate) struct ReportArguments {
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fissure object java.util.concurrent.ConcurrentHashMap --method size
+  fissure object com.acme.Cache --classpath target/classes --core get,put --budget 20s
+
+Exit codes: 0 nothing found, 1 a method is not atomic, 2 usage or tool error.")]
+pub(crate) struct ObjectArguments {
+    /// The class, with its package; nested classes with $.
+    #[arg(value_name = "CLASS")]
+    pub(crate) class: String,
+
+    /// Where the class and what it needs are: folders and archives with colons between them.
+    #[arg(long, value_name = "CP", default_value = "")]
+    pub(crate) classpath: String,
+
+    /// Methods that are taken to be atomic: put, put/2 or 'put(Object, Object)'. Without it the built-in or inferred ones.
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    pub(crate) core: Vec<String>,
+
+    /// A method to test. May be repeated; without it all that can be called.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) method: Vec<String>,
+
+    /// A method to leave out. May be repeated.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Arguments for the constructor, such as '16,true'.
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub(crate) constructor: Option<String>,
+
+    /// A file in TOML that says the same: core, methods, exclude, read-only, constructor.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Option<PathBuf>,
+
+    /// The most invocations in a harness.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub(crate) invocations: u8,
+
+    /// The most sequences, which are executed at the same time.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=4))]
+    pub(crate) sequences: u8,
+
+    /// The most different values; without it 2, and more for methods that take ranges.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(crate) values: Option<u8>,
+
+    /// How long to search for each method: 500ms, 5s, 2m.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub(crate) budget: Duration,
+
+    /// Execute this harness only, as in '[put(0,0)], [size()]'.
+    #[arg(long, value_name = "HARNESS")]
+    pub(crate) harness: Option<String>,
+
+    /// Do not test whether the core itself is atomic.
+    #[arg(long)]
+    pub(crate) trust_core: bool,
+
+    /// What decides the order of the harnesses.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The java to use; without it that of JAVA_HOME or the first on PATH.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) java: Option<PathBuf>,
+
+    /// Write the report as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write for each violation a Java program to this folder that shows it without Fissure.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) emit_java: Option<PathBuf>,
+
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Show every atomic outcome with all linearizations that lead to it.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| "write it as 500ms, 5s or 2m".to_owned())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err("write it as 500ms, 5s or 2m".to_owned()),
+    };
+    if !(0.001..=86_400.0 * 7.0).contains(&seconds) {
+        return Err("it must be between 1 ms and a week".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

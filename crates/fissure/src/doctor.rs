@@ -85,7 +85,7 @@ fn platform() -> Outcome {
 }
 
 /// The user's `java`: the one of JAVA_HOME, or the first on PATH.
-fn find_java(home: Option<OsString>, path: Option<OsString>) -> Option<PathBuf> {
+pub(crate) fn find_java(home: Option<OsString>, path: Option<OsString>) -> Option<PathBuf> {
     let home = home.filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join("bin"));
     let path: Vec<PathBuf> = path.map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     home.into_iter().chain(path).map(|folder| folder.join("java")).find(|java| java.is_file())

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::object::ObjectError;
+
 /// Why Fissure could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -131,6 +133,10 @@ pub(crate) enum Error {
     /// Waiting for the program failed.
     #[error("cannot wait for '{program}': {source}")]
     Wait { program: String, source: io::Error },
+
+    /// A class cannot be tested.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 
     /// Standard output is gone.
     #[error("cannot write to standard output: {0}")]

@@ -21,6 +21,7 @@ mod doctor;
 mod error;
 mod hunt;
 mod launch;
+mod object;
 mod output;
 mod replay;
 mod report;
@@ -48,6 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Arguments { command: Command::Hunt(options) } => hunt::run(&options),
         Arguments { command: Command::Replay(options) } => replay::run(&options),
         Arguments { command: Command::Report(options) } => report::run(&options),
+        Arguments { command: Command::Object(options) } => object::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };
     match result {

@@ -9,7 +9,7 @@ use std::{
     process::ExitCode,
 };
 
-use fissure_report::{Report, SourceFinder, text, text::Options};
+use fissure_report::{Report, SourceFinder, object, object::ObjectReport, text, text::Options};
 
 use crate::{
     args::{Color, Stop},
@@ -77,6 +77,18 @@ pub(crate) fn show(
         }
     }
     Ok(())
+}
+
+/// Shows what was found out about a class, on standard output: nothing else has a claim to it.
+pub(crate) fn show_object(
+    report: &ObjectReport,
+    notices: &[String],
+    color: Color,
+    verbose: bool,
+) -> Result<(), Error> {
+    let options = Options { width: width(Stream::Output), color: use_color(Stream::Output, color), verbose };
+    let text = object::render(report, notices, &options);
+    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)
 }
 
 /// A file that was found to be writable.

@@ -10,7 +10,7 @@ use fissure_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Exit, Report, SeedRange, triage::Standing};
+use crate::{Exit, Report, SeedRange, object::ObjectReport, triage::Standing};
 
 /// Why a text is no report.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,8 @@ struct Document<'a> {
     problem: Option<&'a str>,
     notices: &'a [String],
     findings: Vec<Judged<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a ObjectReport>,
 }
 
 #[derive(Serialize)]
@@ -83,6 +85,18 @@ struct Read {
 /// # Errors
 /// Only if a finding cannot be expressed as JSON, which its types rule out.
 pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
+    render_with(report, None, version)
+}
+
+/// The same with what was found out about a class, method by method.
+///
+/// # Errors
+/// Only if a finding cannot be expressed as JSON, which its types rule out.
+pub fn render_with(
+    report: &Report,
+    object: Option<&ObjectReport>,
+    version: &str,
+) -> serde_json::Result<String> {
     let mut exits = BTreeMap::new();
     for (exit, count) in &report.exits {
         *exits.entry(exit.code()).or_default() += count;
@@ -113,6 +127,7 @@ pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
         problem: report.problem.as_deref(),
         notices: &report.notices,
         findings: report.sorted_findings().into_iter().map(judged).collect(),
+        object,
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');

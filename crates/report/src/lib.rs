@@ -8,6 +8,7 @@
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod object;
 pub mod sarif;
 pub mod text;
 pub mod triage;
