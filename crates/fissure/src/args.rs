@@ -13,7 +13,7 @@ use fissure_model::{
 
 use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
 
-/// Finds data races in unmodified JVM programs.
+/// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
 #[command(name = "fissure", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 usage or tool error.")]
