@@ -220,7 +220,7 @@ impl Hunt<'_> {
         if interrupted {
             notices.push(format!("the hunt was interrupted after {runs} of {} runs", self.options.runs));
         }
-        notices.extend(found.iter().map(|(finding, tally)| tell_tally(finding, *tally, runs)));
+        notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
         let problem =
             (interrupted && found.is_empty()).then(|| "interrupted before anything was found".to_owned());
@@ -266,6 +266,10 @@ pub(crate) fn words(command: &[OsString]) -> Vec<String> {
     command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-fn tell_tally(finding: &Finding, tally: Tally, runs: u64) -> String {
-    chronicle::tally(&finding.subject, &finding.id, finding.status, tally, runs)
+/// How often a finding that nothing made happen was tried, in words.
+fn tell_attempts(finding: &Finding, tally: Tally, runs: u64) -> Option<String> {
+    let runs = chronicle::count(runs, "run", "runs");
+    let (subject, id, seen) = (&finding.subject, &finding.id, tally.seen);
+    (tally.hits == 0)
+        .then(|| format!("{subject} (id {id}): possible in {seen} of {runs}, and none made it happen"))
 }

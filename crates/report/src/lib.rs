@@ -33,6 +33,9 @@ pub use merge::merge;
 
 use crate::triage::Triage;
 
+/// Analyses that only look on.
+const PASSIVE: [&str; 3] = ["racer", "eraser", "atomizer"];
+
 /// Everything that is reported about the runs of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
@@ -87,6 +90,17 @@ impl Report {
             ))
         });
         findings
+    }
+
+    /// Whether a finding is that of a hunt, which counts runs rather than locations or executions.
+    pub(crate) fn is_hunted(&self, finding: &Finding) -> bool {
+        let is_passive = PASSIVE.contains(&finding.analysis.as_str());
+        !self.seeds.is_empty() && !is_passive && finding.executions.is_none()
+    }
+
+    /// In how many of the runs a finding was seen.
+    pub(crate) fn runs_with(&self, finding: &Finding) -> u64 {
+        if self.is_hunted(finding) { finding.hits } else { finding.runs }
     }
 
     /// The command that shows a finding again, for a shell; `None` if its schedule was not controlled.

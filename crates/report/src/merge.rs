@@ -54,6 +54,13 @@ pub fn merge(reports: Vec<Report>) -> Report {
             }
         }
     }
+    // A run that did not show a finding of a hunt had its chance to.
+    let runs = whole.seeds.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count));
+    for place in 0..whole.findings.len() {
+        if whole.is_hunted(&whole.findings[place]) {
+            whole.findings[place].runs = runs;
+        }
+    }
     whole
 }
 
@@ -70,9 +77,16 @@ fn unite(known: &mut Finding, other: Finding) {
     };
     // Seeds and schedules belong together. Only seeds with a schedule may stand before those without.
     let scheduled = strong.schedules.len() == strong.seeds.len();
+    let targeted = !strong.targets.is_empty() || !weak.targets.is_empty();
+    if targeted {
+        strong.targets.resize(strong.seeds.len(), None);
+    }
     for (at, seed) in weak.seeds.iter().enumerate() {
         if !strong.seeds.contains(seed) {
             strong.seeds.push(*seed);
+            if targeted {
+                strong.targets.push(weak.targets.get(at).cloned().flatten());
+            }
             if let Some(schedule) = weak.schedules.get(at).filter(|_| scheduled) {
                 strong.schedules.push(schedule.clone());
             }
@@ -100,7 +114,10 @@ fn push_once(notices: &mut Vec<String>, notice: String) {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::finding::{Kind, Status};
+    use fissure_model::{
+        finding::{Kind, Status},
+        settings::Pair,
+    };
 
     use super::*;
     use crate::{Exit, SeedRange};
@@ -138,10 +155,27 @@ mod tests {
         assert_eq!((whole.runs, whole.exits[&Exit::Code(0)], whole.seeds.len()), (20, 20, 2));
         assert_eq!(whole.notices, ["noted"]);
         let a = &whole.findings[0];
-        assert_eq!((a.status, a.hits, a.runs), (Status::Bug, 4, 3));
+        assert_eq!((a.status, a.hits, a.runs), (Status::Bug, 4, 20));
         assert_eq!(a.seeds, [12, 1, 2]);
         assert_eq!(a.schedules, ["s12", "s1", "s2"]);
+        assert!(a.targets.is_empty());
         assert_eq!(whole.findings.len(), 2);
+    }
+
+    #[test]
+    fn targets_stay_beside_their_seeds() {
+        let target = || "A.m:1/A.n:2".parse::<Pair>().unwrap();
+        let targeted =
+            |seed| Finding { targets: vec![Some(target())], ..finding("a", Status::Confirmed, &[seed]) };
+        let free = finding("a", Status::Confirmed, &[1, 2]);
+        let united = |first: Finding, second: Finding| {
+            merge(vec![report(1, vec![first], None), report(11, vec![second], None)])
+                .findings
+                .remove(0)
+                .targets
+        };
+        assert_eq!(united(free.clone(), targeted(11)), [None, None, Some(target())]);
+        assert_eq!(united(targeted(11), free), [Some(target()), None, None]);
     }
 
     #[test]

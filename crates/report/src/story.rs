@@ -227,7 +227,7 @@ impl<'a> Teller<'a> {
             Some(owner) => parts.push(format!("owner: {owner}")),
             None => {}
         }
-        if finding.hits > 1 && finding.executions.is_none() {
+        if finding.hits > 1 && finding.executions.is_none() && !self.report.is_hunted(finding) {
             // An array is one object; its elements are counted one by one.
             let array = finding.owner.as_deref().is_some_and(|owner| owner.contains('['));
             match (&finding.owner, array) {
@@ -239,7 +239,8 @@ impl<'a> Teller<'a> {
             }
         }
         if self.report.runs > 1 {
-            let (seen, all) = (words::thousands(finding.runs), words::thousands(self.report.runs));
+            let seen = words::thousands(self.report.runs_with(finding));
+            let all = words::thousands(self.report.runs);
             parts.push(format!("in {seen} of {all} runs"));
         }
         if finding.ordered {

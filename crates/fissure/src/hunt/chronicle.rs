@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use fissure_model::{coverage::Coverage, finding::Status, record::RunEnd};
+use fissure_model::{coverage::Coverage, record::RunEnd};
 use fissure_report::Exit;
 
 use super::{
     baseline::Baseline,
-    merge::Tally,
     run::{Ending, Outcome},
 };
 
@@ -116,15 +115,6 @@ impl Chronicle {
         }
         notices
     }
-}
-
-/// How often a finding was seen, in words.
-pub(crate) fn tally(subject: &str, id: &str, status: Status, tally: Tally, runs: u64) -> String {
-    let runs = count(runs, "run", "runs");
-    if status == Status::Warning {
-        return format!("{subject} (id {id}): possible in {} of {runs}, and none made it happen", tally.seen);
-    }
-    format!("{subject} (id {id}): hit in {} of {runs}", tally.hits)
 }
 
 /// What the control runs were like, in words.

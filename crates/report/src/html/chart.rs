@@ -36,7 +36,7 @@ pub(crate) fn chart(report: &Report, finding: &Finding) -> Option<Chart> {
     if runs < 2 || finding.seeds.is_empty() {
         return None;
     }
-    let hits = finding.runs.min(runs);
+    let hits = report.runs_with(finding).min(runs);
     let (low, high) = interval(hits, runs);
     let (line, band) = curve(report, finding, runs).unwrap_or_default();
     Some(Chart {
@@ -78,7 +78,7 @@ fn enough(hits: u64, runs: u64) -> Option<u64> {
 /// The curve over the runs in the order of their seeds, if each hit is known by its seed.
 fn curve(report: &Report, finding: &Finding, runs: u64) -> Option<(String, String)> {
     let hit: HashSet<u64> = finding.seeds.iter().copied().collect();
-    if hit.len() as u64 != finding.runs || runs > 1_000_000 {
+    if hit.len() as u64 != report.runs_with(finding) || runs > 1_000_000 {
         return None;
     }
     let mut seeds: Vec<u64> = report

@@ -176,11 +176,11 @@ fn facts(report: &Report, finding: &Finding) -> Vec<String> {
         Some(owner) => facts.push(format!("owner {owner}")),
         None => {}
     }
-    if finding.hits > 1 {
+    if finding.hits > 1 && !report.is_hunted(finding) {
         facts.push(format!("seen {}", words::times(finding.hits)));
     }
     if report.runs > 1 {
-        let (seen, all) = (words::thousands(finding.runs), words::thousands(report.runs));
+        let (seen, all) = (words::thousands(report.runs_with(finding)), words::thousands(report.runs));
         facts.push(format!("in {seen} of {all} runs"));
     }
     if finding.ordered {

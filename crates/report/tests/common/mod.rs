@@ -100,8 +100,8 @@ pub(crate) fn append() -> Finding {
     };
     Finding {
         id: "5d41402abc4b2a76".to_owned(),
-        hits: 87,
-        runs: 61,
+        hits: 61,
+        runs: 100,
         seeds: (0..61).map(|k| 4 + k * 3 / 2).collect(),
         schedules: vec!["0*33 1*6 2*5 1*6".to_owned()],
         consequence: Some(Consequence {
@@ -167,6 +167,7 @@ pub(crate) fn race() -> Finding {
         id: "00000000000000c3".to_owned(),
         field_type: Some("int".to_owned()),
         owner: Some("com.acme.text.Buffer@2".to_owned()),
+        hits: 100,
         runs: 100,
         seeds: (1..=100).collect(),
         interleaving: Some(Interleaving { threads: vec!["appender".to_owned(), "eraser".to_owned()], steps }),
@@ -191,7 +192,8 @@ pub(crate) fn deadlock() -> Finding {
         || vec![frame("com.acme.text.Buffer", "length", 9), frame("com.acme.text.Buffer", "append", 20)];
     Finding {
         id: "00000000000000d4".to_owned(),
-        runs: 12,
+        hits: 12,
+        runs: 100,
         seeds: vec![3, 11, 12, 20, 31, 47, 48, 52, 60, 71, 88, 95],
         interleaving: Some(Interleaving { threads: vec!["right".to_owned(), "left".to_owned()], steps }),
         sites: vec![
