@@ -1,6 +1,7 @@
 // The counter is its own lock, and every increment replaces it by another Integer.
 // fissure: must-find racer data-race BoxedLock.count
 // fissure: must-find eraser data-race BoxedLock.count
+// fissure: may-find atomizer atomicity-violation BoxedLock.work:11
 public class BoxedLock {
     private static Integer count = 0;
 

@@ -1,5 +1,6 @@
 // Flag and item are handed over under the lock; after a wait the lock is held again, and so is the outer one that
 // the wait never gave back.
+// fissure: may-find atomizer atomicity-violation HandoverFixed.consume:20
 public class HandoverFixed {
     private final Object consumers = new Object();
     private final Object lock = new Object();

@@ -1,6 +1,7 @@
 // A lock that is made anew for every call protects nothing.
 // fissure: must-find racer data-race LockPerCall.count
 // fissure: must-find eraser data-race LockPerCall.count
+// fissure: may-find atomizer atomicity-violation LockPerCall.increment:10
 public class LockPerCall {
     private int count;
 

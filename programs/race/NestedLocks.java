@@ -1,6 +1,7 @@
 // Each thread holds two locks, but no lock is held by both.
 // fissure: must-find racer data-race NestedLocks.total
 // fissure: may-find eraser data-race NestedLocks.total
+// fissure: may-find atomizer atomicity-violation NestedLocks.work:11
 public class NestedLocks {
     private static int total;
 

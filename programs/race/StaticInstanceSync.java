@@ -1,6 +1,8 @@
 // A static and an instance method, both synchronized, guard the same static field by different locks.
 // fissure: must-find racer data-race StaticInstanceSync.issued
 // fissure: may-find eraser data-race StaticInstanceSync.issued
+// fissure: may-find atomizer atomicity-violation StaticInstanceSync.issueByClass
+// fissure: may-find atomizer atomicity-violation StaticInstanceSync.issueByInstance
 public class StaticInstanceSync {
     private static int issued;
 

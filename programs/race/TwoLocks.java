@@ -2,6 +2,7 @@
 // Eraser needs to see it.
 // fissure: must-find racer data-race TwoLocks.balance
 // fissure: must-find eraser data-race TwoLocks.balance
+// fissure: may-find atomizer atomicity-violation TwoLocks.work:16
 import java.util.concurrent.CyclicBarrier;
 
 public class TwoLocks {

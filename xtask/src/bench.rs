@@ -28,9 +28,11 @@ enum Mode {
     Locks,
     Fields,
     All,
+    /// Racer and Atomizer in one run, on fields.
+    Atomizer,
 }
 
-const FIELD_MODES: [Mode; 3] = [Mode::Plain, Mode::Locks, Mode::Fields];
+const FIELD_MODES: [Mode; 4] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::Atomizer];
 const ARRAY_MODES: [Mode; 4] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All];
 
 /// What the user asked for.
@@ -107,6 +109,15 @@ impl Mode {
             Mode::Locks => "locks",
             Mode::Fields => "fields",
             Mode::All => "all",
+            Mode::Atomizer => "atomizer",
+        }
+    }
+
+    /// What `--watch` and `--analysis` say.
+    fn options(self) -> [&'static str; 2] {
+        match self {
+            Mode::Atomizer => ["fields", "racer,atomizer"],
+            mode => [mode.name(), "racer"],
         }
     }
 }
@@ -119,9 +130,9 @@ impl Bench {
         }
         let watched = &modes[1..];
         print!("{:<14}{:>10}", "kernel", "plain");
-        watched.iter().for_each(|mode| print!("{:>9}", mode.name()));
+        watched.iter().for_each(|mode| print!("{:>10}", mode.name()));
         print!("{:>12}", "plain heap");
-        watched.iter().for_each(|mode| print!("{:>9}", mode.name()));
+        watched.iter().for_each(|mode| print!("{:>10}", mode.name()));
         println!();
         let mut times = vec![Vec::new(); watched.len()];
         let mut heaps = vec![Vec::new(); watched.len()];
@@ -131,19 +142,19 @@ impl Bench {
             print!("{kernel:<14}{:>7.0} ms", plain.elapsed / 1e6);
             for (median, ratios) in watched.iter().zip(&mut times) {
                 ratios.push(median.elapsed / plain.elapsed);
-                print!("{:>8.2}x", median.elapsed / plain.elapsed);
+                print!("{:>9.2}x", median.elapsed / plain.elapsed);
             }
             print!("{:>9.1} MB", plain.heap / 1e6);
             for (median, ratios) in watched.iter().zip(&mut heaps) {
                 ratios.push(median.heap / plain.heap);
-                print!("{:>8.2}x", median.heap / plain.heap);
+                print!("{:>9.2}x", median.heap / plain.heap);
             }
             println!();
         }
         print!("{:<14}{:>10}", "geometric mean", "");
-        times.iter().for_each(|ratios| print!("{:>8.2}x", geometric_mean(ratios)));
+        times.iter().for_each(|ratios| print!("{:>9.2}x", geometric_mean(ratios)));
         print!("{:>12}", "");
-        heaps.iter().for_each(|ratios| print!("{:>8.2}x", geometric_mean(ratios)));
+        heaps.iter().for_each(|ratios| print!("{:>9.2}x", geometric_mean(ratios)));
         println!("\n");
         Ok(())
     }
@@ -180,7 +191,8 @@ impl Bench {
             Mode::Plain => Command::new(java),
             _ => {
                 let mut command = Command::new(&self.fissure);
-                command.args(["detect", "--analysis", "racer", "--watch", mode.name(), "--"]).arg(java);
+                let [watch, analyses] = mode.options();
+                command.args(["detect", "--analysis", analyses, "--watch", watch, "--"]).arg(java);
                 command
             }
         };

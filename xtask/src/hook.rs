@@ -1,4 +1,4 @@
-//! Compiles the Java half of the agent. Its classes are kept in the repository, so that building Fissure needs no JDK.
+//! Compiles what is written in Java. The classes are kept in the repository, so that building Fissure needs no JDK.
 
 use std::{fs, path::Path};
 
@@ -6,18 +6,23 @@ use anyhow::{Context, Result, bail};
 use fissure_model::finding::fingerprint;
 
 use crate::{
-    jdk,
+    jdk::{self, Jdk},
     workspace::{files_below, root, succeed},
 };
 
 /// Compiled only so that the other classes can refer to the JDK's own class with additions; never delivered.
 const STAND_INS: [&str; 1] = ["java/lang/Thread.class"];
 
-/// Compiles `crates/jvm/hook/src` into `crates/jvm/hook/classes` and notes what was compiled.
+/// Compiles the hook classes of the agent and the driver of `fissure object`, and notes what was compiled.
 pub(crate) fn run() -> Result<()> {
     let jdk = jdk::set_up()?;
-    let hook = root().join("crates/jvm/hook");
-    let (sources, classes) = (hook.join("src"), hook.join("classes"));
+    compile(&jdk, &root().join("crates/jvm/hook"), true)?;
+    compile(&jdk, &root().join("crates/fissure/object"), false)
+}
+
+/// Compiles `src` of a folder into its `classes`; classes of the JDK's own packages are patched into it.
+fn compile(jdk: &Jdk, folder: &Path, patched: bool) -> Result<()> {
+    let (sources, classes) = (folder.join("src"), folder.join("classes"));
     let files = files_below(&sources, "java")?;
     if files.is_empty() {
         bail!("there are no Java files in {}", sources.display());
@@ -26,9 +31,14 @@ pub(crate) fn run() -> Result<()> {
         fs::remove_dir_all(&classes).with_context(|| format!("cannot empty {}", classes.display()))?;
     }
     let mut javac = jdk.tool("javac");
-    javac.args(["-nowarn", "-Xlint:-options", "-XDstringConcat=inline", "-source", "11", "-target", "11"]);
-    javac.arg("-g:source,lines").arg("--patch-module");
-    javac.arg(format!("java.base={}", sources.display())).arg("-d").arg(&classes).args(&files);
+    javac.args(["-nowarn", "-Xlint:-options", "-XDstringConcat=inline", "-g:source,lines"]);
+    if patched {
+        javac.args(["-source", "11", "-target", "11", "--patch-module"]);
+        javac.arg(format!("java.base={}", sources.display()));
+    } else {
+        javac.args(["--release", "11"]);
+    }
+    javac.arg("-d").arg(&classes).args(&files);
     succeed(&mut javac)?;
     for stand_in in STAND_INS.map(|name| classes.join(name)).iter().filter(|path| path.exists()) {
         fs::remove_file(stand_in).with_context(|| format!("cannot remove {}", stand_in.display()))?;

@@ -216,6 +216,22 @@ fn is_root() -> bool {
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
+/// Installs something else: one of the packages that this machine's package manager is said to call it.
+pub(crate) fn install_other(names: &[(&str, &'static [&'static str])]) -> Result<()> {
+    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
+        bail!("there is no package manager that this command knows");
+    };
+    let Some((_, packages)) = names.iter().find(|(program, _)| *program == manager.program) else {
+        bail!("{} has no package for it that this command knows", manager.program);
+    };
+    install(&Manager { packages, ..*manager })
+}
+
+/// The first of these programs that the search path leads to.
+pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
+    names.iter().find_map(|name| on_path(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, reason = "a development command talks to its user on standard output")]
 
 mod bench;
+mod bench_object;
+mod browser;
 mod demo;
 mod hook;
 mod install;
@@ -22,14 +24,17 @@ Usage: cargo xtask TASK
   setup                         find a JDK, or install one with the system's package manager
   demo                          build Fissure, run it on an example program and show what it finds
   test                          formatting, lints, build, unit, doc, verifier and end-to-end tests
+  browser                       try the HTML report in Chromium, installed if need be, and take screenshots
   verify-jdk [--java-home DIR] [--modules java.base,...|all]
                                 rewrite every class of a JDK and have the JVM verify it
-  hook                          compile the agent's Java classes into crates/jvm/hook/classes
+  hook                          compile the Java classes of crates/jvm/hook and crates/fissure/object
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
                                 measure what watching costs, as ratios to the plain run
   bench hunt [--runs N] [--rounds N] [--program PART]
                                 measure how likely runs find what there is, and how fast controlled threads are
+  bench object [--seconds N] [--budget N] [--class NAME]
+                                execute the harnesses of the Violat paper and search for its methods
 ";
 
 fn main() -> ExitCode {
@@ -49,11 +54,13 @@ fn run(arguments: &[String]) -> Result<()> {
         ["setup"] => jdk::set_up().map(|jdk| println!("the JDK in {} will do", jdk.bin().display())),
         ["demo"] => demo::run(),
         ["test"] => test::run(),
+        ["browser"] => browser::run(),
         ["hook"] => hook::run(),
         ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
         ["bench", "hunt", options @ ..] => bench::hunt::run(options),
+        ["bench", "object", options @ ..] => bench_object::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// The steps after the set-up. The agent is a library of its own that no test depends on, so that the build comes
 /// before the tests that need it.
-fn steps() -> [(&'static str, &'static [&'static str]); 7] {
+fn steps() -> [(&'static str, &'static [&'static str]); 8] {
     [
         ("formatting", &["fmt", "--all", "--check"]),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
@@ -42,6 +42,7 @@ fn steps() -> [(&'static str, &'static [&'static str]); 7] {
         ("unit tests", &["test", "--workspace", "--lib", "--bins"]),
         ("doc tests", &["test", "--workspace", "--doc"]),
         ("verifier", &["xtask", "verify-jdk", "--modules", "java.base"]),
+        ("browser", &["xtask", "browser"]),
         ("end to end", &["test", "--workspace", "--test", "*", "--", "--show-output"]),
     ]
 }

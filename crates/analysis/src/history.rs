@@ -28,6 +28,9 @@ pub struct Entry {
     pub site: u32,
     /// The locks that protected it.
     pub set: u32,
+    /// Whether it belongs to what the first thread did before another one came along, as far as that may be
+    /// initialisation (see [`crate::lockset`]).
+    pub initial: bool,
 }
 
 type Entries = SmallVec<[Entry; 4]>;
@@ -128,9 +131,11 @@ impl Histories {
     }
 }
 
-/// Whether whatever races with `entry` races with `cover` as well, as far as locks and writing go.
+/// Whether whatever races with `entry` races with `cover` as well, as far as locks, writing and initialisation go.
 pub fn covers(cover: &Entry, entry: &Entry, sets: &mut LockSets) -> bool {
-    (cover.wrote || !entry.wrote) && sets.intersect(entry.set, cover.set) == cover.set
+    (cover.wrote || !entry.wrote)
+        && (!cover.initial || entry.initial)
+        && sets.intersect(entry.set, cover.set) == cover.set
 }
 
 /// Whether two accesses of different threads conflict: at least one of them writes.
@@ -147,7 +152,7 @@ mod tests {
     }
 
     fn guarded(segment: Segment, wrote: bool, set: u32) -> Entry {
-        Entry { segment, wrote, site: 1, set }
+        Entry { segment, wrote, site: 1, set, initial: false }
     }
 
     #[test]

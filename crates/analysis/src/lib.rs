@@ -11,6 +11,7 @@
 //! | [`locksets`] | interned sets of locks |
 //! | [`history`] | interned sets of accesses: who touched a shared location, where, under which locks |
 //! | [`order`] | which parts of threads come before which, by thread start and join |
+//! | [`reduction`] | Atomizer: which executions of blocks can be reduced to ones that nobody interrupted |
 //! | [`trace`] | the machines driven by a list of events, for tests and recorded traces |
 
 pub mod clock;
@@ -18,5 +19,6 @@ pub mod history;
 pub mod lockset;
 pub mod locksets;
 pub mod order;
+pub mod reduction;
 pub mod trace;
 pub mod word;

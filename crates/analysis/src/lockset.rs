@@ -27,10 +27,15 @@
 //!   empty and yet cannot race.
 //! - After a report that was not ordered the location is [`State::Done`]. After an ordered one it is followed
 //!   further, for two other threads may yet race on it.
+//! - For whoever asks which accesses to a location race ([`Machine::following`]), it is followed beyond the first report
+//!   as [`State::Followed`], and [`Machine::is_racy`] tells of one access. Initialisation does not count there: what the
+//!   first thread did up to when another one came along, if it wrote and if it began without any lock or in a
+//!   constructor. Of volatile fields and atomics only what began in a constructor counts.
 //! - A thread that accesses its own location under different locks has a history too, so that a report never says of
 //!   a write what was true of a read. Where one access covers all others, the location is its thread's own again.
 
 use fissure_model::{event::AccessKind, settings::Analysis};
+use rustc_hash::FxHashSet;
 
 use crate::{
     history::{Entry, Histories, conflicts},
@@ -72,10 +77,24 @@ pub struct Step {
     pub race: Option<Race>,
 }
 
+/// How a location is followed.
+#[derive(Debug, Clone, Copy)]
+struct Mode {
+    analysis: Analysis,
+    /// Whether it is followed beyond a race.
+    follows: bool,
+    /// Whether what its first thread does may be initialisation.
+    has_initialisation: bool,
+}
+
 /// Everything that locations share.
 #[derive(Debug)]
 pub struct Machine {
-    analysis: Analysis,
+    mode: Mode,
+    /// The sites that are in constructors.
+    constructors: FxHashSet<u32>,
+    /// The sites that are meant for several threads at once.
+    synchronizing: FxHashSet<u32>,
     /// The lock sets.
     pub sets: LockSets,
     /// Who touched what.
@@ -88,32 +107,121 @@ impl Machine {
     /// A machine that has seen nothing.
     pub fn new(analysis: Analysis) -> Self {
         Machine {
-            analysis,
+            mode: Mode { analysis, follows: false, has_initialisation: true },
+            constructors: FxHashSet::default(),
+            synchronizing: FxHashSet::default(),
             sets: LockSets::default(),
             histories: Histories::default(),
             order: Order::default(),
         }
     }
 
+    /// The same, but locations are followed beyond their first race.
+    pub fn following(mut self) -> Self {
+        self.mode.follows = true;
+        self
+    }
+
+    /// Takes note of a site that is in a constructor.
+    pub fn add_constructor(&mut self, site: u32) {
+        self.constructors.insert(site);
+    }
+
+    /// Takes note of a site that accesses a volatile field or an atomic: being there without a lock is no sign of
+    /// initialisation.
+    pub fn add_synchronizing(&mut self, site: u32) {
+        self.synchronizing.insert(site);
+    }
+
     /// Judges one access to a location in state `word`.
     pub fn step(&mut self, word: Word, access: Access) -> Step {
+        self.step_in(self.mode, word, access)
+    }
+
+    /// Takes note that a lock was acquired, as if the lock were a location that its acquires write (or read, if others
+    /// may share it) under the locks that were held before. It is [`State::Followed`] once two threads have acquired it
+    /// without such a lock in common and without an order between them.
+    pub fn step_lock(&mut self, word: Word, access: Access) -> Word {
+        let mode = Mode { analysis: Analysis::Racer, follows: true, has_initialisation: false };
+        self.step_in(mode, word, access).word
+    }
+
+    /// Whether another thread acquires a lock in state `word` in no order with this part of a thread's life. Before the first
+    /// thread is started, and after the last one was joined, no lock is contended, whatever happens meanwhile.
+    pub fn is_contended(&self, word: Word, segment: Segment) -> bool {
+        let thread = self.order.thread_of(segment);
+        word.state() == State::Followed
+            && self.histories.entries(word.owner()).iter().any(|other| {
+                self.order.thread_of(other.segment) != thread
+                    && !self.order.is_before(other.segment, segment)
+                    && !self.order.is_before(segment, other.segment)
+            })
+    }
+
+    /// Whether an access to a location in state `word` races with an access of another thread that was seen so far and
+    /// that is not initialisation.
+    pub fn is_racy(&mut self, word: Word, access: Access) -> bool {
+        if word.state() != State::Followed {
+            return false;
+        }
+        let thread = self.order.thread_of(access.segment);
+        self.histories.entries(word.owner()).iter().any(|other| {
+            !other.initial
+                && self.order.thread_of(other.segment) != thread
+                && conflicts(other, access.kind)
+                && self.sets.intersect(other.set, access.set) == EMPTY
+                && !self.order.is_before(other.segment, access.segment)
+                && !self.order.is_before(access.segment, other.segment)
+        })
+    }
+
+    /// Whether a site was named as being in a constructor.
+    pub fn is_constructor(&self, site: u32) -> bool {
+        self.constructors.contains(&site)
+    }
+
+    /// Whether what was done so far to a location in state `word` may be its initialisation.
+    pub fn is_initial(&self, word: Word) -> bool {
+        word.state() == State::ExclusiveModified
+            && (self.constructors.contains(&word.site())
+                || (self.mode.analysis == Analysis::Eraser || word.set() == EMPTY)
+                    && !self.synchronizing.contains(&word.site()))
+    }
+
+    /// Whether an access still belongs to the initialisation of a location that one thread alone has accessed, under
+    /// different locks.
+    fn is_still_initial(&self, mode: Mode, history: u32, access: Access) -> bool {
+        let entries = self.histories.entries(history);
+        let thread = self.order.thread_of(access.segment);
+        let is_alone = entries.iter().all(|entry| self.order.thread_of(entry.segment) == thread);
+        let wrote = access.kind == AccessKind::Write || entries.iter().any(|entry| entry.wrote);
+        let is_unlocked = access.set == EMPTY && !self.synchronizing.contains(&access.site);
+        mode.has_initialisation
+            && is_alone
+            && wrote
+            && (is_unlocked
+                || self.constructors.contains(&access.site)
+                || entries.iter().any(|entry| entry.initial))
+    }
+
+    fn step_in(&mut self, mode: Mode, word: Word, access: Access) -> Step {
         let wrote = access.kind == AccessKind::Write;
         let quiet = |word| Step { word, race: None };
         match word.state() {
             State::Done => quiet(word),
             State::Virgin => {
                 let state = if wrote { State::ExclusiveModified } else { State::Exclusive };
-                let set = if self.analysis == Analysis::Racer { access.set } else { EMPTY };
+                let set = if mode.analysis == Analysis::Racer { access.set } else { EMPTY };
                 quiet(Word::new(state, access.segment.0, set, access.site))
             }
             State::Exclusive | State::ExclusiveModified => {
                 let owner = Segment(word.owner());
                 let is_own = self.order.thread_of(owner) == self.order.thread_of(access.segment);
-                match (self.analysis, is_own) {
+                match (mode.analysis, is_own) {
                     (Analysis::Racer, _) => {
-                        let first = self.entry_of(word);
+                        let first = self.entry_of(mode, word);
                         let set = self.sets.intersect(word.set(), access.set);
-                        self.with_history(word, first, set, first.wrote || wrote, access)
+                        self.with_history(mode, word, first, set, first.wrote || wrote, access)
                     }
                     (Analysis::Eraser, true) => {
                         let state = if wrote { State::ExclusiveModified } else { word.state() };
@@ -121,48 +229,65 @@ impl Machine {
                         quiet(Word::new(state, access.segment.0, EMPTY, site))
                     }
                     (Analysis::Eraser, false) => {
-                        let first = self.entry_of(word);
-                        self.with_history(word, first, access.set, wrote, access)
+                        let first = self.entry_of(mode, word);
+                        self.with_history(mode, word, first, access.set, wrote, access)
                     }
                 }
             }
             State::Shared | State::SharedModified => {
                 let set = self.sets.intersect(word.set(), access.set);
                 let modified = wrote || word.state() == State::SharedModified;
-                self.shared(word, word.owner(), set, modified, access)
+                self.shared(mode, word, word.owner(), set, modified, access)
+            }
+            State::Followed => {
+                let next = self.follow(word.owner(), access).filter(|next| next.owner() != word.owner());
+                quiet(next.unwrap_or(word))
             }
         }
     }
 
     /// The access that a location remembers while one thread owns it. Eraser does not know under which locks it was.
-    fn entry_of(&self, word: Word) -> Entry {
+    fn entry_of(&self, mode: Mode, word: Word) -> Entry {
         Entry {
             segment: Segment(word.owner()),
             wrote: word.state() == State::ExclusiveModified,
             site: word.site(),
-            set: if self.analysis == Analysis::Racer { word.set() } else { ANY },
+            set: if mode.analysis == Analysis::Racer { word.set() } else { ANY },
+            initial: mode.has_initialisation && self.is_initial(word),
         }
     }
 
     /// An access to a location that remembers one access so far.
-    fn with_history(&mut self, word: Word, first: Entry, set: u32, modified: bool, access: Access) -> Step {
+    fn with_history(
+        &mut self,
+        mode: Mode,
+        word: Word,
+        first: Entry,
+        set: u32,
+        modified: bool,
+        access: Access,
+    ) -> Step {
         match self.histories.of(&[first]) {
-            Some(history) => self.shared(word, history, set, modified, access),
+            Some(history) => self.shared(mode, word, history, set, modified, access),
             None => Step { word: Word::DONE, race: None },
         }
     }
 
     /// An access to a location with a history, with the lock set it leaves.
-    fn shared(&mut self, word: Word, history: u32, set: u32, modified: bool, access: Access) -> Step {
-        let later = Entry {
-            segment: access.segment,
-            wrote: access.kind == AccessKind::Write,
-            site: access.site,
-            set: access.set,
-        };
-        let race = if modified && set == EMPTY { self.race(history, later, access.kind) } else { None };
+    fn shared(
+        &mut self,
+        mode: Mode,
+        word: Word,
+        history: u32,
+        set: u32,
+        modified: bool,
+        access: Access,
+    ) -> Step {
+        let later = Entry { initial: self.is_still_initial(mode, history, access), ..entry(access) };
+        let race = if modified && set == EMPTY { self.race(mode, history, later, access.kind) } else { None };
         if race.is_some_and(|race| !race.ordered) {
-            return Step { word: Word::DONE, race };
+            let followed = if mode.follows { self.follow(history, access) } else { None };
+            return Step { word: followed.unwrap_or(Word::DONE), race };
         }
         let Some(next) = self.histories.add(history, later, &self.order, &mut self.sets) else {
             return Step { word: Word::DONE, race };
@@ -170,7 +295,7 @@ impl Machine {
         let entries = self.histories.entries(next);
         let word = match entries {
             // One access that matters is what a word can hold by itself.
-            [only] if self.analysis == Analysis::Racer => {
+            [only] if mode.analysis == Analysis::Racer => {
                 let state = if only.wrote { State::ExclusiveModified } else { State::Exclusive };
                 Word::new(state, only.segment.0, only.set, only.site)
             }
@@ -183,9 +308,15 @@ impl Machine {
         Step { word, race }
     }
 
+    /// An access to a location of which a race is known; `None` if the table of histories is full.
+    fn follow(&mut self, history: u32, access: Access) -> Option<Word> {
+        let next = self.histories.add(history, entry(access), &self.order, &mut self.sets)?;
+        Some(Word::new(State::Followed, next, EMPTY, access.site))
+    }
+
     /// The race between the access at hand and the earlier access that shows it best: with no lock in common, rather one
     /// that is not ordered before it, rather a write.
-    fn race(&mut self, history: u32, later: Entry, kind: AccessKind) -> Option<Race> {
+    fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<Race> {
         let thread = self.order.thread_of(later.segment);
         let mut best: Option<(bool, bool, Entry)> = None;
         for &earlier in self.histories.entries(history) {
@@ -193,7 +324,7 @@ impl Machine {
             let apart = self.order.thread_of(earlier.segment) != thread
                 && conflicts(&earlier, kind)
                 && (self.sets.intersect(earlier.set, later.set) == EMPTY
-                    || self.analysis == Analysis::Eraser && earlier.set == ANY);
+                    || mode.analysis == Analysis::Eraser && earlier.set == ANY);
             if !apart {
                 continue;
             }
@@ -203,5 +334,15 @@ impl Machine {
             }
         }
         best.map(|(unordered, _, earlier)| Race { earlier, later, ordered: !unordered })
+    }
+}
+
+fn entry(access: Access) -> Entry {
+    Entry {
+        segment: access.segment,
+        wrote: access.kind == AccessKind::Write,
+        site: access.site,
+        set: access.set,
+        initial: false,
     }
 }

@@ -42,6 +42,8 @@ pub enum State {
     SharedModified = 5,
     /// A race was reported, or the location cannot be followed any further: nothing more is looked at.
     Done = 8,
+    /// A race was reported, and the location is followed further, for those who ask which of its accesses race.
+    Followed = 9,
 }
 
 /// The state of one location.
@@ -72,6 +74,7 @@ impl Word {
             3 => State::ExclusiveModified,
             4 => State::Shared,
             5 => State::SharedModified,
+            9 => State::Followed,
             _ => State::Done,
         }
     }
@@ -105,6 +108,7 @@ mod tests {
             State::Shared,
             State::SharedModified,
             State::Done,
+            State::Followed,
         ];
         for state in states {
             for (owner, set, site) in [(0, 0, 0), (1, 2, 3), ((1 << 22) - 1, (1 << 18) - 1, (1 << 20) - 1)] {

@@ -173,3 +173,63 @@ fn annotated_methods_are_blocks() {
     check("RuntimeInvisibleAnnotations", "LNonAtomic;", false);
     check("RuntimeInvisibleParameterAnnotations", "LAtomic;", false);
 }
+
+#[test]
+fn announced_calls_are_reported_with_their_site() {
+    let mut class = ClassBuilder::new("A");
+    let get = class.method_reference("Atomic", "get", "()I").to_be_bytes();
+    let other = class.method_reference("Atomic", "other", "()V").to_be_bytes();
+    let code = [42, 182, get[0], get[1], 87, 42, 182, other[0], other[1], 177];
+    let plan = Plan { announced: &[("Atomic", &["get"])], ..Plan::empty("Hook") };
+    check_in(
+        &mut class,
+        &plan,
+        0,
+        "m",
+        &Body::new(&code),
+        "0 aload_0
+         1 iconst_1
+         2 invokestatic callAt
+         5 invokevirtual get
+         8 pop
+         9 aload_0
+         10 invokevirtual other
+         13 return",
+    );
+}
+
+#[test]
+fn accesses_that_stand_for_others_are_told() {
+    fn check(code: impl Fn([u8; 2]) -> Vec<u8>, expected: &[(u32, u32)]) {
+        let mut class = ClassBuilder::new("A");
+        class.field(0, "count", "I");
+        let count = class.field_reference("A", "count", "I").to_be_bytes();
+        class.method(0, "m", "()V", Some(&Body::new(&code(count))));
+        let mut recorder = Recorder::new(Foreign::Ignore);
+        let plan = Plan { fields: true, repetitions: true, ..Plan::empty("Hook") };
+        rewrite(&class, &plan, &mut recorder);
+        assert_eq!(recorder.together, expected);
+    }
+    // count = count + 1: the write stands for the read.
+    check(|count| vec![42, 42, 180, count[0], count[1], 4, 96, 181, count[0], count[1], 177], &[(2, 1)]);
+    // count; count: the first read stands for the second.
+    check(|count| vec![42, 180, count[0], count[1], 87, 42, 180, count[0], count[1], 87, 177], &[(1, 2)]);
+    // if (count == 0) count: the second read need not follow.
+    check(|count| vec![42, 180, count[0], count[1], 154, 0, 8, 42, 180, count[0], count[1], 87, 177], &[]);
+}
+
+#[test]
+fn volatile_fields_are_fields_if_wanted() {
+    const VOLATILE: u16 = 0x0040;
+    fn check(volatiles: bool, expected: usize) {
+        let mut class = ClassBuilder::new("A");
+        class.field(VOLATILE, "flag", "Z");
+        class.field(0, "plain", "Z");
+        class.method(0, "m", "()V", Some(&Body::new(&[177])));
+        let plan = Plan { fields: true, volatiles, ..Plan::empty("Hook") };
+        let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Ignore));
+        assert_eq!(outcome.shadows.len(), expected);
+    }
+    check(false, 1);
+    check(true, 2);
+}

@@ -64,14 +64,15 @@ impl<'a> FieldTable<'a> {
             shadows: Vec::new(),
             decided: Vec::new(),
         };
-        if !plan.fields && plan.added_fields.is_empty() {
+        let follows_volatiles = plan.control.is_some() && plan.synchronization;
+        if !plan.fields && !follows_volatiles && plan.added_fields.is_empty() {
             return Ok(table);
         }
         for field in &class.fields {
             let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
             table.own.insert(key, Own::Ignored);
         }
-        if !plan.fields {
+        if !plan.fields && !follows_volatiles {
             return Ok(table);
         }
         for field in &class.fields {
@@ -80,7 +81,11 @@ impl<'a> FieldTable<'a> {
             if field.access & ACC_VOLATILE != 0 && plan.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
-            if field.access & (ACC_FINAL | ACC_VOLATILE) != 0 || class.is_interface() || name == MARKS {
+            if !plan.fields {
+                continue;
+            }
+            let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };
+            if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
             if field.is_static() {

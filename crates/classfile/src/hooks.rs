@@ -105,8 +105,11 @@ pub const ELEMENT_READ: Hook = Hook::new(37, "elementRead", "(Ljava/lang/Object;
 /// What should be an array is about to be written by reflection: the array, the index, the site.
 pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Object;II)V");
 
+/// A method is about to be called that the plan announces: the site.
+pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 39] = [
+pub const ALL: [Hook; 40] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -146,6 +149,7 @@ pub const ALL: [Hook; 39] = [
     REFLECTED_WRITE,
     ELEMENT_READ,
     ELEMENT_WRITE,
+    CALL_AT,
 ];
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
 use crate::opcodes::{
     ACONST_NULL, ALOAD, ALOAD_0, ASTORE, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2,
-    GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL,
-    IRETURN, ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, RETURN,
-    SALOAD, SASTORE, SWAP,
+    GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC,
+    INVOKEVIRTUAL, IRETURN, ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD,
+    PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
 };
 use crate::plan::{ArraySource, Call, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
@@ -123,13 +123,16 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
             }
             let mut edit = self.edits.begin(index);
+            if matches!(instruction.opcode, INVOKEVIRTUAL | INVOKEINTERFACE) && !plan.announced.is_empty() {
+                self.announce(instruction)?;
+            }
             match instruction.opcode {
                 // A virtual thread may be taken off its carrier inside this instruction. HotSpot 25 then loses track of
                 // references that lie below the lock on the stack, so that none may be left there for a call afterwards.
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
                     self.enter(instruction.pc, SiteKind::Enter)?;
-                    if plan.synchronization {
+                    if plan.synchronization && plan.control.is_none() {
                         self.edits.split(&mut edit);
                         self.edits.call(&hooks::ENTERED, self.additions)?;
                     }
@@ -147,7 +150,9 @@ impl<'a> Instrumenter<'_, 'a> {
                     self.stand_in(instruction, &mut edit)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
-                GETSTATIC..=PUTFIELD if plan.fields => self.field(instruction, &mut edit)?,
+                GETSTATIC..=PUTFIELD if plan.fields || plan.control.is_some() && plan.synchronization => {
+                    self.field(instruction, &mut edit)?;
+                }
                 IALOAD..=SALOAD | IASTORE..=SASTORE if plan.arrays => self.array(instruction)?,
                 IRETURN..=RETURN if has_return_code => self.before_return(&mut edit)?,
                 _ => {}
@@ -346,6 +351,7 @@ impl<'a> Instrumenter<'_, 'a> {
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
+            _ if !self.plan.fields => return Ok(()),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
@@ -354,17 +360,29 @@ impl<'a> Instrumenter<'_, 'a> {
         let object =
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
         let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
+        let mut replaced = None;
         if let Some(object) = object {
             match self.reported.access(object, index, wrote, edit.instruction) {
                 Verdict::Known => return Ok(()),
+                Verdict::Follows(first) => {
+                    if self.plan.repetitions {
+                        let site = self.field_site(instruction, is_static)?;
+                        self.environment.stands_for(first, site);
+                    }
+                    return Ok(());
+                }
                 Verdict::New => {}
-                Verdict::Replaces(read) => self.edits.cancel(read),
+                Verdict::Replaces(read, site) => {
+                    self.edits.cancel(read);
+                    replaced = Some(site);
+                }
             }
         }
-        let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
-        let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
-        let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
-        let site = self.site(instruction.pc, kind, target);
+        let site = self.field_site(instruction, is_static)?;
+        self.reported.number(edit.instruction, site);
+        if let Some(read) = replaced.filter(|_| self.plan.repetitions) {
+            self.environment.stands_for(site, read);
+        }
         let is_shadowed = matches!(treatment, Treatment::Shadow(..));
         if !is_static {
             match (wrote, slots(field.descriptor)) {
@@ -409,6 +427,33 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.code(2, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// Numbers an access to a field.
+    fn field_site(&mut self, instruction: Instruction, is_static: bool) -> Result<u32, MethodError> {
+        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
+        let kind = if is_read { SiteKind::Read } else { SiteKind::Write };
+        let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+        let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
+        Ok(self.site(instruction.pc, kind, target))
+    }
+
+    /// Reports that a method is about to be called that the plan names.
+    fn announce(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let is_named = self.plan.announced.iter().any(|(class, names)| {
+            class.as_bytes() == called.class && names.iter().any(|name| name.as_bytes() == called.name)
+        });
+        if !is_named {
+            return Ok(());
+        }
+        let (class, name) = (text(called.class), text(called.name));
+        let target = SiteTarget::Method { class: &class, name: &name };
+        let site = self.site(instruction.pc, SiteKind::Call, target);
+        self.edits.code(1, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::CALL_AT, self.additions)
     }
 
     /// A volatile field orders: what came before its write comes before what follows its read.
@@ -577,5 +622,10 @@ impl<'a> Instrumenter<'_, 'a> {
 
 /// Whether the plan wants places by their lines.
 fn follows_lines(plan: &Plan<'_>) -> bool {
-    plan.fields || plan.arrays || plan.monitor_sites || plan.blocks || plan.control.is_some()
+    plan.fields
+        || plan.arrays
+        || plan.monitor_sites
+        || plan.blocks
+        || plan.control.is_some()
+        || !plan.announced.is_empty()
 }

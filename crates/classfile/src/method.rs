@@ -215,11 +215,15 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             _ => None,
         };
         let is_block = self.plan.blocks && !is_constructor && !is_class_initializer && {
-            let is_annotated =
-                self.is_class_annotated || annotations::has_simple_name(&member.attributes, pool, b"Atomic");
-            let (name, descriptor) = (text(name), text(descriptor));
-            let facts =
-                MethodFacts { name: &name, descriptor: &descriptor, access: member.access, is_annotated };
+            let is_class_annotated = self.is_class_annotated;
+            let facts = MethodFacts {
+                name: &text(name),
+                descriptor: &text(descriptor),
+                access: member.access,
+                is_annotated: is_class_annotated
+                    || annotations::has_simple_name(&member.attributes, pool, b"Atomic"),
+                is_class_annotated,
+            };
             self.environment.is_atomic(&facts)
         };
         Ok(Method {

@@ -26,6 +26,12 @@ pub struct Plan<'a> {
     /// Report what orders threads: accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
     pub synchronization: bool,
+    /// Take volatile fields for fields like others (with `fields`); `synchronization` is not to be asked for then.
+    pub volatiles: bool,
+    /// Tell the environment which accesses stand for others.
+    pub repetitions: bool,
+    /// Methods whose calls are reported with their site: internal names of classes, each with names of methods.
+    pub announced: &'a [(&'a str, &'a [&'a str])],
     /// Fields to append to the class. One that the class already has is skipped.
     pub added_fields: &'a [AddedField<'a>],
     /// Calls at entry or return of named methods of this class.
@@ -45,6 +51,9 @@ impl<'a> Plan<'a> {
             fields: false,
             arrays: false,
             synchronization: false,
+            volatiles: false,
+            repetitions: false,
+            announced: &[],
             added_fields: &[],
             probes: &[],
         }
@@ -54,6 +63,7 @@ impl<'a> Plan<'a> {
     pub fn is_empty(&self) -> bool {
         !(self.monitors || self.waits || self.fields || self.arrays || self.blocks)
             && self.control.is_none()
+            && self.announced.is_empty()
             && self.added_fields.is_empty()
             && self.probes.is_empty()
     }
@@ -166,6 +176,12 @@ pub trait Environment {
     /// large is left alone although its sites have been numbered.
     fn site(&mut self, site: Site<'_>) -> u32;
 
+    /// The access numbered `site` is bound to happen together with the one numbered `other`, which is not reported by
+    /// itself; the smaller number comes first. Told if the plan asks for repetitions.
+    fn stands_for(&mut self, site: u32, other: u32) {
+        let _ = (site, other);
+    }
+
     /// A cell number for a watched static field declared by the class that is rewritten. Called once per
     /// field.
     fn cell(&mut self, field: &str, descriptor: &str) -> u32;
@@ -193,6 +209,8 @@ pub struct MethodFacts<'a> {
     pub access: u16,
     /// Whether it or its class has an annotation whose simple name is `Atomic`.
     pub is_annotated: bool,
+    /// Whether it is the class that has it.
+    pub is_class_annotated: bool,
 }
 
 /// An instrumented access, or another place with a number.
@@ -227,7 +245,7 @@ pub enum SiteKind {
     EnterMethod,
     /// A method begins that is to be atomic.
     Block,
-    /// A method is called that a hook stands in for.
+    /// A method is called that a hook stands in for or that is announced.
     Call,
 }
 
@@ -247,6 +265,13 @@ pub enum SiteTarget<'a> {
     },
     /// Nothing that could be named.
     Nothing,
+    /// A method that is called.
+    Method {
+        /// Internal name of the class that the code names.
+        class: &'a str,
+        /// The method's name.
+        name: &'a str,
+    },
     /// An element of an array.
     ArrayElement {
         /// Where the array came from.

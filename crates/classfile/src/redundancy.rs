@@ -7,6 +7,9 @@
 //!
 //! A read says nothing either if a write to the same is bound to follow, as in `count++`: whatever races with the read
 //! races with the write.
+//!
+//! Whoever counts accesses instead of looking for races is told which reported access stands for another one that is bound
+//! to happen with it.
 
 /// The accesses reported in the current stretch; kept from method to method for its memory.
 #[derive(Default)]
@@ -19,8 +22,10 @@ struct Access {
     /// The field, by its constant.
     field: u16,
     wrote: bool,
-    /// The number of the instruction, for a read after which nothing has happened yet that could end the stretch.
-    read_at: Option<usize>,
+    /// The instruction that was reported last, and its site.
+    reported: (usize, u32),
+    /// Whether nothing has happened since that could end the stretch.
+    is_bound: bool,
 }
 
 /// Whose field it is.
@@ -37,10 +42,12 @@ pub(crate) enum Object {
 pub(crate) enum Verdict {
     /// It says nothing new.
     Known,
+    /// It says nothing new, and is bound to follow the access that was reported with this site.
+    Follows(u32),
     /// It must be reported.
     New,
-    /// It must be reported, and makes the report of the read at this instruction superfluous.
-    Replaces(usize),
+    /// It must be reported, and makes the report of the read superfluous that is at this instruction and has this site.
+    Replaces(usize, u32),
 }
 
 impl Reported {
@@ -57,7 +64,7 @@ impl Reported {
     /// The stretch may end after what was reported so far: by an exception or a jump.
     pub(crate) fn may_end(&mut self) {
         for access in &mut self.accesses {
-            access.read_at = None;
+            access.is_bound = false;
         }
     }
 
@@ -66,20 +73,40 @@ impl Reported {
         self.accesses.iter().any(|access| access.object == object)
     }
 
-    /// Takes note of an access by the instruction of this number.
+    /// Takes note of an access. One that is to be reported is told its site by [`Reported::number`].
     pub(crate) fn access(&mut self, object: Object, field: u16, wrote: bool, instruction: usize) -> Verdict {
         let known = self.accesses.iter_mut().find(|access| access.object == object && access.field == field);
         match known {
-            Some(access) if access.wrote || !wrote => Verdict::Known,
+            Some(access) if access.wrote || !wrote => {
+                if access.is_bound {
+                    Verdict::Follows(access.reported.1)
+                } else {
+                    Verdict::Known
+                }
+            }
             Some(access) => {
+                let (read, site) = std::mem::replace(&mut access.reported, (instruction, 0));
+                let was_bound = std::mem::replace(&mut access.is_bound, true);
                 access.wrote = true;
-                access.read_at.take().map_or(Verdict::New, Verdict::Replaces)
+                if was_bound { Verdict::Replaces(read, site) } else { Verdict::New }
             }
             None => {
-                let read_at = (!wrote).then_some(instruction);
-                self.accesses.push(Access { object, field, wrote, read_at });
+                self.accesses.push(Access {
+                    object,
+                    field,
+                    wrote,
+                    reported: (instruction, 0),
+                    is_bound: true,
+                });
                 Verdict::New
             }
+        }
+    }
+
+    /// The access that was noted for this instruction is reported with this site.
+    pub(crate) fn number(&mut self, instruction: usize, site: u32) {
+        if let Some(access) = self.accesses.iter_mut().find(|access| access.reported.0 == instruction) {
+            access.reported.1 = site;
         }
     }
 }
@@ -104,18 +131,22 @@ mod tests {
         let mut reported = Reported::default();
         let this = Object::Local(0);
         assert_eq!(reported.access(this, 7, false, 1), Verdict::New);
-        assert_eq!(reported.access(this, 7, false, 2), Verdict::Known);
-        assert_eq!(reported.access(this, 7, true, 3), Verdict::Replaces(1));
-        assert_eq!(reported.access(this, 7, true, 4), Verdict::Known);
-        assert_eq!(reported.access(this, 7, false, 5), Verdict::Known);
+        reported.number(1, 101);
+        assert_eq!(reported.access(this, 7, false, 2), Verdict::Follows(101));
+        assert_eq!(reported.access(this, 7, true, 3), Verdict::Replaces(1, 101));
+        reported.number(3, 103);
+        assert_eq!(reported.access(this, 7, true, 4), Verdict::Follows(103));
+        assert_eq!(reported.access(this, 7, false, 5), Verdict::Follows(103));
         assert_eq!(reported.access(this, 8, true, 6), Verdict::New);
         assert_eq!(reported.access(Object::Local(1), 7, false, 7), Verdict::New);
         assert_eq!(reported.access(Object::Class, 7, false, 8), Verdict::New);
         assert!(reported.knows(this) && !reported.knows(Object::Local(2)));
         reported.may_end();
+        assert_eq!(reported.access(this, 8, true, 6), Verdict::Known);
         assert_eq!(reported.access(Object::Local(1), 7, true, 9), Verdict::New);
         reported.forget(0);
         assert_eq!(reported.access(this, 7, false, 10), Verdict::New);
+        reported.may_end();
         assert_eq!(reported.access(Object::Local(1), 7, true, 11), Verdict::Known);
         reported.clear();
         assert_eq!(reported.access(Object::Local(1), 7, true, 12), Verdict::New);

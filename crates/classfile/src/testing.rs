@@ -163,12 +163,13 @@ impl ClassBuilder {
 pub(crate) struct Recorder {
     pub(crate) foreign: Foreign,
     pub(crate) sites: Vec<String>,
+    pub(crate) together: Vec<(u32, u32)>,
     cells: u32,
 }
 
 impl Recorder {
     pub(crate) fn new(foreign: Foreign) -> Self {
-        Self { foreign, sites: Vec::new(), cells: 99 }
+        Self { foreign, sites: Vec::new(), together: Vec::new(), cells: 99 }
     }
 }
 
@@ -176,6 +177,7 @@ impl Environment for Recorder {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let target = match site.target {
             SiteTarget::Nothing => format!("{:?}", site.kind),
+            SiteTarget::Method { class, name } => format!("{class}.{name}()"),
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
             SiteTarget::ArrayElement { source } => source_name(source) + "[]",
             SiteTarget::Indirect { source } => source_name(source) + "->",
@@ -183,6 +185,10 @@ impl Environment for Recorder {
         let line = site.line.map(|line| format!(":{line}")).unwrap_or_default();
         self.sites.push(format!("{}{line} {:?} {target}", site.method, site.kind));
         self.sites.len() as u32
+    }
+
+    fn stands_for(&mut self, site: u32, other: u32) {
+        self.together.push((site, other));
     }
 
     fn cell(&mut self, _field: &str, _descriptor: &str) -> u32 {

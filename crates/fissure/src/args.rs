@@ -1,19 +1,20 @@
 //! The options, and what becomes of a command line that cannot be understood.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use crate::error::Error;
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Order, Watch},
+    settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
 };
 
-use crate::{hunt::HuntArguments, replay::ReplayArguments};
+use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
 
-/// Finds data races in unmodified JVM programs.
+/// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
 #[command(name = "fissure", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 usage or tool error.")]
@@ -24,12 +25,16 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a command and report the data races of the JVMs it starts.
+    /// Run a command and report the data races and atomicity violations of the JVMs it starts.
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
     Replay(ReplayArguments),
+    /// Show, merge or convert the JSON reports of earlier runs.
+    Report(ReportArguments),
+    /// Find the methods of a concurrent object that are not atomic.
+    Object(ObjectArguments),
     /// Check that Fissure works here: find the agent and Java, plant a race and see it found.
     Doctor,
 }
@@ -43,9 +48,19 @@ pub(crate) enum Command {
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
 A run that could not see anything is an error. The program's own exit code is reported.")]
 pub(crate) struct DetectArguments {
-    /// The analysis that looks for races.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "racer")]
+    /// The analyses, in one run: racer or eraser looks for races, atomizer for blocks that should be atomic and are not.
+    /// Without it racer and atomizer.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) analysis: Vec<AnalysisName>,
+
+    /// Methods that must be atomic: Account.transfer, com.acme.Account, 'com.acme..*'. May be repeated; synchronized blocks and
+    /// methods, and what has an annotation named Atomic, count anyway.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(crate) atomic: Vec<Pattern>,
+
+    /// Rules that Atomizer leaves out, to see what they are good for.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) atomizer_without: Vec<RuleName>,
 
     /// Classes whose fields are watched: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it
     /// the application's own classes.
@@ -61,25 +76,8 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "ORDER", default_value = "start-join")]
     pub(crate) order: OrderName,
 
-    /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) sources: Vec<PathBuf>,
-
-    /// Write the report as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, or none.
-    #[arg(long, value_name = "WHAT", default_value = "warning")]
-    pub(crate) fail_on: FailOn,
-
-    /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-
-    /// Show whole stacks, ordered findings in full, and what was left alone.
-    #[arg(long)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
 
     /// What is turned into events; for measuring what that costs.
     #[arg(long, hide = true, conflicts_with = "arrays")]
@@ -90,7 +88,44 @@ pub(crate) struct DetectArguments {
     pub(crate) command: Vec<OsString>,
 }
 
+/// What the analyses of one run come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Analyses {
+    /// The lock-set machine, which Atomizer needs too.
+    pub(crate) lock_sets: Analysis,
+    /// Whether its races are reported.
+    pub(crate) races: bool,
+    pub(crate) atomizer: Option<AtomizerSettings>,
+}
+
 impl DetectArguments {
+    /// The analyses to run.
+    pub(crate) fn analyses(&self) -> Result<Analyses, Error> {
+        let has = |name| self.analysis.contains(&name);
+        let happens_before = self.order == OrderName::HappensBefore;
+        let named = !self.analysis.is_empty();
+        if has(AnalysisName::Racer) && has(AnalysisName::Eraser) {
+            return Err(Error::TwoLockSetAnalyses);
+        }
+        if has(AnalysisName::Atomizer) && happens_before {
+            return Err(Error::OrderedAtomizer);
+        }
+        let runs = if named { has(AnalysisName::Atomizer) } else { !happens_before };
+        let is_told = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
+        if is_told && !runs {
+            return Err(Error::NoAtomizer);
+        }
+        let atomizer = runs.then(|| AtomizerSettings {
+            atomic: self.atomic.clone(),
+            without: self.atomizer_without.iter().map(|&rule| rule.into()).collect(),
+        });
+        Ok(Analyses {
+            lock_sets: if has(AnalysisName::Eraser) { Analysis::Eraser } else { Analysis::Racer },
+            races: !named || has(AnalysisName::Racer) || has(AnalysisName::Eraser),
+            atomizer,
+        })
+    }
+
     /// How much of the program becomes events.
     pub(crate) fn watched(&self) -> Watch {
         match (self.watch, self.arrays) {
@@ -101,19 +136,157 @@ impl DetectArguments {
     }
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fissure report findings.json --html findings.html
+  fissure report machine-*.json --junit fissure.xml --baseline fissure-baseline.json
+  fissure report findings.json --update-baseline --baseline fissure-baseline.json
+
+Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.")]
+pub(crate) struct ReportArguments {
+    /// Reports that --json wrote. Several are put together: counts add up, findings unite.
+    #[arg(value_name = "FILE.json", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write all findings that are not suppressed into the file that --baseline names.
+    #[arg(long)]
+    pub(crate) update_baseline: bool,
+
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fissure object java.util.concurrent.ConcurrentHashMap --method size
+  fissure object com.acme.Cache --classpath target/classes --core get,put --budget 20s
+
+Exit codes: 0 nothing found, 1 a method is not atomic, 2 usage or tool error.")]
+pub(crate) struct ObjectArguments {
+    /// The class, with its package; nested classes with $.
+    #[arg(value_name = "CLASS")]
+    pub(crate) class: String,
+
+    /// Where the class and what it needs are: folders and archives with colons between them.
+    #[arg(long, value_name = "CP", default_value = "")]
+    pub(crate) classpath: String,
+
+    /// Methods that are taken to be atomic: put, put/2 or 'put(Object, Object)'. Without it the built-in or inferred ones.
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    pub(crate) core: Vec<String>,
+
+    /// A method to test. May be repeated; without it all that can be called.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) method: Vec<String>,
+
+    /// A method to leave out. May be repeated.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Arguments for the constructor, such as '16,true'.
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub(crate) constructor: Option<String>,
+
+    /// A file in TOML that says the same: core, methods, exclude, read-only, constructor.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Option<PathBuf>,
+
+    /// The most invocations in a harness.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub(crate) invocations: u8,
+
+    /// The most sequences, which are executed at the same time.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=4))]
+    pub(crate) sequences: u8,
+
+    /// The most different values; without it 2, and more for methods that take ranges.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(crate) values: Option<u8>,
+
+    /// How long to search for each method: 500ms, 5s, 2m.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub(crate) budget: Duration,
+
+    /// Execute this harness only, as in '[put(0,0)], [size()]'.
+    #[arg(long, value_name = "HARNESS")]
+    pub(crate) harness: Option<String>,
+
+    /// Do not test whether the core itself is atomic.
+    #[arg(long)]
+    pub(crate) trust_core: bool,
+
+    /// What decides the order of the harnesses.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The java to use; without it that of JAVA_HOME or the first on PATH.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) java: Option<PathBuf>,
+
+    /// Write the report as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write for each violation a Java program to this folder that shows it without Fissure.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) emit_java: Option<PathBuf>,
+
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Show every atomic outcome with all linearizations that lead to it.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| "write it as 500ms, 5s or 2m".to_owned())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err("write it as 500ms, 5s or 2m".to_owned()),
+    };
+    if !(0.001..=86_400.0 * 7.0).contains(&seconds) {
+        return Err("it must be between 1 ms and a week".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnalysisName {
     /// Lock sets refined from the first access on.
     Racer,
     /// Lock sets refined once a second thread comes along: forgives initialisation.
     Eraser,
+    /// Reduction: blocks that other threads can interrupt.
+    Atomizer,
 }
 
-impl From<AnalysisName> for Analysis {
-    fn from(name: AnalysisName) -> Analysis {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleName {
+    /// A lock that the thread holds already moves both ways.
+    ReEntrant,
+    /// A lock that one thread alone uses does.
+    ThreadLocalLock,
+    /// A lock that is always acquired under another common lock does.
+    ProtectedLock,
+    /// What was read of an atomic that is then compared and set does.
+    CompareAndSet,
+}
+
+impl From<RuleName> for Refinement {
+    fn from(name: RuleName) -> Refinement {
         match name {
-            AnalysisName::Racer => Analysis::Racer,
-            AnalysisName::Eraser => Analysis::Eraser,
+            RuleName::ReEntrant => Refinement::ReEntrant,
+            RuleName::ThreadLocalLock => Refinement::ThreadLocalLock,
+            RuleName::ProtectedLock => Refinement::ProtectedLock,
+            RuleName::CompareAndSet => Refinement::CompareAndSet,
         }
     }
 }
@@ -162,7 +335,7 @@ pub(crate) enum FailOn {
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Whatever standard error is.
+    /// Wherever the report goes.
     Always,
     /// Plain text.
     Never,
@@ -253,6 +426,33 @@ mod tests {
         check_misuse("fissure bogus", "unrecognized subcommand 'bogus'");
     }
 
+    fn check_analyses(line: &str, expected: Result<(Analysis, bool, bool), &str>) {
+        let Ok(Arguments { command: Command::Detect(options) }) = parse_line(line) else { panic!("{line}") };
+        let found = options.analyses();
+        let found = found.map(|found| (found.lock_sets, found.races, found.atomizer.is_some()));
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{line}"),
+            (Err(error), Err(begin)) => assert!(error.to_string().starts_with(begin), "{line}: {error}"),
+            (found, _) => panic!("{line}: {found:?}"),
+        }
+    }
+
+    #[test]
+    fn several_analyses_are_one_run() {
+        check_analyses("fissure detect -- true", Ok((Analysis::Racer, true, true)));
+        check_analyses("fissure detect --analysis racer -- true", Ok((Analysis::Racer, true, false)));
+        check_analyses("fissure detect --analysis atomizer -- true", Ok((Analysis::Racer, false, true)));
+        check_analyses(
+            "fissure detect --analysis eraser,atomizer -- true",
+            Ok((Analysis::Eraser, true, true)),
+        );
+        check_analyses("fissure detect --order happens-before -- true", Ok((Analysis::Racer, true, false)));
+        check_analyses("fissure detect --analysis racer,eraser -- true", Err("racer and eraser"));
+        let ordered = "fissure detect --analysis atomizer --order happens-before -- true";
+        check_analyses(ordered, Err("atomizer asks what could happen"));
+        check_analyses("fissure detect --analysis racer --atomic A.b -- true", Err("--atomic"));
+    }
+
     #[test]
     fn arrays_are_watched_unless_declined() {
         check_watch("fissure detect -- true", Watch::All);
@@ -270,6 +470,6 @@ mod tests {
         };
         assert_eq!(options.command, ["java", "--json", "x", "--", "y"]);
         assert_eq!(options.scope.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a.B", "C", "d..*"]);
-        assert_eq!(options.json, None);
+        assert_eq!(options.reporting.json, None);
     }
 }

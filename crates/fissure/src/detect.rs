@@ -1,13 +1,11 @@
-//! `fissure detect`: runs a program once and reports the races that an analysis infers.
-
-use std::env;
+//! `fissure detect`: runs a program once and reports what the analyses infer from it.
 
 use crate::{
     args::DetectArguments,
     error::Error,
-    output::{self, JsonFile},
-    sources::Sources,
-    verdict::{self, Code},
+    output::Stream,
+    reporting::Reporting,
+    verdict::Code,
     watch::{self, Task},
 };
 
@@ -16,30 +14,14 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let analysis = match options.analysis.as_slice() {
-        [first, others @ ..] if others.iter().all(|other| other == first) => (*first).into(),
-        _ => return Err(Error::SeveralAnalyses),
-    };
-    for folder in &options.sources {
-        if !folder.is_dir() {
-            return Err(Error::Sources { path: folder.display().to_string() });
-        }
-    }
-    let json = options.json.as_deref().map(JsonFile::check).transpose()?;
+    let analyses = options.analyses()?;
+    let reporting = Reporting::prepare(&options.reporting)?;
     let task = Task {
         command: &options.command,
-        analysis,
+        analyses,
         scope: &options.scope,
         watch: options.watched(),
         order: options.order.into(),
     };
-    let report = watch::run(&task);
-
-    let directory = env::current_dir().unwrap_or_default();
-    let sources = Sources::new(&options.sources, &directory, &options.command);
-    output::show(&report, options.color, options.verbose, &sources);
-    if let Some(json) = json {
-        json.write(&report)?;
-    }
-    Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report.findings, options.fail_on) })
+    reporting.finish(watch::run(&task), Stream::Error)
 }

@@ -14,6 +14,7 @@ use fissure_report::Report;
 
 use crate::{
     agent,
+    args::Analyses,
     error::Error,
     verdict::Code,
     watch::{self, Task},
@@ -84,7 +85,7 @@ fn platform() -> Outcome {
 }
 
 /// The user's `java`: the one of JAVA_HOME, or the first on PATH.
-fn find_java(home: Option<OsString>, path: Option<OsString>) -> Option<PathBuf> {
+pub(crate) fn find_java(home: Option<OsString>, path: Option<OsString>) -> Option<PathBuf> {
     let home = home.filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join("bin"));
     let path: Vec<PathBuf> = path.map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     home.into_iter().chain(path).map(|folder| folder.join("java")).find(|java| java.is_file())
@@ -114,7 +115,7 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         [java.into(), "-cp".into(), classes.into(), "FissureDoctor".into(), mode.into()];
     watch::run(&Task {
         command: &command,
-        analysis: Analysis::Racer,
+        analyses: Analyses { lock_sets: Analysis::Racer, races: true, atomizer: None },
         scope: &[],
         watch: Watch::All,
         order: Order::StartJoin,

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::object::ObjectError;
+
 /// Why Fissure could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -15,9 +17,22 @@ pub(crate) enum Error {
     )]
     NoCommand,
 
-    /// More analyses than one run can do.
-    #[error("several analyses in one run are not possible yet: run Fissure once for each of them")]
-    SeveralAnalyses,
+    /// Two machines for the same state.
+    #[error("racer and eraser cannot share a run: run Fissure once for each of them")]
+    TwoLockSetAnalyses,
+
+    /// An order under which nothing is left to interleave.
+    #[error(
+        "atomizer asks what could happen in another order, so it cannot be had with --order happens-before: use \
+         --order start-join or hand-over"
+    )]
+    OrderedAtomizer,
+
+    /// Options of an analysis that does not run.
+    #[error(
+        "--atomic and --atomizer-without are about atomizer, which is not among the analyses: add it to --analysis"
+    )]
+    NoAtomizer,
 
     /// More strategies than one hunt can follow.
     #[error("several strategies in one hunt are not possible yet: run Fissure once for each of them")]
@@ -55,15 +70,46 @@ pub(crate) enum Error {
     #[error("--sources {path}: there is no such folder")]
     Sources { path: String },
 
-    /// A place where no JSON can be written.
+    /// A place where no file can be written.
     #[error(
-        "--json {path}: the file cannot be written there ({source}); name a file in a folder that exists"
+        "{option} {path}: the file cannot be written there ({source}); name a file in a folder that exists"
     )]
-    Json { path: String, source: io::Error },
+    Write { option: &'static str, path: String, source: io::Error },
 
     /// The report has no JSON form.
     #[error("the report cannot be expressed as JSON: {0}")]
     JsonForm(#[from] serde_json::Error),
+
+    /// The report has no XML form.
+    #[error("{0}")]
+    XmlForm(#[from] fissure_report::junit::XmlError),
+
+    /// The report has no HTML form.
+    #[error("{0}")]
+    HtmlForm(#[from] fissure_report::html::PageError),
+
+    /// A report that is none.
+    #[error("cannot read the report {path}: {reason}")]
+    Unreadable { path: String, reason: String },
+
+    /// A configuration that is none.
+    #[error("the configuration {path} cannot be used: {reason}")]
+    Config { path: String, reason: String },
+
+    /// A baseline that is none.
+    #[error(
+        "the baseline {path} cannot be read ({reason}); write it with `fissure report FILE.json --update-baseline \
+         --baseline {path}`"
+    )]
+    Baseline { path: String, reason: String },
+
+    /// Nowhere to write the baseline.
+    #[error("--update-baseline needs to know the file: add --baseline FILE")]
+    NoBaseline,
+
+    /// A baseline of a run that saw nothing would be worth nothing.
+    #[error("no baseline was written, because the report means nothing: {0}")]
+    BlindBaseline(String),
 
     /// FISSURE_AGENT is wrong.
     #[error("FISSURE_AGENT names {path}, which cannot be read ({source}); correct or unset it", path = path.display())]
@@ -87,6 +133,10 @@ pub(crate) enum Error {
     /// Waiting for the program failed.
     #[error("cannot wait for '{program}': {source}")]
     Wait { program: String, source: io::Error },
+
+    /// A class cannot be tested.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 
     /// Standard output is gone.
     #[error("cannot write to standard output: {0}")]

@@ -15,16 +15,16 @@ mod targets;
 #[cfg(test)]
 mod testing;
 
-use std::{env, thread};
+use std::{ffi::OsString, thread};
 
 use fissure_model::{
     finding::{Finding, Status},
     record::Hello,
     settings::{Control, Steering, Watch},
 };
-use fissure_report::Report;
+use fissure_report::{Report, SeedRange};
 
-pub(crate) use options::{HuntArguments, ShowingArguments, SteeringArguments};
+pub(crate) use options::{HuntArguments, SteeringArguments};
 pub(crate) use run::{Ending, Outcome, Print, Program};
 
 use crate::{
@@ -33,9 +33,9 @@ use crate::{
     collect::Jvm,
     error::Error,
     launch,
-    output::{self, JsonFile},
+    output::{self, Stream},
+    reporting::Reporting,
     signals::{self, Interruption},
-    sources::Sources,
     verdict::{self, Blindness, Code, Question},
     watch,
 };
@@ -51,21 +51,13 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         return Err(Error::NoCommand);
     }
     let steering = options.steering.strategy()?;
-    options.showing.check()?;
     if options.seed.checked_add(options.runs.max(CONTROL_RUNS)).is_none() {
         return Err(Error::SeedTooLarge);
     }
-    let json = options.json.as_deref().map(JsonFile::check).transpose()?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let report = hunt(options, steering)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
-
-    let directory = env::current_dir().unwrap_or_default();
-    let sources = Sources::new(&options.showing.sources, &directory, &options.command);
-    output::show(&report, options.showing.color, options.showing.verbose, &sources);
-    if let Some(json) = json {
-        json.write(&report)?;
-    }
-    Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report.findings, options.fail_on) })
+    reporting.finish(report, Stream::Error)
 }
 
 fn hunt(options: &HuntArguments, steering: Steering) -> Result<Report, Error> {
@@ -74,6 +66,7 @@ fn hunt(options: &HuntArguments, steering: Steering) -> Result<Report, Error> {
     let program = Program {
         command: &options.command,
         scope: &options.steering.scope,
+        atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
         folder: folder.path(),
@@ -232,13 +225,17 @@ impl Hunt<'_> {
         let problem =
             (interrupted && found.is_empty()).then(|| "interrupted before anything was found".to_owned());
         Report {
+            command: words(&self.options.command),
+            options: self.options.steering.words(self.steering),
             runs,
+            seeds: if runs > 0 { vec![SeedRange { first, count: runs, step: 1 }] } else { Vec::new() },
             exits: chronicle.exits,
             jvms,
             coverage: chronicle.coverage,
             problem,
             notices,
             findings: found.into_iter().map(|(finding, _)| finding).collect(),
+            ..Report::default()
         }
     }
 }
@@ -262,6 +259,11 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.jvms).map(evidence).collect();
     verdict::blindness(&question, &jvms)
+}
+
+/// A command as reports give it.
+pub(crate) fn words(command: &[OsString]) -> Vec<String> {
+    command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn tell_tally(finding: &Finding, tally: Tally, runs: u64) -> String {

@@ -2,8 +2,9 @@
 //!
 //! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
 //! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
-//! reads what the agent wrote there, `verdict` decides what that means, and `output` shows it. `hunt` does that
-//! many times over with threads under control, and `replay` once more.
+//! reads what the agent wrote there, `verdict` decides what that means, and `reporting` judges, shows and writes it
+//! (`config`, `output`). `report` does the last of these for the reports of earlier runs. `hunt` runs
+//! a program many times over with its threads under control, and `replay` once more.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -14,13 +15,17 @@ compile_error!("Fissure runs on Linux with glibc on x86-64 and aarch64 only; bui
 mod agent;
 mod args;
 mod collect;
+mod config;
 mod detect;
 mod doctor;
 mod error;
 mod hunt;
 mod launch;
+mod object;
 mod output;
 mod replay;
+mod report;
+mod reporting;
 mod signals;
 mod sources;
 mod verdict;
@@ -43,6 +48,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
         Arguments { command: Command::Hunt(options) } => hunt::run(&options),
         Arguments { command: Command::Replay(options) } => replay::run(&options),
+        Arguments { command: Command::Report(options) } => report::run(&options),
+        Arguments { command: Command::Object(options) } => object::run(&options),
         Arguments { command: Command::Doctor } => doctor::run(),
     };
     match result {

@@ -1,6 +1,6 @@
-//! Where Fissure's words go: reports and complaints to standard error, JSON to its file.
+//! Where Fissure's words go: reports and complaints to standard error, other formats to their files.
 //!
-//! Standard output belongs to the program under test; only help, the version and `doctor` write there.
+//! Standard output belongs to the program under test; only commands that run none write there.
 
 use std::{
     env, fs,
@@ -9,10 +9,9 @@ use std::{
     process::ExitCode,
 };
 
-use fissure_report::{Report, SourceFinder, json, text, text::Options};
+use fissure_report::{Report, SourceFinder, object, object::ObjectReport, text, text::Options};
 
 use crate::{
-    VERSION,
     args::{Color, Stop},
     error::Error,
     verdict::Code,
@@ -40,13 +39,13 @@ pub(crate) fn stop(stop: &Stop) -> ExitCode {
     }
 }
 
-/// Shows a report on standard error.
-pub(crate) fn show(report: &Report, color: Color, verbose: bool, sources: &dyn SourceFinder) {
-    let options = Options { width: width(), color: use_color(color), verbose };
-    let text = text::render(report, &options, sources);
-    // The program may have left its last line open.
-    let gap = if report.runs > 0 { "\n" } else { "" };
-    say(&format!("{gap}{text}"));
+/// Where a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output, for commands that run no program.
+    Output,
+    /// Standard error, beside a program.
+    Error,
 }
 
 /// Hands on what a program printed.
@@ -55,9 +54,48 @@ pub(crate) fn pass_on(printed: &[u8]) {
     let _ = io::stderr().write_all(printed);
 }
 
-/// A file for JSON that was found to be writable.
+/// Shows a report.
+pub(crate) fn show(
+    report: &Report,
+    stream: Stream,
+    color: Color,
+    verbose: bool,
+    sources: &dyn SourceFinder,
+) -> Result<(), Error> {
+    let options = Options { width: width(stream), color: use_color(stream, color), verbose };
+    let text = text::render(report, &options, sources);
+    match stream {
+        Stream::Output => match io::stdout().write_all(text.as_bytes()) {
+            // Whoever reads may have seen enough.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(Error::Output(error)),
+            _ => {}
+        },
+        Stream::Error => {
+            // The program may have left its last line open.
+            let gap = if report.runs > 0 { "\n" } else { "" };
+            say(&format!("{gap}{text}"));
+        }
+    }
+    Ok(())
+}
+
+/// Shows what was found out about a class, on standard output: nothing else has a claim to it.
+pub(crate) fn show_object(
+    report: &ObjectReport,
+    notices: &[String],
+    color: Color,
+    verbose: bool,
+) -> Result<(), Error> {
+    let options = Options { width: width(Stream::Output), color: use_color(Stream::Output, color), verbose };
+    let text = object::render(report, notices, &options);
+    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)
+}
+
+/// A file that was found to be writable.
 #[derive(Debug)]
-pub(crate) struct JsonFile {
+pub(crate) struct OutputFile {
+    /// The option that names it.
+    option: &'static str,
     /// As the user named it.
     named: PathBuf,
     /// Where it really is, after symbolic links.
@@ -66,15 +104,15 @@ pub(crate) struct JsonFile {
     in_place: bool,
 }
 
-impl JsonFile {
+impl OutputFile {
     /// Checks, before the program runs for nothing, that the file can be written; nothing is left behind.
-    pub(crate) fn check(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn check(option: &'static str, path: &Path) -> Result<Self, Error> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let there = fs::metadata(&target);
         // `/dev/stdout` leads to whatever file is open there.
         let open = path.starts_with("/dev") || path.starts_with("/proc");
         let in_place = open || there.as_ref().is_ok_and(|there| !there.is_file());
-        let file = JsonFile { named: path.to_owned(), target, in_place };
+        let file = OutputFile { option, named: path.to_owned(), target, in_place };
         let probe = match there {
             Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
             _ if in_place => file.open().map(drop),
@@ -85,10 +123,9 @@ impl JsonFile {
         Ok(file)
     }
 
-    /// Writes the report, whole or not at all.
-    pub(crate) fn write(&self, report: &Report) -> Result<(), Error> {
-        let text = json::render(report, VERSION)?;
-        self.write_text(&text).map_err(|source| self.error(source))
+    /// Writes the text, whole or not at all.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        self.write_text(text).map_err(|source| self.error(source))
     }
 
     fn write_text(&self, text: &str) -> io::Result<()> {
@@ -121,7 +158,7 @@ impl JsonFile {
     fn error(&self, source: io::Error) -> Error {
         // The error of a temporary file names that file, which would only confuse.
         let source = io::Error::from(source.kind());
-        Error::Json { path: self.named.display().to_string(), source }
+        Error::Write { option: self.option, path: self.named.display().to_string(), source }
     }
 }
 
@@ -130,20 +167,28 @@ fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-fn use_color(color: Color) -> bool {
+fn use_color(stream: Stream, color: Color) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
             let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
             let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-            io::stderr().is_terminal() && !set("NO_COLOR") && !dumb
+            let terminal = match stream {
+                Stream::Output => io::stdout().is_terminal(),
+                Stream::Error => io::stderr().is_terminal(),
+            };
+            terminal && !set("NO_COLOR") && !dumb
         }
     }
 }
 
-fn width() -> usize {
-    match terminal_size::terminal_size_of(io::stderr()) {
+fn width(stream: Stream) -> usize {
+    let size = match stream {
+        Stream::Output => terminal_size::terminal_size_of(io::stdout()),
+        Stream::Error => terminal_size::terminal_size_of(io::stderr()),
+    };
+    match size {
         Some((terminal_size::Width(columns), _)) => usize::from(columns).max(40),
         None => WIDTH,
     }
@@ -154,12 +199,12 @@ mod tests {
     use super::*;
 
     fn check(path: &Path, writable: bool) {
-        let checked = JsonFile::check(path);
+        let checked = OutputFile::check("--json", path);
         assert_eq!(checked.is_ok(), writable, "{path:?}: {checked:?}");
     }
 
     #[test]
-    fn the_place_for_json_is_checked_and_left_clean() {
+    fn the_place_for_a_file_is_checked_and_left_clean() {
         let folder = tempfile::tempdir().unwrap();
         check(&folder.path().join("new.json"), true);
         check(&folder.path().join("missing").join("new.json"), false);
@@ -169,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn json_replaces_a_file_and_follows_links() {
+    fn writing_replaces_a_file_and_follows_links() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().join("real.json");
         let link = folder.path().join("link.json");
         fs::write(&real, "old").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        JsonFile::check(&link).unwrap().write(&Report::default()).unwrap();
-        assert!(fs::read_to_string(&real).unwrap().starts_with("{\n  \"schema\": 1,"));
+        OutputFile::check("--json", &link).unwrap().write("new").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }

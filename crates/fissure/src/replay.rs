@@ -1,7 +1,6 @@
 //! `fissure replay`: runs one seed, or one finding of a report, again, with the program's own output, and shows how it happens.
 
 use std::{
-    env,
     ffi::{OsStr, OsString},
     fs,
     os::unix::ffi::OsStrExt,
@@ -21,10 +20,10 @@ use crate::{
     agent,
     collect::{self, Jvm},
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, ShowingArguments, SteeringArguments},
-    output,
+    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments},
+    output::Stream,
+    reporting::{Reporting, ReportingArguments},
     signals::{self, Interruption},
-    sources::Sources,
     verdict::Code,
     watch,
 };
@@ -54,7 +53,7 @@ pub(crate) struct ReplayArguments {
     pub(crate) steering: SteeringArguments,
 
     #[command(flatten)]
-    pub(crate) showing: ShowingArguments,
+    pub(crate) reporting: ReportingArguments,
 
     /// The command that starts the program, with its arguments, the same as for the hunt.
     #[arg(last = true, value_name = "COMMAND")]
@@ -74,14 +73,12 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    options.showing.check()?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let subject = subject(options)?;
     let (report, code) = replay(options, &subject).unwrap_or_else(|error| {
         (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
     });
-    let directory = env::current_dir().unwrap_or_default();
-    let sources = Sources::new(&options.showing.sources, &directory, &options.command);
-    output::show(&report, options.showing.color, options.showing.verbose, &sources);
+    reporting.finish(report, Stream::Error)?;
     Ok(code)
 }
 
@@ -158,6 +155,7 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
     let program = Program {
         command: &options.command,
         scope: &options.steering.scope,
+        atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
         folder: folder.path(),
@@ -174,7 +172,10 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
         (None, true) => Code::Findings,
         (None, false) => Code::Clean,
     };
+    let strategy = options.steering.strategy()?;
     let report = Report {
+        command: hunt::words(&options.command),
+        options: options.steering.words(strategy),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
@@ -182,6 +183,7 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
         problem,
         notices: notices(&outcome, subject, has_shown),
         findings,
+        ..Report::default()
     };
     Ok((report, code))
 }
@@ -203,6 +205,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
+        finding.targets = outcome.target.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
     shown

@@ -6,7 +6,8 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
+    rc::Rc,
 };
 
 use fissure_report::SourceFinder;
@@ -17,10 +18,11 @@ const USUAL: [&str; 4] = ["", "src/main/java", "src/test/java", "src"];
 /// Looks for source files and remembers what it read.
 #[derive(Debug)]
 pub(crate) struct Sources {
+    directory: PathBuf,
     folders: Vec<PathBuf>,
     /// Source files that the command itself names (`java Main.java`).
     files: Vec<PathBuf>,
-    read: RefCell<HashMap<PathBuf, Option<String>>>,
+    read: RefCell<HashMap<PathBuf, Option<Rc<str>>>>,
 }
 
 impl Sources {
@@ -37,32 +39,39 @@ impl Sources {
             .map(|word| directory.join(word))
             .filter(|path| path.extension().is_some_and(|extension| extension == "java") && path.is_file())
             .collect();
-        Sources { folders, files, read: RefCell::default() }
+        Sources { directory: directory.to_owned(), folders, files, read: RefCell::default() }
     }
 
-    /// The text of the first file that fits the class.
-    fn text(&self, class: &str, file: &str) -> Option<String> {
+    /// The first file that fits the class, and its text.
+    fn find(&self, class: &str, file: &str) -> Option<(PathBuf, Rc<str>)> {
+        // The name comes from a class file: it must not lead out of the folders.
+        if file.is_empty() || file.contains('/') {
+            return None;
+        }
         let package = class.rsplit_once('.').map_or("", |(package, _)| package);
         let below = package.replace('.', "/");
         for folder in &self.folders {
-            if let Some(text) = self.read(&folder.join(&below).join(file)) {
-                return Some(text);
+            let path = folder.join(&below).join(file);
+            if let Some(text) = self.read(&path) {
+                return Some((path, text));
             }
             // Elsewhere a file of the same name may belong to another class, so its package decides.
-            if let Some(text) = self.read(&folder.join(file)).filter(|text| declared_package(text) == package)
-            {
-                return Some(text);
+            let path = folder.join(file);
+            if let Some(text) = self.read(&path).filter(|text| declared_package(text) == package) {
+                return Some((path, text));
             }
         }
         let named = self.files.iter().filter(|path| path.file_name().is_some_and(|name| name == file));
-        named.filter_map(|path| self.read(path)).find(|text| declared_package(text) == package)
+        named
+            .filter_map(|path| Some((path.clone(), self.read(path)?)))
+            .find(|(_, text)| declared_package(text) == package)
     }
 
-    fn read(&self, path: &Path) -> Option<String> {
+    fn read(&self, path: &Path) -> Option<Rc<str>> {
         if let Some(known) = self.read.borrow().get(path) {
             return known.clone();
         }
-        let text = fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = fs::read(path).ok().map(|bytes| Rc::from(String::from_utf8_lossy(&bytes)));
         self.read.borrow_mut().insert(path.to_owned(), text.clone());
         text
     }
@@ -70,13 +79,17 @@ impl Sources {
 
 impl SourceFinder for Sources {
     fn line(&self, class: &str, file: &str, line: u32) -> Option<String> {
-        // The name comes from a class file: it must not lead out of the folders.
-        if file.is_empty() || file.contains('/') {
-            return None;
-        }
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        let text = self.text(class, file)?;
+        let (_, text) = self.find(class, file)?;
         text.lines().nth(index).filter(|line| !line.trim().is_empty()).map(str::to_owned)
+    }
+
+    fn path(&self, class: &str, file: &str) -> Option<String> {
+        let (path, _) = self.find(class, file)?;
+        let path = path.strip_prefix(&self.directory).unwrap_or(&path);
+        // A folder that the user wrote as `./src` should not show in the path.
+        let path: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+        Some(path.to_string_lossy().into_owned())
     }
 }
 
@@ -163,6 +176,15 @@ mod tests {
         let sources = Sources::new(&[folder.path().join("named")], folder.path(), &[]);
         assert_eq!(sources.line("com.acme.Account", "Account.java", 0), None);
         assert_eq!(sources.line("com.acme.Account", "Account.java", 99), None);
+    }
+
+    #[test]
+    fn paths_are_relative_where_they_can_be() {
+        let folder = folder();
+        let sources = Sources::new(&[], folder.path(), &[]);
+        let path = sources.path("com.acme.Service", "Service.java");
+        assert_eq!(path.as_deref(), Some("src/main/java/com/acme/Service.java"));
+        assert_eq!(sources.path("com.acme.Nothing", "Nothing.java"), None);
     }
 
     #[test]

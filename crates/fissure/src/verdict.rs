@@ -8,6 +8,7 @@ use fissure_model::{
     record::Refusal,
     settings::Watch,
 };
+use fissure_report::Report;
 
 use crate::{args::FailOn, collect::Jvm};
 
@@ -153,15 +154,20 @@ pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<Strin
 }
 
 /// The exit code of a run that could see.
-pub(crate) fn code(findings: &[Finding], fail_on: FailOn) -> Code {
-    let counts = |finding: &Finding| match fail_on {
+pub(crate) fn code(report: &Report, fail_on: FailOn) -> Code {
+    let counting = |finding: &Finding| counts(finding, fail_on) && report.triage.is_news(finding);
+    if report.findings.iter().any(counting) { Code::Findings } else { Code::Clean }
+}
+
+/// Whether a finding makes a run fail, if it is news.
+pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
+    match fail_on {
         FailOn::Warning => !finding.ordered,
         FailOn::Ordered => true,
         FailOn::Confirmed => finding.status >= Status::Confirmed,
         FailOn::Bug => finding.status >= Status::Bug,
         FailOn::Never => false,
-    };
-    if findings.iter().any(counts) { Code::Findings } else { Code::Clean }
+    }
 }
 
 #[cfg(test)]
@@ -187,7 +193,8 @@ mod tests {
 
     fn check_code(findings: &[bool], fail_on: FailOn, expected: Code) {
         let findings: Vec<Finding> = findings.iter().map(|&ordered| finding("a", 1, ordered)).collect();
-        assert_eq!(code(&findings, fail_on), expected, "{findings:?} {fail_on:?}");
+        let report = Report { findings, ..Report::default() };
+        assert_eq!(code(&report, fail_on), expected, "{report:?} {fail_on:?}");
     }
 
     #[test]
@@ -253,5 +260,9 @@ mod tests {
         check_code(&[], FailOn::Ordered, Code::Clean);
         check_code(&[true], FailOn::Ordered, Code::Findings);
         check_code(&[false], FailOn::Never, Code::Clean);
+        check_code(&[false], FailOn::Confirmed, Code::Clean);
+        let proven = Finding { status: Status::Confirmed, ..finding("a", 1, false) };
+        assert!(counts(&proven, FailOn::Warning) && counts(&proven, FailOn::Confirmed));
+        assert!(!counts(&proven, FailOn::Bug));
     }
 }

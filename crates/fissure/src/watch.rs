@@ -4,13 +4,15 @@ use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
     pattern::Pattern,
-    settings::{Analysis, Order, Settings, Watch},
+    settings::{Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
 use tempfile::TempDir;
 
 use crate::{
-    agent, collect,
+    agent,
+    args::Analyses,
+    collect,
     error::Error,
     launch,
     verdict::{self, Question},
@@ -20,7 +22,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) command: &'a [OsString],
-    pub(crate) analysis: Analysis,
+    pub(crate) analyses: Analyses,
     pub(crate) scope: &'a [Pattern],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
@@ -75,7 +77,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         watch: task.watch,
     };
     let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
-    let mut report = report(exit, &jvms, problem);
+    let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
     }
@@ -84,7 +86,9 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
     let settings = Settings {
-        analysis: task.analysis,
+        analysis: task.analyses.lock_sets,
+        races: task.analyses.races,
+        atomizer: task.analyses.atomizer.clone(),
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,
@@ -95,9 +99,10 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
     fs::write(file, text).map_err(Error::Folder)
 }
 
-fn report(exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
+fn report(command: &[OsString], exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
     let gathered = collect::gather(jvms);
     Report {
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         runs: 1,
         exits: [(exit, 1)].into(),
         jvms: jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
@@ -105,5 +110,6 @@ fn report(exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report 
         notices: gathered.notices,
         findings: gathered.findings,
         problem,
+        ..Report::default()
     }
 }

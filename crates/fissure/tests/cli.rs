@@ -118,8 +118,14 @@ fn misuse_is_refused_with_a_sentence() {
     check_misuse(&["detect", "--", ""], "no command was given");
     check_misuse(&["detect", "--scope", "a...b", "--", "true"], "three dots in a row");
     check_misuse(&["detect", "--scope", "", "--", "true"], "it is empty");
-    check_misuse(&["detect", "--analysis", "racer,eraser", "--", "true"], "several analyses in one run");
-    check_misuse(&["detect", "--analysis", "magic", "--", "true"], "[possible values: racer, eraser]");
+    check_misuse(
+        &["detect", "--analysis", "racer,eraser", "--", "true"],
+        "racer and eraser cannot share a run",
+    );
+    check_misuse(
+        &["detect", "--analysis", "magic", "--", "true"],
+        "[possible values: racer, eraser, atomizer]",
+    );
     check_misuse(
         &["detect", "--sources", "nowhere", "--", "true"],
         "--sources nowhere: there is no such folder",
@@ -140,7 +146,7 @@ fn help_shows_what_works() {
     assert!(help.contains("detect") && help.contains("doctor") && !help.contains("hunt"), "{help}");
     let output = Place::new().fissure(&["detect", "--help"]).output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    assert!(help.contains("--fail-on") && !help.contains("--watch"), "{help}");
+    assert!(help.contains("--fail-on") && help.contains("--html") && !help.contains("--watch"), "{help}");
     let output = Place::new().fissure(&[]).output().unwrap();
     check(&output, 2, &["Usage: fissure"], "");
 }
@@ -322,6 +328,35 @@ fn signals_reach_the_program_and_the_report_follows() {
         let output = fissure.wait_with_output().unwrap();
         check(&output, 0, &[&format!("the program ended with exit code {code}")], "");
     }
+}
+
+#[test]
+fn runs_that_gnu_parallel_spreads_are_merged() {
+    if Command::new("parallel").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: GNU parallel is not there; install it to run this test");
+        return;
+    }
+    let place = Place::new();
+    place.fake_jvm("jvm", &[HELLO, SEEN, &race("x", false), END], "");
+    let fissure = env!("CARGO_BIN_EXE_fissure");
+    let job = format!("{fissure} detect --json part-{{}}.json --fail-on never -- ./jvm");
+    let mut parallel = Command::new("parallel");
+    parallel.args(["--will-cite", &job, ":::", "1", "2", "3"]).current_dir(place.folder.path());
+    parallel.env("FISSURE_AGENT", place.path("agent.so")).env_remove("JAVA_TOOL_OPTIONS");
+    // It keeps its own state in the user's folder.
+    parallel.env("HOME", place.folder.path()).stdin(Stdio::null());
+    let output = parallel.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let files = ["part-1.json", "part-2.json", "part-3.json"];
+    let arguments = [&["report", "--json", "all.json"], &files[..]].concat();
+    assert_eq!(place.fissure(&arguments).output().unwrap().status.code(), Some(1));
+    let all = read_json(&place.path("all.json"));
+    assert_eq!(
+        (&all["runs"], &all["exits"]["0"], &all["coverage"]["jvms"]),
+        (&3.into(), &3.into(), &3.into())
+    );
+    let findings = all["findings"].as_array().unwrap();
+    assert_eq!((findings.len(), &findings[0]["runs"], &findings[0]["hits"]), (1, &3.into(), &3.into()));
 }
 
 #[test]

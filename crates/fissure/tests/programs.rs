@@ -6,11 +6,12 @@
 //! - `may-find ANALYSIS KIND SUBJECT`: depends on the schedule, so both is right.
 //! - `must-find-ordered ANALYSIS SUBJECT`: reported as ordered by thread start or join.
 //! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
+//! - `rule RULE SUBJECT`: Atomizer is silent about the block because of this rule, and reports it without.
 //! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
 //! - `detect OPTION…`: what Fissure is told beside the analysis.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
 //!
-//! Whatever else is found without being ordered is a false alarm. Programs in `race` print `done`; those in
+//! Whatever else is found without being ordered is a false alarm. Programs in `race` and `atomicity` print `done`; those in
 //! `behaviour` run without Fissure first and must behave the same under it.
 //!
 //! `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on; `FISSURE_TEST_PROGRAMS` (a part
@@ -42,7 +43,13 @@ const WORKERS: usize = 2;
 /// No program takes a tenth of it; one that takes this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const ANALYSES: [&str; 2] = ["racer", "eraser"];
+/// What headers may speak of.
+const ANALYSES: [&str; 3] = ["racer", "eraser", "atomizer"];
+
+/// What each program is run with. Several analyses are one run.
+const RUNS: [&str; 2] = ["racer,atomizer", "eraser"];
+/// The same for programs about blocks that should be atomic.
+const ATOMICITY_RUNS: [&str; 2] = ["racer,atomizer", "atomizer"];
 
 /// The folders are tested one after the other, so that there are never more than [`WORKERS`] JVMs.
 static TURN: Mutex<()> = Mutex::new(());
@@ -55,6 +62,8 @@ struct Expectations {
     must_find_ordered: Vec<Claim>,
     must_not_find_ordered: Vec<String>,
     must_leave_alone: Vec<String>,
+    /// Rules of Atomizer, and what would be found without each.
+    rules: Vec<(String, String)>,
     program_exit: i32,
     detect_options: Vec<String>,
     java_options: Vec<String>,
@@ -94,21 +103,32 @@ struct Folder {
     agent: PathBuf,
     /// Whether the programs are compared with a run without Fissure.
     compared: bool,
+    runs: [&'static str; 2],
 }
 
 #[test]
 fn races_are_found_and_correct_twins_are_clean() {
-    check_folder("race", false);
+    check_folder("race", false, RUNS);
+}
+
+#[test]
+fn atomicity_violations_are_found_and_correct_twins_are_clean() {
+    check_folder("atomicity", false, ATOMICITY_RUNS);
 }
 
 #[test]
 fn programs_behave_as_without_fissure() {
-    check_folder("behaviour", true);
+    check_folder("behaviour", true, RUNS);
 }
 
 #[test]
 fn every_buggy_program_has_a_correct_twin() {
-    let programs = programs_in(&programs_folder("race"));
+    check_twins("race");
+    check_twins("atomicity");
+}
+
+fn check_twins(folder: &str) {
+    let programs = programs_in(&programs_folder(folder));
     let (fixed, buggy): (Vec<&Program>, Vec<&Program>) =
         programs.iter().partition(|program| program.class.ends_with("Fixed"));
     for program in &buggy {
@@ -118,8 +138,10 @@ fn every_buggy_program_has_a_correct_twin() {
     }
     for program in &fixed {
         let expectations = &program.expectations;
+        // A program without races may have blocks that are not atomic.
+        let counts = |claim: &Claim| folder != "race" || claim.analysis != "atomizer";
         assert!(
-            expectations.must_find.is_empty() && expectations.may_find.is_empty(),
+            !expectations.must_find.iter().chain(&expectations.may_find).any(counts),
             "{} is a correct twin, nothing may be found in it",
             program.class
         );
@@ -145,7 +167,7 @@ fn headers_are_understood() {
 
 /// Compiles a folder, runs each program of it in each JVM, and fails with one block for each program that differs
 /// from its header.
-fn check_folder(name: &str, compared: bool) {
+fn check_folder(name: &str, compared: bool, runs: [&'static str; 2]) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let sources = programs_folder(name);
     let mut programs = programs_in(&sources);
@@ -155,7 +177,7 @@ fn check_folder(name: &str, compared: bool) {
     if let Ok(part) = env::var("FISSURE_TEST_PROGRAMS") {
         programs.retain(|program| program.class.contains(&part));
     }
-    let folder = Folder { programs, classes, javas: javas(), agent: agent(), compared };
+    let folder = Folder { programs, classes, javas: javas(), agent: agent(), compared, runs };
     let jobs: Vec<(&Program, &Path)> = folder
         .javas
         .iter()
@@ -175,9 +197,9 @@ fn check_folder(name: &str, compared: bool) {
     });
     let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!(
-        "{name}: {} programs, {} analyses, {} JVMs, {} failures",
+        "{name}: {} programs, {} runs, {} JVMs, {} failures",
         folder.programs.len(),
-        ANALYSES.len(),
+        folder.runs.len(),
         folder.javas.len(),
         failures.len()
     );
@@ -185,7 +207,7 @@ fn check_folder(name: &str, compared: bool) {
 }
 
 impl Folder {
-    /// Runs one program in one JVM, with each analysis; the blocks tell what was wrong.
+    /// Runs one program in one JVM, with all analyses; the blocks tell what was wrong.
     fn check(&self, program: &Program, java: &Path) -> Vec<String> {
         let expectations = &program.expectations;
         let mut command = vec![java.as_os_str().to_owned()];
@@ -194,7 +216,10 @@ impl Folder {
         command.extend(expectations.arguments.iter().map(OsString::from));
         let plain = self.compared.then(|| run(&command, &expectations.stdin, None));
         let mut failures = Vec::new();
-        for analysis in ANALYSES {
+        for analysis in self.runs {
+            // Atomizer asks what other orders there are, so it has nothing to say where an order is taken for granted.
+            let is_ordered = expectations.detect_options.iter().any(|option| option == "happens-before");
+            let analysis = if is_ordered { analysis.trim_end_matches(",atomizer") } else { analysis };
             let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
             let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
             watched.extend(["--analysis".into(), analysis.into(), "--json".into(), report.path().into()]);
@@ -214,7 +239,38 @@ impl Folder {
                 failures.push(block(program, java, analysis, &problems, &ended));
             }
         }
+        for (rule, subject) in &expectations.rules {
+            failures.extend(self.check_rule(program, java, &command, rule, subject));
+        }
         failures
+    }
+
+    /// Runs a program without a rule of Atomizer: what the rule keeps quiet about must be found.
+    fn check_rule(
+        &self,
+        program: &Program,
+        java: &Path,
+        command: &[OsString],
+        rule: &str,
+        subject: &str,
+    ) -> Option<String> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+        let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
+        watched.extend(["--analysis", "atomizer", "--atomizer-without", rule, "--json"].map(OsString::from));
+        watched.push(file.path().into());
+        watched.extend(program.expectations.detect_options.iter().map(OsString::from));
+        watched.push("--".into());
+        watched.extend(command.iter().cloned());
+        let ended = run(&watched, "", Some(&self.agent));
+        let report: Value =
+            serde_json::from_slice(&fs::read(file.path()).unwrap_or_default()).unwrap_or_default();
+        let wanted = claim("atomizer", "atomicity-violation", subject);
+        let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if findings.iter().any(|finding| wanted.covers(finding)) {
+            return None;
+        }
+        let problem = format!("{subject} is not found without the rule {rule}");
+        Some(block(program, java, "atomizer", &[problem], &ended))
     }
 }
 
@@ -241,7 +297,8 @@ fn check_streams(ended: &Ended, plain: Option<&Ended>, expectations: &Expectatio
 }
 
 /// The findings, the exit codes and what was left alone against the header.
-fn check_report(report: &Value, expectations: &Expectations, analysis: &str) -> Vec<String> {
+fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<String> {
+    let is_run = |claim: &&Claim| run.split(',').any(|analysis| analysis == claim.analysis);
     let mut problems = Vec::new();
     let exits = serde_json::json!({ expectations.program_exit.to_string(): 1 });
     if report["exits"] != exits {
@@ -250,27 +307,31 @@ fn check_report(report: &Value, expectations: &Expectations, analysis: &str) -> 
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
     let (ordered, unordered): (Vec<&Value>, Vec<&Value>) =
         findings.iter().partition(|finding| finding["ordered"] == true);
-    for claim in expectations.must_find.iter().filter(|claim| claim.analysis == analysis) {
+    for claim in expectations.must_find.iter().filter(is_run) {
         match unordered.iter().find(|finding| claim.covers(finding)) {
-            Some(finding) => problems.extend(check_sites(finding)),
+            Some(finding) if claim.kind == "data-race" => problems.extend(check_sites(finding)),
+            Some(finding) => problems.extend(check_story(finding)),
             None => problems.push(format!("{} {} was not found", claim.kind, claim.subject)),
         }
     }
-    for claim in expectations.must_find_ordered.iter().filter(|claim| claim.analysis == analysis) {
+    for claim in expectations.must_find_ordered.iter().filter(is_run) {
         if !ordered.iter().any(|finding| claim.covers(finding)) {
             problems.push(format!("{} was not found as ordered", claim.subject));
         }
     }
-    let mut seen: Vec<&Value> = Vec::new();
+    let mut seen: Vec<[&Value; 4]> = Vec::new();
     for finding in unordered {
         let mut listed = expectations.must_find.iter().chain(&expectations.may_find);
         if !listed.any(|claim| claim.covers(finding)) {
             problems.push(format!("false alarm: {} {}", finding["kind"], describe(finding)));
         }
-        if seen.contains(&&finding["subject"]) {
+        // A race is told once, a block once for each place that breaks it.
+        let last = if finding["kind"] == "data-race" { &Value::Null } else { &finding["sites"][2] };
+        let key = [&finding["kind"], &finding["subject"], &last["class"], &last["line"]];
+        if seen.contains(&key) {
             problems.push(format!("reported more than once: {}", finding["subject"]));
         }
-        seen.push(&finding["subject"]);
+        seen.push(key);
     }
     for finding in ordered {
         if expectations.must_not_find_ordered.iter().any(|subject| finding["subject"] == **subject) {
@@ -306,6 +367,34 @@ fn check_sites(finding: &Value) -> Vec<String> {
         if !placed || site["stack"].as_array().is_none_or(Vec::is_empty) {
             complain("an access without its place or stack");
         }
+    }
+    problems
+}
+
+/// A block that is not atomic has three places, each with a stack, and a reason.
+fn check_story(finding: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut complain = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
+    let sites = finding["sites"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let roles: Vec<&str> = sites.iter().filter_map(|site| site["role"].as_str()).collect();
+    if roles != ["entered", "committed", "violated"] {
+        complain("its places are others");
+    }
+    for site in sites {
+        let stack = site["stack"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_first = stack.first().is_some_and(|frame| frame["method"] == site["method"]);
+        let begins = stack.last().is_some_and(|frame| {
+            frame["class"] == "java.lang.Thread" && frame["method"] == "run" || frame["method"] == "main"
+        });
+        // Some JDKs come without lines.
+        let is_jdk = site["class"].as_str().is_some_and(|class| class.starts_with("java."));
+        let is_placed = is_jdk || site["line"].is_u64() && site["file"].is_string();
+        if !is_first || !begins || !is_placed {
+            complain("a place without its line or its whole stack");
+        }
+    }
+    if !finding["object"].is_string() || !finding["reason"].is_string() {
+        complain("it does not say why");
     }
     problems
 }
@@ -487,6 +576,9 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
             }
             ["must-not-find-ordered", subject] => {
                 expectations.must_not_find_ordered.push((*subject).to_owned());
+            }
+            ["rule", rule, subject] => {
+                expectations.rules.push(((*rule).to_owned(), (*subject).to_owned()));
             }
             ["must-leave-alone", class] => expectations.must_leave_alone.push((*class).to_owned()),
             ["program-exit", code] => {

@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use rustc_hash::FxHashMap;
+
 use fissure_analysis::lockset::Machine;
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -16,8 +18,8 @@ use fissure_model::{
 };
 
 use crate::{
-    control::Control, findings::Findings, memory::Table, output::Output, registry::Registry, scope::Scope,
-    sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
+    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
 };
 
 /// How many threads have counters of their own; further ones share the last.
@@ -29,6 +31,8 @@ pub(crate) struct Code {
     pub(crate) sites: Sites,
     pub(crate) registry: Registry,
     pub(crate) left_alone: Vec<LeftAlone>,
+    /// Sites that stand for others as well.
+    pub(crate) manifold: FxHashMap<u32, Vec<u32>>,
 }
 
 /// Names for what reports speak of.
@@ -66,12 +70,17 @@ pub(crate) struct Agent {
     pub(crate) machine: Mutex<Machine>,
     pub(crate) names: Mutex<Names>,
     pub(crate) findings: Mutex<Findings>,
+    pub(crate) blocks: Mutex<Blocks>,
     pub(crate) samples: Samples,
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
+    /// Two bytes a site, see the hook class `FissureBlocks`.
+    pub(crate) flags: Table,
+    /// One long for each execution of a block that is kept: how often it was seen.
+    pub(crate) hits: Table,
     /// One long a static field.
     pub(crate) cells: Table,
     /// Four longs a thread.
@@ -113,10 +122,13 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Agent {
     /// Makes the agent of this JVM.
     pub(crate) fn install(tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
+        let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
+        let machine = Machine::new(settings.analysis);
         let agent = Agent {
+            blocks: Mutex::new(Blocks::new(without)),
             tool,
             scope: Scope::new(settings.scope.clone()),
-            machine: Mutex::new(Machine::new(settings.analysis)),
+            machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
             settings,
             output,
@@ -130,6 +142,8 @@ impl Agent {
             samples: Samples::default(),
             counts: Counts::default(),
             offsets: Table::new(crate::sites::MOST_SITES, 4)?,
+            flags: Table::new(2 * crate::sites::MOST_SITES, 1)?,
+            hits: Table::new(crate::blocks::MOST_EXECUTIONS, 8)?,
             cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
             counters: Table::new(COUNTED_THREADS, 32)?,
             engine: AtomicUsize::new(0),
@@ -191,12 +205,19 @@ impl Agent {
             )
         };
         let (mut lock_operations, mut locations, mut accesses_analysed, mut threads_accessing) = (0, 0, 0, 0);
-        for [acquired, located, judged, _] in self.counters.quadruples(threads) {
+        let mut block_executions = 0;
+        for [acquired, located, judged, executed] in self.counters.quadruples(threads) {
             lock_operations += acquired;
             locations += located;
             accesses_analysed += judged;
+            block_executions += executed;
             threads_accessing += u64::from(located + judged > 0);
         }
+        let (atomic_blocks, always_atomic, dropped) = {
+            let blocks = locked(&self.blocks);
+            let (ran, atomic) = blocks.counts();
+            (ran, atomic, blocks.dropped())
+        };
         let code = locked(&self.code);
         let mut coverage = Coverage {
             jvms: 1,
@@ -213,6 +234,9 @@ impl Agent {
             lock_operations,
             locations,
             accesses_analysed,
+            atomic_blocks,
+            block_executions,
+            always_atomic,
             ..Coverage::default()
         };
         let mut limit = |reason: &str, count: u64| {
@@ -221,6 +245,7 @@ impl Agent {
             }
         };
         limit("access sites beyond the number that can be told apart", code.sites.overflow());
+        limit("executions of blocks that were judged only once, for there were too many", dropped);
         limit("arrays too large to watch", get(&self.counts.large_arrays));
         limit("lock sets beyond the number that can be told apart", sets_full);
         limit("things left out for lack of memory", get(&self.counts.out_of_memory));

@@ -231,6 +231,10 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
             agent.output.write(&Record::Finding(Box::new(finding.clone())));
         }
         drop(findings);
+        let findings = locked(&agent.blocks).findings(&agent.hits);
+        for finding in findings {
+            agent.output.write(&Record::Finding(Box::new(finding)));
+        }
         agent.write_coverage();
         agent.output.write(&Record::End);
     });

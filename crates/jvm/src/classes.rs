@@ -2,29 +2,33 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    ClassSummary, Environment, Foreign, Outcome, Plan, Site, SiteKind, read_summary, rewrite,
+    ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    settings::{Order, Watch},
+    pattern::Pattern,
+    settings::{AtomizerSettings, Order, Watch},
 };
 
 use crate::{
     agent::{Agent, Code, locked},
-    control,
+    blocks, control,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     registry::{Member, Resolved},
-    scope,
+    scope::{self, View},
     sites::{SiteInfo, target},
 };
 
 const STATIC: u16 = 0x0008;
 const FINAL: u16 = 0x0010;
 const VOLATILE: u16 = 0x0040;
+const SYNTHETIC: u16 = 0x1000;
+/// Of how many further accesses it is remembered that one stands for them; two break any block.
+const MOST_OTHERS: usize = 3;
 
 /// Rewrites a class; `None` if it stays as it is.
 pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -44,25 +48,36 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
     let in_scope = agent.scope.covers(&dotted);
     let is_controlled = agent.control.is_some();
+    let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
+    let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
-        monitor_sites: is_controlled,
-        blocks: false,
+        monitor_sites: is_controlled || view != View::None,
+        blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
+        volatiles: atomizer.is_some(),
+        repetitions: atomizer.is_some(),
+        announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
         waits: !is_controlled,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
-        synchronization: agent.settings.order == Order::HappensBefore,
+        synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: if is_controlled { control::probes(name) } else { jdk::probes(name, agent.settings.order) },
+        probes: if is_controlled {
+            control::probes(name, agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
+        } else {
+            jdk::probes(name, agent.settings.order, atomizer.is_some())
+        },
     };
-    let summary = if in_scope || is_controlled { read_summary(bytes).ok() } else { None };
+    let summary =
+        if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);
     let mut environment = ClassEnvironment {
-        code: &mut code,
         agent,
+        code: &mut code,
+        view,
         loader,
         class: dotted.as_str().into(),
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
@@ -74,7 +89,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         if let Some(summary) = &summary {
             let is_watched = watched && result.is_ok();
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
-            register(&mut code, loader, summary, is_watched, outcome);
+            // Under control volatile fields alone are followed.
+            let is_known = is_watched || is_controlled && result.is_ok();
+            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
         }
     }
     match result {
@@ -112,14 +129,20 @@ fn register(
     loader: i64,
     summary: &ClassSummary,
     is_watched: bool,
+    has_volatiles: bool,
     outcome: Option<&Outcome>,
 ) {
     let mut members = FxHashMap::default();
+    let mut volatiles = FxHashSet::default();
     for field in &summary.fields {
-        let plain = field.access & (FINAL | VOLATILE) == 0;
+        let is_volatile = field.access & VOLATILE != 0;
+        if is_volatile {
+            volatiles.insert((field.name.clone(), field.descriptor.clone()));
+        }
+        let plain = field.access & FINAL == 0;
         let member = match outcome {
             _ if !is_watched => Member::Unwatched,
-            _ if field.access & VOLATILE != 0 => Member::Volatile,
+            _ if is_volatile && !has_volatiles => Member::Volatile,
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
@@ -135,13 +158,14 @@ fn register(
         };
         members.insert((field.name.clone(), field.descriptor.clone()), member);
     }
-    code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members);
+    code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
 }
 
 /// What the rewriter asks about one class.
 struct ClassEnvironment<'a> {
-    code: &'a mut Code,
     agent: &'a Agent,
+    code: &'a mut Code,
+    view: View,
     loader: i64,
     class: Arc<str>,
     file: Option<Arc<str>>,
@@ -160,8 +184,8 @@ impl Environment for ClassEnvironment<'_> {
             file: self.file.clone(),
             line: site.line.map(u32::from),
             loader: self.loader,
+            kind: site.kind,
             target: target(&site.target),
-            is_block: site.kind == SiteKind::Enter,
         });
         if self.agent.control.is_some() {
             let is_application = self.agent.scope.covers(&self.class);
@@ -174,7 +198,40 @@ impl Environment for ClassEnvironment<'_> {
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }
+        let flags = blocks::flags(self.view, site.kind, site.method, site.descriptor);
+        if number > 0 && flags != 0 {
+            self.agent.flags.set_bits(number as usize, flags);
+        }
+        let is_initialisation = site.kind == SiteKind::Write && site.method == "<init>";
+        if is_initialisation && self.agent.control.is_none() && self.agent.settings.atomizer.is_some() {
+            locked(&self.agent.machine).add_constructor(number);
+        }
         number
+    }
+
+    fn stands_for(&mut self, site: u32, other: u32) {
+        let kind = |number| self.code.sites.get(number).map(|site| site.kind);
+        if let (Some(first), Some(second)) = (kind(site), kind(other)) {
+            let others = self.code.manifold.entry(site).or_default();
+            if others.len() < MOST_OTHERS {
+                others.push(other);
+                blocks::mark_manifold(&self.agent.flags, site, first, second);
+            }
+        }
+    }
+
+    fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
+        let none = AtomizerSettings::default();
+        let atomizer = self.agent.settings.atomizer.as_ref().unwrap_or(&none);
+        let names = |pattern: &Pattern| pattern.names_method(&self.class, method.name);
+        let covers = |pattern: &Pattern| pattern.matches_method(&self.class, method.name);
+        // Whoever names a whole class or package does not mean the lives of threads, nor what no one wrote.
+        let is_life =
+            matches!((method.name, method.descriptor), ("run", "()V") | ("main", "([Ljava/lang/String;)V"));
+        let is_meant = !is_life && method.access & SYNTHETIC == 0;
+        method.is_annotated && (is_meant || !method.is_class_annotated)
+            || atomizer.atomic.iter().any(names)
+            || is_meant && atomizer.atomic.iter().any(covers)
     }
 
     fn cell(&mut self, field: &str, descriptor: &str) -> u32 {

@@ -64,7 +64,7 @@ struct Subject {
 
 /// Reports a race, unless its field was reported before and this one is no worse.
 pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
-    if race.ordered && agent.settings.order == Order::HappensBefore {
+    if !agent.settings.races || race.ordered && agent.settings.order == Order::HappensBefore {
         return;
     }
     let owner = if object.is_null() { 0 } else { agent.object_number(object) };
@@ -161,6 +161,10 @@ fn subject(
             let code = locked(&agent.code);
             let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
             let declaring = match code.registry.resolve(named.loader, class, name, descriptor, in_scope) {
+                // Volatile fields are watched for what they do to blocks; they do not race.
+                Resolved::Known(number, _) if code.registry.class(number).has_volatile(name, descriptor) => {
+                    return None;
+                }
                 Resolved::Known(number, _) => code.registry.class(number).name.replace('/', "."),
                 _ => class.replace('/', "."),
             };
@@ -170,6 +174,8 @@ fn subject(
                 is_static: object.is_null(),
             })
         }
+        // An atomic.
+        Target::Method { .. } => None,
         target => {
             let array =
                 array_class(agent, jni, object).map_or_else(|| "array".to_owned(), |name| type_name(&name));

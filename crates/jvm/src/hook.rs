@@ -44,6 +44,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureOrder",
     "FissureHandles$Known",
     "FissureHandles",
+    "FissureBlocks",
     "FissureThread",
     "FissureEngine",
     "FissureHook",

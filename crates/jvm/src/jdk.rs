@@ -437,9 +437,96 @@ const REFLECTION: &[Probe<'static>] = &[probe(
     MapResult,
 )];
 
+/// An atomic is read or written at the entry of a method.
+const fn atomic(method: &'static str, hook_method: &'static str) -> Probe<'static> {
+    probe(method, None, Entry, hook_method, This)
+}
+
+/// Atomics as locations; all that is not here is called seldom, or calls what is here.
+const ATOMIC_ACCESS: &[Probe<'static>] = &[
+    atomic("get", "atomicRead"),
+    atomic("getAcquire", "atomicRead"),
+    atomic("intValue", "atomicRead"),
+    atomic("longValue", "atomicRead"),
+    atomic("set", "atomicWrite"),
+    atomic("lazySet", "atomicWrite"),
+    atomic("setRelease", "atomicWrite"),
+    probe("compareAndSet", None, Return, "atomicCompared", ResultAndThis),
+    probe("weakCompareAndSetVolatile", None, Return, "atomicCompared", ResultAndThis),
+    atomic("compareAndExchange", "atomicWrite"),
+    atomic("getAndSet", "atomicWrite"),
+    atomic("getAndIncrement", "atomicWrite"),
+    atomic("getAndDecrement", "atomicWrite"),
+    atomic("getAndAdd", "atomicWrite"),
+    atomic("incrementAndGet", "atomicWrite"),
+    atomic("decrementAndGet", "atomicWrite"),
+    atomic("addAndGet", "atomicWrite"),
+    atomic("getAndUpdate", "atomicWrite"),
+    atomic("updateAndGet", "atomicWrite"),
+    atomic("getAndAccumulate", "atomicWrite"),
+    atomic("accumulateAndGet", "atomicWrite"),
+];
+
+const ATOMIC_METHODS: &[&str] = &[
+    "get",
+    "getAcquire",
+    "intValue",
+    "longValue",
+    "set",
+    "lazySet",
+    "setRelease",
+    "compareAndSet",
+    "compareAndExchange",
+    "weakCompareAndSetVolatile",
+    "getAndSet",
+    "getAndIncrement",
+    "getAndDecrement",
+    "getAndAdd",
+    "incrementAndGet",
+    "decrementAndGet",
+    "addAndGet",
+    "getAndUpdate",
+    "updateAndGet",
+    "getAndAccumulate",
+    "accumulateAndGet",
+];
+
+const LOCK_METHODS: &[&str] = &["lock", "lockInterruptibly", "tryLock"];
+
+const STAMPED_METHODS: &[&str] = &[
+    "writeLock",
+    "tryWriteLock",
+    "writeLockInterruptibly",
+    "readLock",
+    "tryReadLock",
+    "readLockInterruptibly",
+];
+
+/// Methods of which it matters to blocks from where they are called: locks that are not monitors, and atomics. What the JDK does
+/// with them by itself is its own affair.
+pub(crate) const ANNOUNCED: &[(&str, &[&str])] = &[
+    ("java/util/concurrent/locks/Lock", LOCK_METHODS),
+    ("java/util/concurrent/locks/ReentrantLock", LOCK_METHODS),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", LOCK_METHODS),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", LOCK_METHODS),
+    ("java/util/concurrent/locks/StampedLock", STAMPED_METHODS),
+    ("java/util/concurrent/atomic/AtomicBoolean", ATOMIC_METHODS),
+    ("java/util/concurrent/atomic/AtomicInteger", ATOMIC_METHODS),
+    ("java/util/concurrent/atomic/AtomicLong", ATOMIC_METHODS),
+    ("java/util/concurrent/atomic/AtomicReference", ATOMIC_METHODS),
+];
+
 /// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str, order: Order) -> &'static [Probe<'static>] {
+pub(crate) fn probes(class: &str, order: Order, atomics: bool) -> &'static [Probe<'static>] {
     match class {
+        "java/util/concurrent/atomic/AtomicBoolean"
+        | "java/util/concurrent/atomic/AtomicInteger"
+        | "java/util/concurrent/atomic/AtomicLong"
+        | "java/util/concurrent/atomic/AtomicReference"
+            if atomics =>
+        {
+            ATOMIC_ACCESS
+        }
         "java/lang/Thread" => THREAD,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => VIRTUAL_THREAD,
         "java/util/concurrent/locks/ReentrantLock" => REENTRANT_LOCK,

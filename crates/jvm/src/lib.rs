@@ -10,6 +10,7 @@
 //! `unsafe` lives in [`vm`] and [`memory`], and in the functions whose signatures the JVM prescribes.
 
 mod agent;
+mod blocks;
 mod callbacks;
 mod classes;
 mod control;

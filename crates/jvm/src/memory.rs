@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicI32, AtomicU64, Ordering},
+    sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
 };
 
 /// Zeroed memory that lives as long as the JVM. Pages cost nothing until they are touched.
@@ -47,6 +47,21 @@ impl Table {
         }
     }
 
+    /// Sets bits of an 8-bit entry; gives the entry as it was before.
+    pub(crate) fn set_bits(&self, at: usize, bits: u8) -> u8 {
+        if at >= self.entries {
+            return 0;
+        }
+        // SAFETY: the entry lies inside the mapping and is never unmapped; Java code only reads it.
+        let entry = unsafe { &*((self.address + at) as *const AtomicU8) };
+        entry.fetch_or(bits, Ordering::Relaxed)
+    }
+
+    /// The 64-bit entry at a place; 0 beyond the table.
+    pub(crate) fn number(&self, at: usize) -> u64 {
+        if at < self.entries { self.get_u64(at) } else { 0 }
+    }
+
     /// A 32-bit entry; zero beyond the end.
     pub(crate) fn get_i32(&self, at: usize) -> i32 {
         if at >= self.entries {
@@ -59,7 +74,7 @@ impl Table {
 
     /// Reads a 64-bit value, counted in 8-byte steps. It must lie within the table.
     fn get_u64(&self, index: usize) -> u64 {
-        // SAFETY: `quadruples` stays within the table, the value is aligned and never unmapped.
+        // SAFETY: `quadruples` and `number` stay within the table, the value is aligned and never unmapped.
         let value = unsafe { &*((self.address + index * 8) as *const AtomicU64) };
         value.load(Ordering::Relaxed)
     }

@@ -7,16 +7,21 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use fissure_analysis::{lockset::Access, order::Segment, word::Word};
+use fissure_analysis::{
+    lockset::Access,
+    order::Segment,
+    word::{State, Word},
+};
 use fissure_model::{
     event::AccessKind,
     ids::ThreadId,
-    settings::{Analysis, Order},
+    settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::{
     agent::{Agent, guarded, locked},
+    blocks::{self, Log},
     findings, handles,
     hook::ENGINE,
     registry::{Member, Resolved},
@@ -38,6 +43,11 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
             (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
             (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
+            (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
+            (c"stepLock", c"(JIIZI)J", step_lock as *mut c_void),
+            (c"blockEnded", c"(II[I[J[Ljava/lang/Object;[J[I)I", block_ended as *mut c_void),
+            (c"blockRan", c"(I)V", block_ran as *mut c_void),
+            (c"sampleBlock", c"(J)V", sample_block as *mut c_void),
             (c"addLock", c"(II)I", add_lock as *mut c_void),
             (c"intersect", c"(II)I", intersect as *mut c_void),
             (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
@@ -60,6 +70,8 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
 extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobject) {
     guarded((), |agent| {
         let refine = agent.settings.analysis == Analysis::Racer;
+        let atomizer = agent.settings.atomizer.as_ref();
+        let has = |rule| atomizer.is_some_and(|settings| !settings.without.contains(&rule));
         Jni::new(environment).fill(
             out,
             &[
@@ -68,6 +80,11 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
                 agent.counters.address() as i64,
                 i64::from(refine),
                 i64::from(agent.settings.order == Order::HappensBefore),
+                if atomizer.is_some() { agent.flags.address() as i64 } else { 0 },
+                agent.hits.address() as i64,
+                i64::from(has(Refinement::ReEntrant)),
+                i64::from(has(Refinement::ProtectedLock)),
+                i64::from(has(Refinement::CompareAndSet)),
             ],
         );
     });
@@ -140,14 +157,93 @@ extern "system" fn step(
     object: jobject,
 ) -> jlong {
     guarded(Word::DONE.0 as i64, |agent| {
-        let kind = if write != 0 { AccessKind::Write } else { AccessKind::Read };
-        let access = Access { segment: Segment(segment as u32), kind, set: set as u32, site: site as u32 };
-        let step = locked(&agent.machine).step(Word(word as u64), access);
+        let word = Word(word as u64);
+        if agent.settings.atomizer.is_some() {
+            blocks::look_at(agent, word.site());
+        }
+        let access = access(segment, set, site, write);
+        let step = locked(&agent.machine).step(word, access);
         if let Some(race) = &step.race {
             findings::report(agent, Jni::new(environment), race, object);
         }
+        if step.word.state() == State::Followed {
+            blocks::raced(agent, object, site as u32, step.word);
+        }
         step.word.0 as i64
     })
+}
+
+fn access(segment: jint, set: jint, site: jint, write: jboolean) -> Access {
+    let kind = if write != 0 { AccessKind::Write } else { AccessKind::Read };
+    Access { segment: Segment(segment as u32), kind, set: set as u32, site: site as u32 }
+}
+
+extern "system" fn is_racy(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    word: jlong,
+    segment: jint,
+    set: jint,
+    write: jboolean,
+) -> jboolean {
+    guarded(0, |agent| {
+        let access = access(segment, set, 0, write);
+        jboolean::from(locked(&agent.machine).is_racy(Word(word as u64), access))
+    })
+}
+
+extern "system" fn step_lock(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    word: jlong,
+    segment: jint,
+    set: jint,
+    write: jboolean,
+    lock: jint,
+) -> jlong {
+    guarded(Word::DONE.0 as i64, |agent| {
+        let access = access(segment, set, 0, write);
+        let next = locked(&agent.machine).step_lock(Word(word as u64), access);
+        blocks::acquired(agent, lock as u32, next);
+        next.0 as i64
+    })
+}
+
+extern "system" fn block_ended(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jint,
+    site: jint,
+    operations: jobject,
+    about: jobject,
+    owners: jobject,
+    stacks: jobject,
+    inner: jobject,
+) -> jint {
+    guarded(0, |agent| {
+        let jni = Jni::new(environment);
+        let log = Log {
+            operations: jni.ints(operations),
+            about: jni.longs(about),
+            stacks: jni.longs(stacks),
+            inner: jni.ints(inner),
+        };
+        let owner = |at: usize| {
+            let owner = jni.element(owners, at)?;
+            let number = agent.object_number(owner);
+            jni.forget(owner);
+            Some(number)
+        };
+        blocks::ended(agent, thread as u32, site as u32, &log, owner) as i32
+    })
+}
+
+extern "system" fn block_ran(_environment: *mut JNIEnv, _class: jclass, site: jint) {
+    guarded((), |agent| blocks::ran(agent, site as u32));
+}
+
+extern "system" fn sample_block(_environment: *mut JNIEnv, _class: jclass, number: jlong) {
+    guarded((), |agent| blocks::sample(agent, number as u64));
 }
 
 extern "system" fn add_lock(_environment: *mut JNIEnv, _class: jclass, set: jint, lock: jint) -> jint {

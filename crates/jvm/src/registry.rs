@@ -1,6 +1,6 @@
 //! The watched classes and where the state of their fields is kept.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How one field of a watched class is followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,16 @@ pub(crate) struct ClassInfo {
     loader: i64,
     superclass: Option<String>,
     members: FxHashMap<(String, String), Member>,
+    /// Those of the members that are volatile.
+    volatiles: FxHashSet<(String, String)>,
 }
 
 impl ClassInfo {
+    /// Whether the class declares a volatile field like this.
+    pub(crate) fn has_volatile(&self, name: &str, descriptor: &str) -> bool {
+        self.volatiles.contains(&(name.to_owned(), descriptor.to_owned()))
+    }
+
     /// Whether this is the class of that name and loader.
     pub(crate) fn is(&self, loader: i64, name: &str) -> bool {
         self.loader == loader && self.name == name
@@ -70,9 +77,10 @@ impl Registry {
         name: &str,
         superclass: Option<&str>,
         members: FxHashMap<(String, String), Member>,
+        volatiles: FxHashSet<(String, String)>,
     ) {
-        let info =
-            ClassInfo { name: name.to_owned(), loader, superclass: superclass.map(str::to_owned), members };
+        let superclass = superclass.map(str::to_owned);
+        let info = ClassInfo { name: name.to_owned(), loader, superclass, members, volatiles };
         let numbers = self.by_name.entry(name.to_owned()).or_default();
         match numbers.iter().find(|&&number| self.classes[number].loader == loader) {
             Some(&number) => self.classes[number] = info,
@@ -163,8 +171,14 @@ mod tests {
         assert_eq!(early, cell);
         let in_scope = |name: &str| name.starts_with("a/");
         assert_eq!(registry.resolve(1, "a/Sub", "count", "I", in_scope), Resolved::NotLoaded);
-        registry.add(1, "a/Sub", Some("a/Super"), members(&[]));
-        registry.add(1, "a/Super", Some("java/lang/Object"), members(&[("count", Member::Cell(cell))]));
+        registry.add(1, "a/Sub", Some("a/Super"), members(&[]), FxHashSet::default());
+        registry.add(
+            1,
+            "a/Super",
+            Some("java/lang/Object"),
+            members(&[("count", Member::Cell(cell))]),
+            FxHashSet::default(),
+        );
         assert_eq!(
             registry.resolve(1, "a/Sub", "count", "I", in_scope),
             Resolved::Known(1, Member::Cell(cell))
@@ -176,8 +190,8 @@ mod tests {
     #[test]
     fn each_loader_sees_its_own_class() {
         let mut registry = Registry::default();
-        registry.add(1, "a/A", None, members(&[("x", Member::Cell(1))]));
-        registry.add(2, "a/A", None, members(&[("x", Member::Cell(2))]));
+        registry.add(1, "a/A", None, members(&[("x", Member::Cell(1))]), FxHashSet::default());
+        registry.add(2, "a/A", None, members(&[("x", Member::Cell(2))]), FxHashSet::default());
         let found = |loader| registry.resolve(loader, "a/A", "x", "I", |_| true);
         assert_eq!(found(2), Resolved::Known(1, Member::Cell(2)));
         assert_eq!(found(7), Resolved::Known(0, Member::Cell(1)));

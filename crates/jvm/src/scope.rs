@@ -61,6 +61,37 @@ pub(crate) fn is_jdk(class: &str) -> bool {
     JDK.iter().any(|prefix| class.starts_with(prefix))
 }
 
+/// Libraries whose synchronized methods are as much a matter of the application as the JDK's collections. Others, such as
+/// those that write logs or run tests, are not.
+const SHARED_LIBRARIES: &[&str] = &["com.google.common.", "org.apache.commons."];
+
+/// Classes of `java.util` whose locks are internal affairs: caches, services and the clockwork of timers.
+const INTERNAL: &[&str] = &[
+    "java.util.Calendar",
+    "java.util.Currency",
+    "java.util.Locale",
+    "java.util.Properties",
+    "java.util.Random",
+    "java.util.ResourceBundle",
+    "java.util.Scanner",
+    "java.util.ServiceLoader",
+    "java.util.TaskQueue",
+    "java.util.TimeZone",
+    "java.util.Timer",
+    "java.util.UUID",
+];
+
+/// How a class is seen by those who ask which blocks are atomic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// Its blocks are the application's.
+    Application,
+    /// Its blocks count where the application calls them.
+    Library,
+    /// What it does with locks is its own affair.
+    None,
+}
+
 /// The scope of one run.
 #[derive(Debug)]
 pub(crate) struct Scope {
@@ -83,6 +114,21 @@ impl Scope {
         }
         self.patterns.iter().any(|pattern| pattern.matches(class))
     }
+
+    /// How the blocks of a class are seen. The name is with dots.
+    pub(crate) fn view(&self, class: &str) -> View {
+        let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
+        if self.covers(class) {
+            return View::Application;
+        }
+        let is_seen = if is_jdk(class) {
+            let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
+            class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
+        } else {
+            !begins(LIBRARIES) || begins(SHARED_LIBRARIES)
+        };
+        if is_seen { View::Library } else { View::None }
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +147,25 @@ mod tests {
         check(&[], "java.util.Vector", false);
         check(&[], "org.junit.runner.Runner", false);
         check(&[], "javafoo.Thing", true);
+    }
+
+    fn check_view(patterns: &[&str], class: &str, expected: View) {
+        let scope = Scope::new(patterns.iter().map(|text| text.parse().unwrap()).collect());
+        assert_eq!(scope.view(class), expected, "{patterns:?} on {class}");
+    }
+
+    #[test]
+    fn collections_are_seen_and_internal_affairs_are_not() {
+        check_view(&[], "com.acme.Account", View::Application);
+        check_view(&[], "java.util.Collections$SynchronizedMap", View::Library);
+        check_view(&[], "java.lang.StringBuffer", View::Library);
+        check_view(&[], "java.util.concurrent.ConcurrentHashMap", View::None);
+        check_view(&[], "java.util.ResourceBundle$Control", View::None);
+        check_view(&[], "java.io.PrintStream", View::None);
+        check_view(&[], "org.apache.commons.collections.Buffer", View::Library);
+        check_view(&[], "org.slf4j.Logger", View::None);
+        check_view(&["com.acme.core..*"], "com.acme.util.Pool", View::Library);
+        check_view(&["java.util..*"], "java.util.Vector", View::Application);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use fissure_analysis::word::SITE_BITS;
-use fissure_classfile::{ArraySource, SiteTarget};
+use fissure_classfile::{ArraySource, SiteKind, SiteTarget};
 
 /// What a site accesses.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ pub(crate) enum Target {
     Field { class: Arc<str>, name: Arc<str>, descriptor: Arc<str> },
     /// An element of an array that came from a local variable, by its name if the class tells.
     Local(Option<Arc<str>>),
+    /// A method that is called, by the names in the code (internal class name).
+    Method { class: Arc<str>, name: Arc<str> },
     /// An element of an array from somewhere else.
     Unknown,
 }
@@ -27,10 +29,10 @@ pub(crate) struct SiteInfo {
     pub(crate) file: Option<Arc<str>>,
     pub(crate) line: Option<u32>,
     pub(crate) loader: i64,
+    /// What happens there.
+    pub(crate) kind: SiteKind,
     /// What is accessed, or, for an array element, where the array came from.
     pub(crate) target: Target,
-    /// Whether a synchronized block begins here, rather than a method.
-    pub(crate) is_block: bool,
 }
 
 /// All sites. Number 0 stands for those that no longer fit.
@@ -108,6 +110,7 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
             ArraySource::Local { name, .. } => Target::Local(name.map(|name| name.into())),
             ArraySource::Unknown => Target::Unknown,
         },
+        SiteTarget::Method { class, name } => Target::Method { class: (*class).into(), name: (*name).into() },
         SiteTarget::Nothing => Target::Unknown,
     }
 }
@@ -144,7 +147,7 @@ mod tests {
             line: Some(7),
             loader: 1,
             target: Target::Unknown,
-            is_block: false,
+            kind: SiteKind::Read,
         });
         let field =
             |name: &str| Target::Field { class: "a/B".into(), name: name.into(), descriptor: "I".into() };

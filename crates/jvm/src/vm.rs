@@ -372,6 +372,28 @@ impl Jni {
         self.succeeded();
     }
 
+    /// The elements of an int array.
+    pub(crate) fn ints(self, array: jobject) -> Vec<i32> {
+        let mut values = vec![0; jni!(self, GetArrayLength, array).max(0) as usize];
+        jni!(self, GetIntArrayRegion, array, 0, values.len() as jint, values.as_mut_ptr());
+        self.succeeded();
+        values
+    }
+
+    /// An element of an array of objects, if it is not null.
+    pub(crate) fn element(self, array: jobject, at: usize) -> Option<jobject> {
+        let element = jni!(self, GetObjectArrayElement, array, at as jint);
+        (self.succeeded() && !element.is_null()).then_some(element)
+    }
+
+    /// The elements of a long array.
+    pub(crate) fn longs(self, array: jobject) -> Vec<i64> {
+        let mut values = vec![0; jni!(self, GetArrayLength, array).max(0) as usize];
+        jni!(self, GetLongArrayRegion, array, 0, values.len() as jint, values.as_mut_ptr());
+        self.succeeded();
+        values
+    }
+
     /// The class of an object.
     pub(crate) fn class_of(self, object: jobject) -> jclass {
         jni!(self, GetObjectClass, object)

@@ -46,6 +46,15 @@ pub struct Coverage {
     pub locations: u64,
     /// Accesses that the in-process filter handed to the analysis.
     pub accesses_analysed: u64,
+    /// Blocks that should be atomic and ran, by their places in the code.
+    #[serde(default)]
+    pub atomic_blocks: u64,
+    /// How often they ran.
+    #[serde(default)]
+    pub block_executions: u64,
+    /// Those of them that were atomic each time.
+    #[serde(default)]
+    pub always_atomic: u64,
     /// Anything else that limits what the result means, by reason, with a count.
     pub limits: BTreeMap<String, u64>,
 }
@@ -74,6 +83,9 @@ impl Coverage {
         self.lock_operations += other.lock_operations;
         self.locations += other.locations;
         self.accesses_analysed += other.accesses_analysed;
+        self.atomic_blocks += other.atomic_blocks;
+        self.block_executions += other.block_executions;
+        self.always_atomic += other.always_atomic;
         for (reason, count) in &other.limits {
             *self.limits.entry(reason.clone()).or_default() += count;
         }

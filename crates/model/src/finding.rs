@@ -87,13 +87,30 @@ pub struct Site {
 }
 
 /// What followed from a violation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consequence {
     /// The class of the exception.
     pub exception: String,
     /// Its message.
     #[serde(default)]
     pub message: String,
+    /// The name of the thread that it ended; empty if that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thread: String,
+    /// The exception's stack, innermost frame first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+}
+
+/// One result that a harness gave, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The results of the invocations, in the order of the harness.
+    pub outcome: String,
+    /// How many executions ended so.
+    pub count: u64,
+    /// Whether some order of the invocations explains it.
+    pub atomic: bool,
 }
 
 /// One finding.
@@ -107,7 +124,7 @@ pub struct Finding {
     pub status: Status,
     /// The analysis or strategy that found it: `racer`, `eraser`, …
     pub analysis: String,
-    /// The member in question: `pkg.Class.field` for a race.
+    /// The member in question: `pkg.Class.field` for a race, `pkg.Class.method` or `pkg.Class.method:line` for a block.
     pub subject: String,
     /// The declared type of the field, as in source: `int`, `java.util.List`, `int[]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,9 +132,15 @@ pub struct Finding {
     /// The object that owns the field (`com.acme.Account@7`), or `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// In how many locations (objects) this was seen; of several runs, in how many of them.
+    /// The lock or field with which a block that should be atomic comes apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Why it does, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In how many locations (objects) or executions this was seen; for a hunt, in how many runs.
     pub hits: u64,
-    /// How many runs there were.
+    /// In how many runs this was seen; for a hunt, how many runs there were.
     pub runs: u64,
     /// Whether thread start or join ordered the accesses in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -143,6 +166,9 @@ pub struct Finding {
     /// The outcome of that harness that no order of its invocations explains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// Every outcome of that harness that was seen or that some order of its invocations gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
     /// How often the harness was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
@@ -164,6 +190,8 @@ impl Finding {
             subject: subject.to_owned(),
             field_type: None,
             owner: None,
+            object: None,
+            reason: None,
             hits: 1,
             runs: 1,
             ordered: false,
@@ -174,6 +202,7 @@ impl Finding {
             pattern: None,
             harness: None,
             outcome: None,
+            outcomes: Vec::new(),
             executions: None,
             interleaving: None,
             sites: Vec::new(),

@@ -1,9 +1,10 @@
-//! How users name classes: `com.acme.Account`, `Account`, `com.acme.*`, `com.acme..*`, `*Service`.
+//! How users name classes and methods: `com.acme.Account`, `Account`, `com.acme.*`, `com.acme..*`, `*Service`.
 //!
 //! - A pattern without a dot names a class by its simple name, in whatever package.
 //! - `*` stands for any part of one name, `..` for any number of packages in between.
 //! - A plain package name (`com.acme`) covers the package and everything below it.
 //! - A class covers its nested classes: `com.acme.Account` matches `com.acme.Account$Entry`.
+//! - Where methods are meant, a class or package stands for all of theirs, and `Account.transfer` for one.
 
 use std::{fmt, str::FromStr};
 
@@ -87,6 +88,31 @@ impl Pattern {
         }
         covers(text, class)
     }
+
+    /// Whether the pattern covers a method: by its class, or by both names.
+    pub fn matches_method(&self, class: &str, method: &str) -> bool {
+        self.matches(class) || self.names_method(class, method)
+    }
+
+    /// Whether the pattern speaks of the method itself and not only of its class.
+    pub fn names_method(&self, class: &str, method: &str) -> bool {
+        let Some((of, name)) = self.text.rsplit_once('.') else { return false };
+        // Of `a..b` the first part would end with a dot.
+        let of = of.strip_suffix('.').unwrap_or(of);
+        !of.is_empty()
+            && glob(name.as_bytes(), method.as_bytes())
+            && Pattern { text: of.to_owned() }.matches_exactly(class)
+    }
+
+    /// Whether the pattern is the name of this class and not of a package or class around it.
+    fn matches_exactly(&self, class: &str) -> bool {
+        let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+        let text = self.text.as_bytes();
+        glob(text, class.as_bytes())
+            || !self.text.contains('.')
+                && (glob(text, simple.as_bytes())
+                    || class.rsplit('.').next().is_some_and(|nested| glob(text, nested.as_bytes())))
+    }
 }
 
 /// Whether `text` covers `name` itself, a class nested in it, or a class in the package it names.
@@ -145,6 +171,27 @@ mod tests {
         check("*Service", "com.acme.UserService", true);
         check("com.*.Account", "com.acme.Account", true);
         check("com.*.Account", "com.acme.deep.Account", false);
+    }
+
+    fn check_method(pattern: &str, class: &str, method: &str, expected: (bool, bool)) {
+        let pattern: Pattern = pattern.parse().unwrap();
+        let found = (pattern.matches_method(class, method), pattern.names_method(class, method));
+        assert_eq!(found, expected, "{pattern} on {class}.{method}");
+    }
+
+    #[test]
+    fn methods_are_named_by_themselves_or_by_their_class() {
+        check_method("com.acme.Account.transfer", "com.acme.Account", "transfer", (true, true));
+        check_method("Account.transfer", "com.acme.Account", "transfer", (true, true));
+        check_method("Account.transfer", "com.acme.Bank$Account", "transfer", (true, true));
+        check_method("Account.transfer", "com.acme.Account", "close", (false, false));
+        check_method("Account.trans*", "com.acme.Account", "transfer", (true, true));
+        check_method("*.transfer", "Account", "transfer", (true, true));
+        check_method("com.acme.Account", "com.acme.Account", "transfer", (true, false));
+        check_method("Account", "com.acme.Account", "transfer", (true, false));
+        check_method("com.acme..*", "com.acme.deep.Account", "transfer", (true, false));
+        check_method("com.acme.*", "com.acme.Account", "transfer", (true, false));
+        check_method("com.acme.transfer", "com.acme.Account", "transfer", (false, false));
     }
 
     #[test]

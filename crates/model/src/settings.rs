@@ -26,6 +26,31 @@ impl Analysis {
     }
 }
 
+/// What Atomizer knows beyond the plain rules that an acquire moves right, a release left, and a racy access not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refinement {
+    /// Acquiring a lock that the thread holds already, and giving it back, moves both ways.
+    ReEntrant,
+    /// A lock that only one thread uses, or several whose uses are all ordered, moves both ways.
+    ThreadLocalLock,
+    /// A lock that is always acquired under another common lock moves both ways.
+    ProtectedLock,
+    /// What was read of an atomic that is then compared and set moves both ways, and so does an attempt that failed.
+    CompareAndSet,
+}
+
+/// What Atomizer is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtomizerSettings {
+    /// Methods, classes and packages that must be atomic, beside synchronized blocks and methods and what is annotated.
+    #[serde(default)]
+    pub atomic: Vec<Pattern>,
+    /// Refinements that are left out, to compare.
+    #[serde(default)]
+    pub without: Vec<Refinement>,
+}
+
 /// What counts as an order between two accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,6 +81,12 @@ pub enum Watch {
 pub struct Settings {
     /// The lock-set machine to run.
     pub analysis: Analysis,
+    /// Whether the races that it finds are reported.
+    #[serde(default = "yes")]
+    pub races: bool,
+    /// Whether and how blocks that should be atomic are looked at.
+    #[serde(default)]
+    pub atomizer: Option<AtomizerSettings>,
     /// Classes whose fields are watched. Empty: the application's own classes.
     #[serde(default)]
     pub scope: Vec<Pattern>,
@@ -69,6 +100,10 @@ pub struct Settings {
     pub control: Option<Control>,
     /// The folder for the records.
     pub folder: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Who decides which thread runs.

@@ -1,4 +1,6 @@
 //! The report as JSON, schema 1: for other programs, so its keys stay and their order does not change.
+//!
+//! `schema/report.schema.json` beside the sources describes it as a JSON Schema.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +8,39 @@ use fissure_model::{
     coverage::Coverage,
     finding::{Finding, SCHEMA},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::Report;
+use crate::{Exit, Report, SeedRange, object::ObjectReport, triage::Standing};
+
+/// Why a text is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// It is no JSON, or its keys are not those of a report.
+    #[error("it is no report of Fissure: {0}")]
+    Form(#[from] serde_json::Error),
+    /// It was written by a later Fissure.
+    #[error("it has schema {0}, and this Fissure knows schema {SCHEMA} only; use a newer Fissure")]
+    Schema(u32),
+}
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: u32,
     tool: Tool<'a>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    command: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    options: &'a [String],
     runs: u64,
+    #[serde(skip_serializing_if = "<[SeedRange]>::is_empty")]
+    seeds: &'a [SeedRange],
     exits: BTreeMap<i32, u64>,
     coverage: &'a Coverage,
     problem: Option<&'a str>,
     notices: &'a [String],
-    findings: Vec<&'a Finding>,
+    findings: Vec<Judged<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a ObjectReport>,
 }
 
 #[derive(Serialize)]
@@ -28,26 +49,116 @@ struct Tool<'a> {
     version: &'a str,
 }
 
+/// A finding with how it stands.
+#[derive(Serialize)]
+struct Judged<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressed: Option<&'a str>,
+}
+
+/// What is read back; how findings stand is judged anew by whoever reads.
+#[derive(Deserialize)]
+struct Read {
+    #[serde(default)]
+    command: Vec<String>,
+    #[serde(default)]
+    options: Vec<String>,
+    runs: u64,
+    #[serde(default)]
+    seeds: Vec<SeedRange>,
+    exits: BTreeMap<i32, u64>,
+    #[serde(default)]
+    coverage: Coverage,
+    #[serde(default)]
+    problem: Option<String>,
+    #[serde(default)]
+    notices: Vec<String>,
+    findings: Vec<Finding>,
+}
+
 /// The report as pretty-printed JSON with a line break at its end; `version` is Fissure's own.
 ///
 /// # Errors
 /// Only if a finding cannot be expressed as JSON, which its types rule out.
 pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
+    render_with(report, None, version)
+}
+
+/// The same with what was found out about a class, method by method.
+///
+/// # Errors
+/// Only if a finding cannot be expressed as JSON, which its types rule out.
+pub fn render_with(
+    report: &Report,
+    object: Option<&ObjectReport>,
+    version: &str,
+) -> serde_json::Result<String> {
     let mut exits = BTreeMap::new();
     for (exit, count) in &report.exits {
         *exits.entry(exit.code()).or_default() += count;
     }
+    let judged = |finding| {
+        let standing = report.triage.standing(finding);
+        Judged {
+            finding,
+            baseline: report.triage.has_baseline().then_some(match standing {
+                Standing::Known => "known",
+                Standing::News | Standing::Suppressed(_) => "new",
+            }),
+            suppressed: match standing {
+                Standing::Suppressed(reason) => Some(reason),
+                Standing::News | Standing::Known => None,
+            },
+        }
+    };
     let document = Document {
         schema: SCHEMA,
         tool: Tool { name: "fissure", version },
+        command: &report.command,
+        options: &report.options,
         runs: report.runs,
+        seeds: &report.seeds,
         exits,
         coverage: &report.coverage,
         problem: report.problem.as_deref(),
         notices: &report.notices,
-        findings: report.sorted_findings(),
+        findings: report.sorted_findings().into_iter().map(judged).collect(),
+        object,
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+/// Reads a report back. Deaths by signal come back as exit codes above 128, and the JVMs are not in it.
+///
+/// # Errors
+/// If the text is no report, or one of a schema that is not known.
+pub fn parse(text: &str) -> Result<Report, ParseError> {
+    /// Looked at first, so that a report of the future is not called broken.
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u32,
+    }
+    let version: Version = serde_json::from_str(text)?;
+    if version.schema != SCHEMA {
+        return Err(ParseError::Schema(version.schema));
+    }
+    let read: Read = serde_json::from_str(text)?;
+    Ok(Report {
+        command: read.command,
+        options: read.options,
+        runs: read.runs,
+        seeds: read.seeds,
+        exits: read.exits.into_iter().map(|(code, count)| (Exit::Code(code), count)).collect(),
+        coverage: read.coverage,
+        problem: read.problem,
+        notices: read.notices,
+        findings: read.findings,
+        ..Report::default()
+    })
 }

@@ -1,27 +1,49 @@
-//! What Fissure tells its user, as terminal text ([`text`]) and as JSON ([`json`]).
+//! What Fissure tells its user: as terminal text ([`text`]), as one HTML file ([`html`]), and for other programs as
+//! JSON ([`json`]), SARIF ([`sarif`]) and JUnit XML ([`junit`]).
 //!
-//! Both are pure functions of a [`Report`]: no files, no terminal, no clock. Whoever calls them says how
+//! All are pure functions of a [`Report`]: no files, no terminal, no clock. Whoever calls them says how
 //! wide the terminal is, whether colour is wanted, and where source lines come from ([`SourceFinder`]).
+//! Before a report is shown, [`triage`] may tell what is new in it from what is known or suppressed.
 
+pub mod html;
 pub mod json;
+pub mod junit;
+pub mod object;
+pub mod sarif;
 pub mod text;
+pub mod triage;
 
+mod columns;
+mod excerpt;
 mod exit;
+mod merge;
+mod names;
+mod steps;
 mod story;
 mod style;
 mod words;
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use fissure_model::{coverage::Coverage, finding::Finding, record::Hello};
+use serde::{Deserialize, Serialize};
 
 pub use exit::Exit;
+pub use merge::merge;
+
+use crate::triage::Triage;
 
 /// Everything that is reported about the runs of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
+    /// The command that was run, word by word; empty if it is not known.
+    pub command: Vec<String>,
+    /// Fissure's own options that a replay must repeat, word by word.
+    pub options: Vec<String>,
     /// How often the program was run; zero if it could not be started.
     pub runs: u64,
+    /// The seeds of those runs, if they had any.
+    pub seeds: Vec<SeedRange>,
     /// How the runs ended, with how many ended that way.
     pub exits: BTreeMap<Exit, u64>,
     /// The JVMs that were met, the refused ones included.
@@ -34,16 +56,54 @@ pub struct Report {
     pub notices: Vec<String>,
     /// What was found, in any order: reports sort by themselves.
     pub findings: Vec<Finding>,
+    /// What of it is known already or suppressed.
+    pub triage: Triage,
+}
+
+/// Seeds that were tried: `count` of them, from `first` on, each `step` after the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeedRange {
+    /// The first seed.
+    pub first: u64,
+    /// How many seeds.
+    pub count: u64,
+    /// The distance from one to the next; more than 1 where machines share the seeds.
+    #[serde(default = "one")]
+    pub step: u64,
 }
 
 impl Report {
-    /// The findings in the order in which every report shows them: the ordered ones last, then by subject and id.
+    /// The findings in the order in which every report shows them: the ordered ones last, the surest first, then by
+    /// subject and id.
     pub fn sorted_findings(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.findings.iter().collect();
         findings.sort_by(|a, b| {
-            (a.ordered, &a.subject, &a.id, &a.analysis).cmp(&(b.ordered, &b.subject, &b.id, &b.analysis))
+            (a.ordered, Reverse(a.status), &a.subject, &a.id, &a.analysis).cmp(&(
+                b.ordered,
+                Reverse(b.status),
+                &b.subject,
+                &b.id,
+                &b.analysis,
+            ))
         });
         findings
+    }
+
+    /// The command that shows a finding again, for a shell; `None` if its schedule was not controlled.
+    pub fn replay_command(&self, finding: &Finding) -> Option<String> {
+        let seed = finding.seeds.first()?;
+        if self.command.is_empty() {
+            return None;
+        }
+        let mut text = format!("fissure replay --seed {seed}");
+        let target = finding.targets.first().and_then(Option::as_ref);
+        let target = target.map(|target| ["--target".to_owned(), target.to_string()]);
+        let separator = ["--".to_owned()];
+        for word in target.iter().flatten().chain(&self.options).chain(&separator).chain(&self.command) {
+            text.push(' ');
+            text.push_str(&words::shell_word(word));
+        }
+        Some(text)
     }
 }
 
@@ -51,6 +111,11 @@ impl Report {
 pub trait SourceFinder {
     /// Line number `line` (from 1) of the source file named `file` of a class with dots, if it can be found.
     fn line(&self, class: &str, file: &str, line: u32) -> Option<String>;
+
+    /// Where that file is, relative to the working directory if it is below that.
+    fn path(&self, _class: &str, _file: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Finds no source at all.
@@ -61,4 +126,8 @@ impl SourceFinder for NoSources {
     fn line(&self, _class: &str, _file: &str, _line: u32) -> Option<String> {
         None
     }
+}
+
+fn one() -> u64 {
+    1
 }

@@ -1,9 +1,10 @@
-//! One finding as a short story: what is wrong, who did what where, and how they came there.
+//! One finding as a short story: what is wrong, who did what where and in which order, what followed, and how to see
+//! it again.
 
-use fissure_model::finding::{Finding, Frame, HeldLock, Kind, Site, Status};
+use fissure_model::finding::{Finding, Frame, Site, Status};
 
 use crate::{
-    SourceFinder,
+    Report, SourceFinder, columns, excerpt, names, steps,
     style::{Painter, Style},
     text::Options,
     words,
@@ -11,12 +12,14 @@ use crate::{
 
 /// Stack frames below a site that are shown unless all are wanted.
 const FRAMES: usize = 5;
-
-/// Classes of Fissure's own hook, which is no part of the program's story.
-const HOOK: &str = "java.lang.Fissure";
+/// Outcomes of a harness that are shown unless all are wanted.
+const OUTCOMES: usize = 8;
+/// Columns of the longest bar beside an outcome.
+const BAR: u64 = 24;
 
 /// Tells stories, and remembers whether source lines were wanted and found.
 pub(crate) struct Teller<'a> {
+    report: &'a Report,
     options: &'a Options,
     painter: Painter,
     sources: &'a dyn SourceFinder,
@@ -25,9 +28,9 @@ pub(crate) struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    pub(crate) fn new(options: &'a Options, sources: &'a dyn SourceFinder) -> Self {
+    pub(crate) fn new(report: &'a Report, options: &'a Options, sources: &'a dyn SourceFinder) -> Self {
         let painter = Painter { color: options.color };
-        Teller { options, painter, sources, lines_wanted: 0, lines_shown: 0 }
+        Teller { report, options, painter, sources, lines_wanted: 0, lines_shown: 0 }
     }
 
     /// Whether there was something to show but no source file to show it from.
@@ -37,26 +40,49 @@ impl<'a> Teller<'a> {
 
     /// The whole story, several lines.
     pub(crate) fn tell(&mut self, finding: &Finding) -> String {
-        let style = if finding.ordered { Style::Mild } else { Style::Alarm };
         let ordered = if finding.ordered { ", ordered" } else { "" };
-        let label = format!("{}[{}{ordered}]", status(finding.status), kind(finding.kind));
-        let mut text = format!(
-            "{}: {}\n",
-            self.painter.paint(style, &label),
-            self.painter.paint(Style::Strong, &headline(finding))
-        );
-        for (at, site) in finding.sites.iter().enumerate() {
-            self.tell_site(&mut text, at + 1, site);
-        }
-        if let Some(consequence) = &finding.consequence {
-            let message = if consequence.message.is_empty() {
-                words::clean(&consequence.exception)
-            } else {
-                words::clean(&format!("{}: {}", consequence.exception, consequence.message))
+        let label = format!("{}[{}{ordered}]: ", names::status(finding.status), names::kind(finding.kind));
+        let mut text = String::new();
+        let headline = words::clean(&names::headline(finding));
+        let width = self.options.width.saturating_sub(4).max(30);
+        // The label is counted too, so it takes part in the wrapping.
+        let lines = words::wrap(&format!("{label}{headline}"), width);
+        for (at, line) in lines.iter().enumerate() {
+            let label = label.trim_end();
+            let line = match line.strip_prefix(label) {
+                Some(rest) if at == 0 => {
+                    let label = label.trim_end_matches(':');
+                    format!(
+                        "{}:{}",
+                        self.painter.paint(severity(finding), label),
+                        self.painter.paint(Style::Strong, rest)
+                    )
+                }
+                _ if at == 0 => self.painter.paint(severity(finding), line),
+                _ => format!("    {}", self.painter.paint(Style::Strong, line)),
             };
-            text.push_str(&format!("  what followed: {message}\n"));
+            text.push_str(&format!("{line}\n"));
         }
-        text.push_str(&format!("  {}\n", self.painter.paint(Style::Faint, &details(finding))));
+        for (at, site) in finding.sites.iter().enumerate() {
+            self.tell_site(&mut text, finding, at + 1, site);
+        }
+        self.tell_reason(&mut text, finding);
+        let columns = columns::render(finding, self.options, self.painter);
+        if !columns.is_empty() {
+            let seed = match finding.seeds.first() {
+                Some(seed) => format!(" with seed {seed}"),
+                None => String::new(),
+            };
+            text.push_str(&format!("  how it happened{seed}, from top to bottom:\n\n{columns}\n"));
+        }
+        self.tell_harness(&mut text, finding);
+        self.tell_consequence(&mut text, finding);
+        if let Some(command) = self.report.replay_command(finding) {
+            text.push_str(&format!("  to see it again: {}\n", self.painter.paint(Style::Strong, &command)));
+        }
+        for line in words::wrap(&words::clean(&self.details(finding)), width) {
+            text.push_str(&format!("  {}\n", self.painter.paint(Style::Faint, &line)));
+        }
         text
     }
 
@@ -65,179 +91,173 @@ impl<'a> Teller<'a> {
         let sites: Vec<String> = finding
             .sites
             .iter()
-            .map(|site| format!("{} {} {}", thread(site), verb(site), place(site)))
+            .map(|site| {
+                format!("{} {} {}", names::thread(&site.thread), names::verb(&site.role), names::site(site))
+            })
             .collect();
-        let subject = self.painter.paint(Style::Strong, &subject(finding));
+        let subject = self.painter.paint(Style::Strong, &words::clean(&names::subject(finding)));
         let id = self.painter.paint(Style::Faint, &format!("id {}", words::clean(&finding.id)));
-        format!("  {subject} · {id}\n    {}\n", sites.join(", then "))
+        let mut text = format!("  {subject} · {id}\n");
+        let width = self.options.width.saturating_sub(4).max(30);
+        for line in words::wrap(&words::clean(&sites.join(", then ")), width) {
+            text.push_str(&format!("    {line}\n"));
+        }
+        text
     }
 
-    fn tell_site(&mut self, text: &mut String, number: usize, site: &Site) {
-        text.push_str(&format!(
-            "  ({number}) {} {} {}, {}\n",
-            thread(site),
-            verb(site),
-            place(site),
-            holding(&site.locks)
-        ));
-        self.show_source(text, site);
-        let frames: Vec<&Frame> = callers(site);
+    fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
+        let thread = words::clean(&names::thread(&site.thread));
+        let sentence =
+            format!("{thread} {} {}{}", names::verb(&site.role), names::site(site), names::holding(site));
+        let width = self.options.width.saturating_sub(6).max(30);
+        for (at, line) in words::wrap(&words::clean(&sentence), width).iter().enumerate() {
+            let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };
+            let line = match line.strip_prefix(&thread) {
+                Some(rest) if at == 0 => {
+                    let style = Style::Thread(steps::thread_number(finding, &site.thread));
+                    format!("{}{rest}", self.painter.paint(style, &thread))
+                }
+                _ => line.clone(),
+            };
+            text.push_str(&format!("{lead}{line}\n"));
+        }
+        self.show_source(text, finding, site);
+        self.tell_stack(text, &names::callers(site), "called from ");
+    }
+
+    fn tell_reason(&self, text: &mut String, finding: &Finding) {
+        let width = self.options.width.saturating_sub(7).max(20);
+        let reason = words::clean(finding.reason.as_deref().unwrap_or_default());
+        for (at, line) in words::wrap(&reason, width).iter().enumerate() {
+            let lead = if at == 0 { "why: " } else { "     " };
+            text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
+        }
+    }
+
+    fn tell_stack(&self, text: &mut String, frames: &[&Frame], lead: &str) {
         let shown = if self.options.verbose { frames.len() } else { frames.len().min(FRAMES) };
+        let blank = " ".repeat(lead.len());
         for (at, frame) in frames[..shown].iter().enumerate() {
-            let lead = if at == 0 { "called from " } else { "            " };
-            text.push_str(&format!("      {}{}\n", self.painter.paint(Style::Faint, lead), location(frame)));
+            let lead = if at == 0 { lead } else { &blank };
+            let frame = words::clean(&names::frame(frame));
+            text.push_str(&format!("      {}{frame}\n", self.painter.paint(Style::Faint, lead)));
         }
         let hidden = frames.len() - shown;
         if hidden > 0 {
             let more = words::count(hidden as u64, "more frame", "more frames");
             let more = format!("… {more} (--verbose shows all)");
-            text.push_str(&format!("                  {}\n", self.painter.paint(Style::Faint, &more)));
+            text.push_str(&format!("      {blank}{}\n", self.painter.paint(Style::Faint, &more)));
         }
     }
 
-    fn show_source(&mut self, text: &mut String, site: &Site) {
+    fn show_source(&mut self, text: &mut String, finding: &Finding, site: &Site) {
         let (Some(file), Some(line)) = (&site.file, site.line) else { return };
         self.lines_wanted += 1;
         let Some(source) = self.sources.line(&site.class, file, line) else { return };
         self.lines_shown += 1;
-        let number = format!("{line:>5}");
         // The gutter takes 8 columns; very narrow terminals still get something to read.
-        let source = words::source_line(&source, self.options.width.saturating_sub(8).max(20));
+        let width = self.options.width.saturating_sub(8).max(20);
+        let excerpt = excerpt::excerpt(finding, site, &source, width);
         let bar = self.painter.paint(Style::Gutter, "      |");
-        let lead = self.painter.paint(Style::Gutter, &format!("{number} |"));
-        text.push_str(&format!("{bar}\n{lead} {source}\n{bar}\n"));
+        let lead = self.painter.paint(Style::Gutter, &format!("{line:>5} |"));
+        let style = Style::Thread(steps::thread_number(finding, &site.thread));
+        let carets = self.painter.paint(style, &"^".repeat(excerpt.length));
+        let indent = " ".repeat(excerpt.start);
+        text.push_str(&format!("{bar}\n{lead} {}\n{bar} {indent}{carets}\n", excerpt.line));
     }
-}
 
-/// `found 2 data races`-style nouns for a kind, in singular and plural.
-pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
-    match kind {
-        Kind::DataRace => ("data race", "data races"),
-        Kind::AtomicityViolation => ("atomicity violation", "atomicity violations"),
-        Kind::AtomicSetViolation => ("atomic-set violation", "atomic-set violations"),
-        Kind::Deadlock => ("deadlock", "deadlocks"),
-        Kind::NonAtomicMethod => ("non-atomic method", "non-atomic methods"),
-        Kind::Custom => ("finding of a custom monitor", "findings of custom monitors"),
-    }
-}
-
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::DataRace => "data-race",
-        Kind::AtomicityViolation => "atomicity-violation",
-        Kind::AtomicSetViolation => "atomic-set-violation",
-        Kind::Deadlock => "deadlock",
-        Kind::NonAtomicMethod => "non-atomic-method",
-        Kind::Custom => "custom",
-    }
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Warning => "warning",
-        Status::Confirmed => "confirmed",
-        Status::Bug => "bug",
-    }
-}
-
-fn subject(finding: &Finding) -> String {
-    let subject = words::clean(&finding.subject);
-    match &finding.field_type {
-        Some(field_type) => format!("{} {subject}", words::clean(field_type)),
-        None => subject,
-    }
-}
-
-fn headline(finding: &Finding) -> String {
-    let what = match finding.kind {
-        Kind::DataRace => "is accessed by two threads without a common lock",
-        Kind::AtomicityViolation => "should be atomic and is not",
-        Kind::AtomicSetViolation => "has fields that belong together and were seen apart",
-        Kind::Deadlock => "is part of a deadlock: threads wait for each other in a circle",
-        Kind::NonAtomicMethod => "does not take effect at once",
-        Kind::Custom => "was reported by a custom monitor",
-    };
-    format!("{} {what}", subject(finding))
-}
-
-/// The last line of a story: which object, how often, who says so.
-fn details(finding: &Finding) -> String {
-    let mut parts = Vec::new();
-    match finding.owner.as_deref() {
-        Some("static") => parts.push("static field".to_owned()),
-        Some(owner) => parts.push(format!("owner: {}", words::clean(owner))),
-        None => {}
-    }
-    if finding.hits > 1 {
-        // An array is one object; its elements are counted one by one.
-        let array = finding.owner.as_deref().is_some_and(|owner| owner.contains('['));
-        let noun = if array { "locations" } else { "objects" };
-        parts.push(format!("seen in {} {noun}", words::thousands(finding.hits)));
-    }
-    if finding.ordered {
-        parts.push("ordered by thread start or join in this run".to_owned());
-    }
-    parts.push(words::clean(&finding.analysis));
-    parts.push(format!("id {}", words::clean(&finding.id)));
-    parts.join(" · ")
-}
-
-fn thread(site: &Site) -> String {
-    if site.thread.is_empty() {
-        "an unnamed thread".to_owned()
-    } else {
-        format!("thread \"{}\"", words::clean(&site.thread))
-    }
-}
-
-fn verb(site: &Site) -> String {
-    match site.role.as_str() {
-        "read" => "reads at".to_owned(),
-        "write" => "writes at".to_owned(),
-        other => format!("({}) at", words::clean(other)),
-    }
-}
-
-fn place(site: &Site) -> String {
-    describe(&site.class, &site.method, site.file.as_deref(), site.line)
-}
-
-fn location(frame: &Frame) -> String {
-    describe(&frame.class, &frame.method, frame.file.as_deref(), frame.line)
-}
-
-fn describe(class: &str, method: &str, file: Option<&str>, line: Option<u32>) -> String {
-    let source = match (file, line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        (Some(file), None) => file.to_owned(),
-        (None, _) => "unknown source".to_owned(),
-    };
-    words::clean(&format!("{class}.{method} ({source})"))
-}
-
-fn holding(locks: &[HeldLock]) -> String {
-    if locks.is_empty() {
-        return "holding no lock".to_owned();
-    }
-    let names: Vec<String> = locks
-        .iter()
-        .map(|lock| {
-            let name = if lock.name == "this" {
-                "the object's own lock".to_owned()
-            } else {
-                words::clean(&lock.name)
+    fn tell_harness(&self, text: &mut String, finding: &Finding) {
+        if let Some(harness) = &finding.harness {
+            text.push_str(&format!("  harness: {}\n", words::clean(harness)));
+        }
+        if let Some(outcome) = &finding.outcome {
+            let often = match finding.executions {
+                Some(executions) => format!(
+                    ", {} in {}",
+                    words::times(finding.hits),
+                    words::count(executions, "execution", "executions")
+                ),
+                None => String::new(),
             };
-            if lock.shared { format!("the read lock of {name}") } else { name }
-        })
-        .collect();
-    format!("holding {}", words::list(&names))
+            text.push_str(&format!("  gave: {}{often}\n", words::clean(outcome)));
+        }
+        let mut outcomes: Vec<_> = finding.outcomes.iter().collect();
+        outcomes.sort_by(|a, b| (a.atomic, b.count, &a.outcome).cmp(&(b.atomic, a.count, &b.outcome)));
+        let most = outcomes.iter().map(|outcome| outcome.count).max().unwrap_or_default().max(1);
+        let shown = if self.options.verbose { outcomes.len() } else { outcomes.len().min(OUTCOMES) };
+        for outcome in &outcomes[..shown] {
+            let bar = outcome.count.saturating_mul(BAR).div_ceil(most) as usize;
+            let (style, remark) = if outcome.atomic {
+                (Style::Faint, "")
+            } else {
+                (Style::Alarm, "  ← no order of the calls explains it")
+            };
+            let bar = self.painter.paint(style, &format!("{:<24}", "█".repeat(bar)));
+            let count = words::thousands(outcome.count);
+            text.push_str(&format!("  {count:>14} {bar} {}{remark}\n", words::clean(&outcome.outcome)));
+        }
+        if shown < outcomes.len() {
+            let more = words::count((outcomes.len() - shown) as u64, "more outcome", "more outcomes");
+            let more = self.painter.paint(Style::Faint, &format!("… {more} (--verbose shows all)"));
+            text.push_str(&format!("  {:>14} {more}\n", ""));
+        }
+    }
+
+    fn tell_consequence(&self, text: &mut String, finding: &Finding) {
+        let Some(consequence) = &finding.consequence else { return };
+        let message = match consequence.message.as_str() {
+            "" => consequence.exception.clone(),
+            message => format!("{}: {message}", consequence.exception),
+        };
+        let thread = match consequence.thread.as_str() {
+            "" => String::new(),
+            name => format!(", in {}", names::thread(name)),
+        };
+        let message = self.painter.paint(Style::Alarm, &words::clean(&message));
+        text.push_str(&format!("  what followed: {message}{}\n", words::clean(&thread)));
+        self.tell_stack(text, &names::own_frames(&consequence.stack), "at ");
+    }
+
+    /// The last line of a story: which object, how often, who says so.
+    fn details(&self, finding: &Finding) -> String {
+        let mut parts = Vec::new();
+        parts.extend(names::test(finding).map(|test| format!("in test {test}")));
+        match finding.owner.as_deref() {
+            Some("static") => parts.push("static field".to_owned()),
+            Some(owner) => parts.push(format!("owner: {owner}")),
+            None => {}
+        }
+        if finding.hits > 1 && finding.executions.is_none() {
+            // An array is one object; its elements are counted one by one.
+            let array = finding.owner.as_deref().is_some_and(|owner| owner.contains('['));
+            match (&finding.owner, array) {
+                (Some(_), true) => {
+                    parts.push(format!("seen in {} locations", words::thousands(finding.hits)))
+                }
+                (Some(_), false) => parts.push(format!("seen in {} objects", words::thousands(finding.hits))),
+                (None, _) => parts.push(format!("seen {}", words::times(finding.hits))),
+            }
+        }
+        if self.report.runs > 1 {
+            let (seen, all) = (words::thousands(finding.runs), words::thousands(self.report.runs));
+            parts.push(format!("in {seen} of {all} runs"));
+        }
+        if finding.ordered {
+            parts.push("ordered by thread start or join in this run".to_owned());
+        }
+        if let Some(pattern) = finding.pattern {
+            parts.push(format!("pattern {pattern}"));
+        }
+        parts.push(finding.analysis.clone());
+        parts.push(format!("id {}", finding.id));
+        parts.join(" · ")
+    }
 }
 
-/// The frames below the site itself, without Fissure's own.
-fn callers(site: &Site) -> Vec<&Frame> {
-    let mut frames: Vec<&Frame> = site.stack.iter().filter(|frame| !frame.class.starts_with(HOOK)).collect();
-    if frames.first().is_some_and(|first| first.class == site.class && first.method == site.method) {
-        frames.remove(0);
+fn severity(finding: &Finding) -> Style {
+    match finding.status {
+        _ if finding.ordered => Style::Mild,
+        Status::Warning => Style::Warning,
+        Status::Confirmed | Status::Bug => Style::Alarm,
     }
-    frames
 }

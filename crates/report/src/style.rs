@@ -13,7 +13,14 @@ pub(crate) enum Style {
     Gutter,
     /// What may be skipped.
     Faint,
+    /// The label of a finding that is only inferred.
+    Warning,
+    /// Something of the thread with this number.
+    Thread(usize),
 }
+
+/// Colours of threads: told apart on dark and light backgrounds, and none of them is the alarm's.
+const THREADS: [&str; 5] = ["36", "35", "32", "34", "33"];
 
 /// Puts colours around text if they are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +36,12 @@ impl Painter {
         }
         let code = match style {
             Style::Alarm => "1;31",
-            Style::Mild => "1;33",
+            Style::Mild => "33",
+            Style::Warning => "1;33",
             Style::Strong => "1",
             Style::Gutter => "1;34",
             Style::Faint => "2",
+            Style::Thread(number) => THREADS[number % THREADS.len()],
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use fissure_model::{
     coverage::Coverage,
-    finding::{Finding, Kind},
+    finding::{Finding, Kind, Status},
     record::{Hello, Refusal},
 };
 
 use crate::{
-    Report, SourceFinder, story,
+    Report, SourceFinder, names,
     story::Teller,
     style::{Painter, Style},
     words,
@@ -35,21 +35,21 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         return format!("{}: {}\n", painter.paint(Style::Alarm, "fissure"), words::clean(problem));
     }
     let mut text = String::new();
-    let mut teller = Teller::new(options, sources);
-    let findings = report.sorted_findings();
-    let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) =
-        findings.into_iter().partition(|finding| finding.ordered);
-    for finding in &counting {
+    let mut teller = Teller::new(report, options, sources);
+    let groups = Groups::new(report, options.verbose);
+    for finding in &groups.told {
         text.push_str(&format!("{}\n", teller.tell(finding)));
     }
-    if options.verbose {
-        for finding in &ordered {
-            text.push_str(&format!("{}\n", teller.tell(finding)));
+    let brief: [(&str, Style, &[&Finding]); 2] = [
+        ("warnings, not yet confirmed", Style::Warning, &groups.warnings),
+        ("ordered by thread start or join in this run", Style::Mild, &groups.ordered),
+    ];
+    for (title, style, findings) in brief {
+        if findings.is_empty() {
+            continue;
         }
-    } else if !ordered.is_empty() {
-        let title = painter.paint(Style::Mild, "ordered by thread start or join in this run");
-        text.push_str(&format!("{title} (--verbose tells more):\n"));
-        for finding in &ordered {
+        text.push_str(&format!("{} (--verbose tells more):\n", painter.paint(style, title)));
+        for finding in findings {
             text.push_str(&teller.mention(finding));
         }
         text.push('\n');
@@ -65,7 +65,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         );
     }
     for (reason, count) in &report.coverage.limits {
-        summary.say("note: ", &format!("{reason} ({})", times(*count)));
+        summary.say("note: ", &format!("{reason} ({})", words::times(*count)));
     }
     if options.verbose {
         summary.list_jvms(&report.jvms);
@@ -73,11 +73,14 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     }
     match &report.problem {
         Some(problem) => summary.alarm(problem),
-        None => summary.say("fissure: ", &totals(&counting, &ordered)),
+        None => summary.say("fissure: ", &totals(report)),
     }
     for (exit, count) in &report.exits {
-        let runs = if report.runs > 1 { format!(" ({})", times(*count)) } else { String::new() };
+        let runs = if report.runs > 1 { format!(" ({})", words::times(*count)) } else { String::new() };
         summary.say("fissure: ", &format!("the program {exit}{runs}"));
+    }
+    if let Some(blocks) = blocks(&report.coverage) {
+        summary.say("fissure: ", &blocks);
     }
     summary.say("fissure: ", &coverage(&report.coverage, options.verbose));
     summary.text
@@ -143,41 +146,89 @@ impl Summary<'_> {
     }
 }
 
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        more => format!("{} times", words::thousands(more)),
+/// The findings by how they are shown. Those that the baseline or a suppression covers are only counted.
+struct Groups<'a> {
+    /// In full.
+    told: Vec<&'a Finding>,
+    /// In brief, because something worse was found.
+    warnings: Vec<&'a Finding>,
+    /// In brief, because they were ordered in this run.
+    ordered: Vec<&'a Finding>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(report: &'a Report, verbose: bool) -> Self {
+        let news = report.sorted_findings().into_iter().filter(|finding| report.triage.is_news(finding));
+        let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) = news.partition(|finding| finding.ordered);
+        let sure = counting.iter().any(|finding| finding.status > Status::Warning);
+        let (told, warnings): (Vec<&Finding>, Vec<&Finding>) =
+            counting.into_iter().partition(|finding| verbose || !sure || finding.status > Status::Warning);
+        if verbose {
+            return Groups { told: [told, ordered].concat(), warnings, ordered: Vec::new() };
+        }
+        Groups { told, warnings, ordered }
     }
 }
 
 /// `found 2 data races; 1 more was ordered by thread start or join in this run`.
-fn totals(counting: &[&Finding], ordered: &[&Finding]) -> String {
+fn totals(report: &Report) -> String {
     const BY: &str = "ordered by thread start or join in this run";
-    match (counting.len(), ordered.len()) {
-        (0, 0) => "found nothing".to_owned(),
-        (0, 1) => format!("found {}, {BY}", by_kind(ordered)),
-        (0, _) => format!("found {}, all {BY}", by_kind(ordered)),
-        (_, 0) => format!("found {}", by_kind(counting)),
-        (_, 1) => format!("found {}; 1 more was {BY}", by_kind(counting)),
-        (_, more) => format!("found {}; {} more were {BY}", by_kind(counting), words::thousands(more as u64)),
+    let news: Vec<&Finding> =
+        report.findings.iter().filter(|finding| report.triage.is_news(finding)).collect();
+    let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) =
+        news.into_iter().partition(|finding| finding.ordered);
+    let new = if report.triage.has_baseline() { " new" } else { "" };
+    let found = match (counting.len(), ordered.len()) {
+        (0, 0) => format!("found nothing{new}"),
+        (0, 1) => format!("found {}, {BY}", by_kind(&ordered, new)),
+        (0, _) => format!("found {}, all {BY}", by_kind(&ordered, new)),
+        (_, 0) => format!("found {}", by_kind(&counting, new)),
+        (_, 1) => format!("found {}; 1 more was {BY}", by_kind(&counting, new)),
+        (_, more) => {
+            format!("found {}; {} more were {BY}", by_kind(&counting, new), words::thousands(more as u64))
+        }
+    };
+    let (known, suppressed) = report.triage.counts();
+    let mut parts = vec![found];
+    if known > 0 {
+        parts.push(format!("{} in the baseline", words::thousands(known)));
     }
+    if suppressed > 0 {
+        parts.push(format!("{} suppressed", words::thousands(suppressed)));
+    }
+    parts.join("; ")
 }
 
-/// `1 deadlock and 2 data races`.
-fn by_kind(findings: &[&Finding]) -> String {
+/// `1 new deadlock and 2 new data races`.
+fn by_kind(findings: &[&Finding], new: &str) -> String {
     let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
     for finding in findings {
         *kinds.entry(finding.kind).or_default() += 1;
     }
     let kinds = kinds.iter().map(|(&kind, &number)| {
-        let (one, many) = story::nouns(kind);
-        words::count(number, one, many)
+        let (one, many) = names::nouns(kind);
+        format!("{}{new} {}", words::thousands(number), if number == 1 { one } else { many })
     });
     words::list(&kinds.collect::<Vec<_>>())
 }
 
-fn coverage(coverage: &Coverage, verbose: bool) -> String {
+/// `20 atomic blocks ran (1,234 executions), 18 always atomic`.
+fn blocks(coverage: &Coverage) -> Option<String> {
+    if coverage.atomic_blocks == 0 {
+        return None;
+    }
+    let blocks =
+        words::count(coverage.atomic_blocks, "block that should be atomic", "blocks that should be atomic");
+    let executions = words::count(coverage.block_executions, "execution", "executions");
+    let always = match (coverage.always_atomic, coverage.atomic_blocks) {
+        (always, all) if always == all => "all of them always atomic".to_owned(),
+        (0, _) => "none of them always atomic".to_owned(),
+        (always, _) => format!("{} of them always atomic", words::thousands(always)),
+    };
+    Some(format!("{blocks} ran ({executions}), {always}"))
+}
+
+pub(crate) fn coverage(coverage: &Coverage, verbose: bool) -> String {
     if coverage.jvms == 0 {
         return "watched no JVM".to_owned();
     }
@@ -201,7 +252,7 @@ fn coverage(coverage: &Coverage, verbose: bool) -> String {
     parts.push(words::count(coverage.threads, "thread", "threads"));
     parts.push(words::count(coverage.lock_operations, "lock operation", "lock operations"));
     parts.push(words::count(coverage.locations, "location", "locations"));
-    if verbose {
+    if verbose && coverage.access_sites > 0 {
         parts.push(words::count(coverage.access_sites, "access site", "access sites"));
         parts.push(words::count(coverage.accesses_analysed, "access analysed", "accesses analysed"));
     }

@@ -5,6 +5,15 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// `once`, `twice`, `1,234 times`.
+pub(crate) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{} times", thousands(more)),
+    }
+}
+
 /// A number with a comma between groups of three digits.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -27,11 +36,12 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// Text of the program under test, made safe for a terminal: control characters are spelled out.
+/// Text of the program under test, made safe for a terminal: control characters, and those that turn the direction of
+/// writing, are spelled out.
 pub(crate) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() {
+        if steers(c) {
             cleaned.extend(c.escape_default());
         } else {
             cleaned.push(c);
@@ -40,15 +50,49 @@ pub(crate) fn clean(text: &str) -> String {
     cleaned
 }
 
+/// Whether a character does something else than show itself.
+fn steers(c: char) -> bool {
+    let direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || direction
+}
+
 /// A source line without surprises: tabs become spaces, and what does not fit into `width` is cut.
 pub(crate) fn source_line(line: &str, width: usize) -> String {
-    let line = clean(&line.trim_end().replace('\t', "    "));
-    if line.chars().count() <= width {
-        return line;
+    cut(&clean(&line.trim_end().replace('\t', "    ")), width)
+}
+
+/// At most `width` characters of a text; what does not fit is replaced by an ellipsis.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
     }
-    let mut cut: String = line.chars().take(width.saturating_sub(1)).collect();
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
     cut.push('…');
     cut
+}
+
+/// A word as a POSIX shell reads it back.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./:,@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if word.chars().any(steers) {
+        // A line break or an escape code would not survive a terminal, so they are spelled out.
+        let escaped: String = word
+            .chars()
+            .map(|c| match c {
+                '\'' | '\\' => format!("\\{c}"),
+                c if steers(c) => {
+                    let mut bytes = [0; 4];
+                    c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+                }
+                c => c.to_string(),
+            })
+            .collect();
+        return format!("$'{escaped}'");
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Breaks `text` at spaces into lines of at most `width` characters; a word that is longer stands alone.
@@ -90,8 +134,18 @@ mod tests {
     #[test]
     fn foreign_text_cannot_steer_the_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(clean("\u{202e}ab"), "\\u{202e}ab");
         assert_eq!(source_line("\tx = 1; \r", 80), "    x = 1;");
         assert_eq!(source_line("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(shell_word("-Dx=1"), "-Dx=1");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("com.acme..*"), "'com.acme..*'");
+        assert_eq!(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+        assert_eq!(shell_word("a\nb'"), "$'a\\x0ab\\''");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! What users see, kept as golden files: read them when they change.
 
+mod common;
+
 use std::collections::BTreeMap;
 
+use common::{frame, hunt, site};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    finding::{Consequence, Finding, Frame, HeldLock, Kind, Site, Status},
+    finding::{Consequence, Finding, Frame, Kind, Site, Status},
     record::{Hello, Refusal},
 };
 use fissure_report::{Exit, NoSources, Report, SourceFinder, json, text, text::Options};
@@ -22,26 +25,6 @@ impl SourceFinder for Account {
             ("Account.java", 1203) => Some(format!("        log({});", "very long, ".repeat(20))),
             _ => None,
         }
-    }
-}
-
-fn frame(class: &str, method: &str, line: u32) -> Frame {
-    let simple = class.rsplit('.').next().unwrap();
-    let file = Some(format!("{}.java", simple.split('$').next().unwrap()));
-    Frame { class: class.to_owned(), method: method.to_owned(), file, line: Some(line) }
-}
-
-fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, bool)]) -> Site {
-    let first = stack[0].clone();
-    Site {
-        role: role.to_owned(),
-        thread: thread.to_owned(),
-        class: first.class,
-        method: first.method,
-        file: first.file,
-        line: first.line,
-        stack,
-        locks: locks.iter().map(|&(name, shared)| HeldLock { name: name.to_owned(), shared }).collect(),
     }
 }
 
@@ -115,6 +98,29 @@ fn cache() -> Finding {
     }
 }
 
+fn withdrawal() -> Finding {
+    let below = |stack: &[Frame]| {
+        [stack, &[frame("Main", "run", 33), frame("java.lang.Thread", "run", 840)]].concat()
+    };
+    let block = frame("Account", "withdraw", 12);
+    let sites = vec![
+        site("entered", "T1", below(std::slice::from_ref(&block)), &[]),
+        site("committed", "T1", below(&[frame("Balance", "get", 8), block.clone()]), &[]),
+        site("violated", "T1", below(&[frame("Balance", "take", 20), block]), &[]),
+    ];
+    Finding {
+        id: "00000000000000cc".to_owned(),
+        object: Some("Balance@3".to_owned()),
+        reason: Some(
+            "after Balance@3 has been given back, it is acquired again, and other threads can acquire it in between"
+                .to_owned(),
+        ),
+        hits: 1203,
+        sites,
+        ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomizer", "Account.withdraw")
+    }
+}
+
 fn coverage() -> Coverage {
     Coverage {
         jvms: 1,
@@ -131,7 +137,7 @@ fn coverage() -> Coverage {
         lock_operations: 1234,
         locations: 567,
         accesses_analysed: 1_234_567,
-        limits: BTreeMap::new(),
+        ..Coverage::default()
     }
 }
 
@@ -148,9 +154,8 @@ fn report(findings: Vec<Finding>) -> Report {
         exits: BTreeMap::from([(Exit::Code(0), 1)]),
         jvms: vec![hello],
         coverage: coverage(),
-        problem: None,
-        notices: Vec::new(),
         findings,
+        ..Report::default()
     }
 }
 
@@ -193,6 +198,16 @@ fn findings_are_short_stories() {
     check("several-verbose", &report(vec![limit(), balance()]), Options { verbose: true, ..PLAIN }, &Account);
     check("one-in-colour", &report(vec![balance()]), Options { color: true, ..PLAIN }, &Account);
     check("no-sources", &report(vec![balance()]), PLAIN, &NoSources);
+}
+
+#[test]
+fn blocks_that_are_not_atomic_tell_three_places_and_why() {
+    let mut blocks = report(vec![withdrawal()]);
+    (blocks.coverage.atomic_blocks, blocks.coverage.block_executions) = (20, 4321);
+    blocks.coverage.always_atomic = 19;
+    check("not-atomic", &blocks, PLAIN, &Account);
+    check("not-atomic-narrow", &blocks, Options { width: 50, ..PLAIN }, &NoSources);
+    insta::assert_snapshot!("json-not-atomic", json::render(&blocks, "1.2.3").unwrap());
 }
 
 #[test]
@@ -248,6 +263,7 @@ fn other_kinds_have_headlines_of_their_own() {
         let consequence = Some(Consequence {
             exception: "java.lang.IllegalStateException".to_owned(),
             message: if at == 0 { String::new() } else { "negative balance".to_owned() },
+            ..Consequence::default()
         });
         findings.push(Finding {
             kind,
@@ -260,6 +276,27 @@ fn other_kinds_have_headlines_of_their_own() {
         });
     }
     check("other-kinds", &report(findings), PLAIN, &NoSources);
+}
+
+#[test]
+fn hunts_show_how_it_happened() {
+    let every = hunt(common::all_kinds());
+    check("hunt", &every, PLAIN, &common::Sources);
+    check("hunt-verbose", &every, Options { verbose: true, ..PLAIN }, &common::Sources);
+    check(
+        "hunt-in-colour",
+        &hunt(vec![common::append()]),
+        Options { color: true, ..PLAIN },
+        &common::Sources,
+    );
+    check("hunt-narrow", &hunt(vec![common::append()]), Options { width: 50, ..PLAIN }, &common::Sources);
+}
+
+#[test]
+fn foreign_text_cannot_steer_the_terminal() {
+    let text = text::render(&hunt(vec![common::hostile()]), &PLAIN, &NoSources);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{0}'), "{text}");
+    assert!(text.contains("\\u{1b}[31m"), "{text}");
 }
 
 #[test]

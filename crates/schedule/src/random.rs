@@ -3,7 +3,7 @@
 //! The generator is a published one with a fixed definition; ranges and chances are our own, for those of libraries may
 //! change from version to version.
 
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// A source of random numbers.

@@ -1,6 +1,7 @@
 // A transfer between two accounts that locks the giving account only.
 // fissure: must-find racer data-race com.acme.bank.Transfer$Account.balance
 // fissure: may-find eraser data-race com.acme.bank.Transfer$Account.balance
+// fissure: may-find atomizer atomicity-violation com.acme.bank.Transfer.transfer:17
 package com.acme.bank;
 
 public class Transfer {

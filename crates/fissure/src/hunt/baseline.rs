@@ -66,6 +66,8 @@ impl Baseline {
             return Some(Consequence {
                 exception: failure.exception.clone(),
                 message: failure.message.clone(),
+                thread: failure.thread.clone(),
+                stack: failure.stack.clone(),
             });
         }
         if let Some(consequence) = self.new_end(outcome.end()) {
@@ -79,6 +81,7 @@ impl Baseline {
                 Some(Consequence {
                     exception: "exit".to_owned(),
                     message: format!("the program ended with exit code {code}, {}", self.usual_exits()),
+                    ..Consequence::default()
                 })
             }
             _ => None,
@@ -96,7 +99,7 @@ impl Baseline {
             RunEnd::Hang => ("hang", "all threads waited for something that nobody was left to do"),
         };
         let message = format!("{message}; without interference they never did");
-        Some(Consequence { exception: exception.to_owned(), message })
+        Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
     }
 
     fn knows_failure(&self, failure: &Failure) -> bool {

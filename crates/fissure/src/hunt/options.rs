@@ -1,6 +1,6 @@
 //! The options of `hunt`, and those that `replay` has in common with it.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, time::Duration};
 
 use clap::{Args, ValueEnum};
 use fissure_model::{
@@ -8,13 +8,12 @@ use fissure_model::{
     settings::{Control, Pair, Steering},
 };
 
-use crate::{
-    args::{Color, FailOn, YesNo},
-    error::Error,
-};
+use crate::{args::YesNo, error::Error, reporting::ReportingArguments};
 
 /// A pause that always happens.
 const ALWAYS: u32 = 1_000_000;
+/// The longest run, unless an option says otherwise.
+const STEPS: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "fissure hunt [OPTIONS] -- COMMAND [ARGS]...")]
@@ -48,17 +47,8 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
-    /// Write the report as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Which findings make the exit code 1: those that broke something, those that were made to happen, also warnings,
-    /// or none.
-    #[arg(long, value_name = "WHAT", default_value = "confirmed")]
-    pub(crate) fail_on: FailOn,
-
     #[command(flatten)]
-    pub(crate) showing: ShowingArguments,
+    pub(crate) reporting: ReportingArguments,
 
     /// The command that starts the program, with its arguments: java …, mvn test, a script.
     #[arg(last = true, value_name = "COMMAND")]
@@ -81,33 +71,22 @@ pub(crate) struct SteeringArguments {
     pub(crate) points: Points,
 
     /// A run ends after so many steps, and is said to be too long.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = STEPS, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: u64,
 
     /// A run is killed after so many seconds, and counts for nothing that it did not show before.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) time_limit: u64,
 
+    /// Methods that must be atomic, beside synchronized blocks and methods and what is annotated
+    /// `@Atomic`: Account.transfer, com.acme.Account, 'com.acme..*'. May be repeated.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(crate) atomic: Vec<Pattern>,
+
     /// Classes that are the application: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it all but
     /// the JDK's and those of well-known libraries.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) scope: Vec<Pattern>,
-}
-
-/// How a report looks.
-#[derive(Debug, Args)]
-pub(crate) struct ShowingArguments {
-    /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) sources: Vec<PathBuf>,
-
-    /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-
-    /// Show whole stacks, unconfirmed findings in full, and what was left alone.
-    #[arg(long)]
-    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -158,19 +137,31 @@ impl SteeringArguments {
         }
     }
 
+    /// The options that a replay must repeat, word by word.
+    pub(crate) fn words(&self, strategy: Steering) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        if strategy != Steering::Atomfuzzer {
+            add("--strategy", strategy.name().to_owned());
+        }
+        if self.pause != ALWAYS {
+            add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
+        }
+        if self.points == Points::Volatiles {
+            add("--points", "volatiles".to_owned());
+        }
+        if self.steps != STEPS {
+            add("--steps", self.steps.to_string());
+        }
+        for pattern in &self.scope {
+            add("--scope", pattern.to_string());
+        }
+        words
+    }
+
     /// How long a run may take.
     pub(crate) fn time_limit(&self) -> Duration {
         Duration::from_secs(self.time_limit)
-    }
-}
-
-impl ShowingArguments {
-    /// Complains about folders that are none.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.sources.iter().find(|folder| !folder.is_dir()) {
-            Some(folder) => Err(Error::Sources { path: folder.display().to_string() }),
-            None => Ok(()),
-        }
     }
 }
 
@@ -190,15 +181,20 @@ mod tests {
         assert_eq!(probability(text).ok(), expected, "{text}");
     }
 
-    fn check_strategy(names: &[StrategyName], expected: Result<Steering, &str>) {
-        let arguments = SteeringArguments {
-            strategy: names.to_vec(),
+    fn arguments() -> SteeringArguments {
+        SteeringArguments {
+            strategy: Vec::new(),
             pause: ALWAYS,
             points: Points::Locks,
-            steps: 1,
+            steps: STEPS,
             time_limit: 1,
+            atomic: Vec::new(),
             scope: Vec::new(),
-        };
+        }
+    }
+
+    fn check_strategy(names: &[StrategyName], expected: Result<Steering, &str>) {
+        let arguments = SteeringArguments { strategy: names.to_vec(), ..arguments() };
         match (arguments.strategy(), expected) {
             (Ok(steering), Ok(wanted)) => assert_eq!(steering, wanted),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
@@ -225,5 +221,15 @@ mod tests {
         check_strategy(&[Random, Atomfuzzer], Err("several strategies"));
         check_strategy(&[Assetfuzzer], Err("assetfuzzer"));
         check_strategy(&[Racefuzzer], Err("racefuzzer"));
+    }
+
+    #[test]
+    fn what_a_replay_must_repeat_is_what_was_chosen() {
+        assert!(arguments().words(Steering::Atomfuzzer).is_empty());
+        let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
+        let chosen =
+            SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
+        let words = "--strategy random --pause 0.5 --points volatiles --steps 9 --scope a.B --scope c..*";
+        assert_eq!(chosen.words(Steering::Random).join(" "), words);
     }
 }

@@ -15,7 +15,7 @@ use std::{
 use fissure_model::{
     pattern::Pattern,
     record::{Run, RunEnd},
-    settings::{Analysis, Control, Order, Pair, Settings, Watch},
+    settings::{Analysis, AtomizerSettings, Control, Order, Pair, Settings, Watch},
 };
 use fissure_report::Exit;
 
@@ -37,6 +37,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
     pub(crate) scope: &'a [Pattern],
+    pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,
     /// The folder in which each run has one of its own.
@@ -139,6 +140,8 @@ impl Program<'_> {
     fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
         let settings = Settings {
             analysis: Analysis::Racer,
+            races: false,
+            atomizer: Some(AtomizerSettings { atomic: self.atomic.to_vec(), without: Vec::new() }),
             scope: self.scope.to_vec(),
             watch: Watch::Locks,
             order: Order::default(),

@@ -191,6 +191,27 @@ const CONCURRENT_COLLECTION: &[Probe<'static>] = &[
     step("size"),
 ];
 
+const fn look(method: &'static str) -> Probe<'static> {
+    probe(method, Entry, "volatileRead", This)
+}
+
+const ATOMIC: &[Probe<'static>] = &[
+    look("get"),
+    look("getAcquire"),
+    look("getPlain"),
+    look("set"),
+    look("lazySet"),
+    look("compareAndSet"),
+    look("weakCompareAndSet"),
+    look("getAndSet"),
+    look("getAndIncrement"),
+    look("getAndDecrement"),
+    look("getAndAdd"),
+    look("incrementAndGet"),
+    look("decrementAndGet"),
+    look("addAndGet"),
+];
+
 const REFLECTION: &[Probe<'static>] = &[typed(
     "filterFields",
     "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
@@ -200,7 +221,7 @@ const REFLECTION: &[Probe<'static>] = &[typed(
 )];
 
 /// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
+pub(crate) fn probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => return THREAD_PROBES,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {
@@ -220,6 +241,9 @@ pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
         "Exchanger" => EXCHANGER,
         "Phaser" => PHASER,
         "FutureTask" | "CompletableFuture" => FUTURE,
+        "atomic/AtomicBoolean" | "atomic/AtomicInteger" | "atomic/AtomicLong" | "atomic/AtomicReference" => {
+            ATOMIC
+        }
         "ConcurrentHashMap"
         | "ConcurrentSkipListMap"
         | "ConcurrentLinkedQueue"
@@ -228,7 +252,11 @@ pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
         | "CopyOnWriteArrayList"
         | "CopyOnWriteArraySet"
         | "SynchronousQueue"
-        | "LinkedTransferQueue" => CONCURRENT_COLLECTION,
+        | "LinkedTransferQueue"
+            if stops_at_volatiles =>
+        {
+            CONCURRENT_COLLECTION
+        }
         _ => &[],
     }
 }

@@ -64,6 +64,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
                 throwing as *mut c_void,
             ),
             (c"now", c"()J", now as *mut c_void),
+            (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
         ];
         jni.register_natives(class, methods);
     });
@@ -533,6 +534,12 @@ extern "system" fn now(_environment: *mut JNIEnv, _class: jclass) -> jlong {
         // How often the JVM looks at the clock while it loads classes may differ from run to run.
         let is_calm = state.is_in_region();
         BEGINNING + state.conductor.now(is_calm) as jlong
+    })
+}
+
+extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(0, |agent| {
+        jboolean::from(agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
     })
 }
 

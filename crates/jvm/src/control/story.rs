@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use fissure_classfile::SiteKind;
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
     ids::{LockId, SiteId, ThreadId},
@@ -368,7 +369,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         line: frame.line,
         loader: 0,
         target: Target::Unknown,
-        is_block: false,
+        kind: SiteKind::Call,
     });
     agent.offsets.set_i32(number as usize, flags);
     Some(SiteId(number))
@@ -409,7 +410,7 @@ fn below(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
 /// The atomic method, or the place of the synchronized block inside of its method.
 fn subject(agent: &Agent, entered: SiteId) -> String {
     match locked(&agent.code).sites.get(entered.0) {
-        Some(site) if site.is_block => places::place(&site.class, &site.method, site.line),
+        Some(site) if site.kind == SiteKind::Enter => places::place(&site.class, &site.method, site.line),
         Some(site) => places::place(&site.class, &site.method, None),
         None => String::new(),
     }

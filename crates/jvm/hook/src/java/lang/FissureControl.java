@@ -18,6 +18,14 @@ public final class FissureControl {
     /** What a thread is told that waited and was interrupted. */
     private static final int INTERRUPTED = 2;
 
+    /** Whether threads may be interrupted at volatile fields and atomics. */
+    private static boolean stops;
+    /** After so many looks at volatile fields without anything else a thread lets others go first. */
+    private static final int SPINS = 1000;
+    /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
+    private static long looker;
+    private static int looked;
+
     /** What the clock shows before the agent is ready; each look at it takes a microsecond. */
     private static long early = 1_000_000_000L;
     /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
@@ -95,6 +103,8 @@ public final class FissureControl {
 
     private static native long now();
 
+    private static native boolean stopsAtVolatiles();
+
     /** Lets the conductor begin, with the main thread as the one that runs; called once the JVM is up. */
     static void begin(Thread main) {
         initialize();
@@ -103,6 +113,7 @@ public final class FissureControl {
         int number = number(lock);
         acquire(main.fissureControl, number, 0);
         release(main.fissureControl, number);
+        stops = stopsAtVolatiles();
         on = true;
     }
 
@@ -148,6 +159,7 @@ public final class FissureControl {
         if (on && lock != null) {
             long self = self();
             if (self > 0L) {
+                looked = 0;
                 acquire(self, number(lock), site);
             }
         }
@@ -357,6 +369,32 @@ public final class FissureControl {
             // An exception that fails when it is asked about itself is told without an answer.
         }
         throwing(self, exception.getClass().getName(), message, stack.toString());
+    }
+
+    // Volatile fields and atomics.
+
+    public static void volatileRead(Object object) {
+        long self = on ? self() : -1L;
+        if (self <= 0L) {
+            return;
+        }
+        if (stops) {
+            looks(self, 0, true);
+        } else if (looker != self) {
+            looker = self;
+            looked = 1;
+        } else if (++looked >= SPINS) {
+            // It does nothing else any more: it waits for somebody.
+            looked = 0;
+            offers(self, 0);
+        }
+    }
+
+    public static void volatileWrite(Object object) {
+        long self = on && stops ? self() : -1L;
+        if (self > 0L) {
+            looks(self, 0, true);
+        }
     }
 
     // Locks of the library, which block by parking.

@@ -11,6 +11,8 @@ final class FissureEngine {
     static final int EXCLUSIVE_MODIFIED = 3;
     static final int SHARED = 4;
     static final int DONE = 8;
+    /** A race was reported, but which accesses race is still asked. */
+    static final int FOLLOWED = 9;
 
     static final int STATE_SHIFT = 60;
     static final int OWNER_SHIFT = 38;
@@ -31,18 +33,36 @@ final class FissureEngine {
 
     /** Whether locks and volatile fields order. */
     static final boolean HAPPENS_BEFORE;
+    /** Two bytes a site, see {@link FissureBlocks}; 0 unless blocks that should be atomic are looked at. */
+    static final long FLAGS;
+    /** Whether they are. */
+    static final boolean ATOMIZER;
+    /** How often an execution of a block was seen, one long each. */
+    static final long HITS;
+    /** Whether acquires of a lock that is held already do not count. */
+    static final boolean RE_ENTRANT;
+    /** Whether locks count that are held when another one is acquired. */
+    static final boolean PROTECTED;
+    /** Whether what was read of an atomic moves to where it is compared and set. */
+    static final boolean COMPARE_AND_SET;
     /** Stands in {@link #TABLE} for a volatile field. */
     private static final int VOLATILE = -2;
 
     static {
         initialize();
-        long[] constants = new long[5];
+        long[] constants = new long[10];
         constants(constants);
         TABLE = constants[0];
         CELLS = constants[1];
         COUNTERS = constants[2];
         REFINE = constants[3] != 0L;
         HAPPENS_BEFORE = constants[4] != 0L;
+        FLAGS = constants[5];
+        ATOMIZER = FLAGS != 0L;
+        HITS = constants[6];
+        RE_ENTRANT = constants[7] != 0L;
+        PROTECTED = constants[8] != 0L;
+        COMPARE_AND_SET = constants[9] != 0L;
     }
 
     private FissureEngine() {}
@@ -65,6 +85,22 @@ final class FissureEngine {
 
     /** The state of a location after an access that involves more than its owner. */
     static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
+
+    /** Whether an access to a followed location races with one of another thread. */
+    static native boolean isRacy(long word, int segment, int set, boolean write);
+
+    /** The state of a lock after an acquire that involves more than its owner. */
+    static native long stepLock(long word, int segment, int set, boolean write, int lock);
+
+    /** A block ended that may not be atomic; gives the number of this execution, 0 if it is not kept. */
+    static native int blockEnded(
+            int thread, int site, int[] operations, long[] about, Object[] owners, long[] stacks, int[] inner);
+
+    /** A block was entered that has not been counted yet. */
+    static native void blockRan(int site);
+
+    /** Remembers the stack of the current thread by a number. */
+    static native void sampleBlock(long number);
 
     static native int addLock(int set, int lock);
 
@@ -101,13 +137,16 @@ final class FissureEngine {
     static void begin(Thread main) {
         FissureThread.attach(main);
         Object lock = new Object();
-        FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        FissureThread.acquire(lock, FissureThread.EXCLUSIVE, 0);
         long[] array = new long[1];
         FissureArrays.access(array, 0, 0, true);
         FissureThread.release(lock);
         FissureArrays.access(array, 0, 0, false);
         FissureOrder.release(lock);
         FissureOrder.acquire(lock);
+        if (ATOMIZER) {
+            FissureThread.tryBlocks(lock);
+        }
         FissureHandles.memory(array, FissureArrays.baseOffset(long[].class), 8, 0, false);
         staticAt(0, false);
         unresolved(array, 0, true);
@@ -119,6 +158,15 @@ final class FissureEngine {
     static long offset(java.lang.reflect.Field field) {
         boolean isStatic = java.lang.reflect.Modifier.isStatic(field.getModifiers());
         return isStatic ? U.staticFieldOffset(field) : U.objectFieldOffset(field);
+    }
+
+    /** Where a field of the hook classes lies in its objects. */
+    static long offset(Class<?> declaring, String name) {
+        try {
+            return U.objectFieldOffset(declaring.getDeclaredField(name));
+        } catch (NoSuchFieldException error) {
+            throw new InternalError(error);
+        }
     }
 
     static void attach(Thread thread) {
@@ -241,8 +289,12 @@ final class FissureEngine {
             FissureThread thread, int set, Object owner, Object base, long offset, int site, boolean write) {
         for (;;) {
             long word = U.getLongVolatile(base, offset);
+            thread.isRacy = false;
             long next = next(thread, owner, word, set, site, write);
             if (next == word || U.compareAndSetLong(base, offset, word, next)) {
+                if (ATOMIZER) {
+                    thread.logAccess(owner, base, next, set, site, write);
+                }
                 return;
             }
         }
@@ -254,7 +306,7 @@ final class FissureEngine {
             thread.newLocation(site);
             return word(write ? EXCLUSIVE_MODIFIED : EXCLUSIVE, thread.segment, REFINE ? set : 0, site);
         }
-        if (state >= DONE) {
+        if (state >= DONE && !(ATOMIZER && state == FOLLOWED)) {
             return word;
         }
         if (state < SHARED) {
@@ -277,7 +329,10 @@ final class FissureEngine {
         long next = step(word, thread.id, thread.segment, set, site, write, owner);
         int after = (int) (next >>> STATE_SHIFT);
         if (after >= SHARED && after < DONE) {
-            thread.learn(next, set, write);
+            thread.learn(next, set, write, false);
+        } else if (ATOMIZER && after == FOLLOWED) {
+            thread.isRacy = isRacy(next, thread.segment, set, write);
+            thread.learn(next, set, write, thread.isRacy);
         }
         return next;
     }

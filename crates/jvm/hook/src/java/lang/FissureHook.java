@@ -181,7 +181,50 @@ public final class FissureHook {
      */
     public static void enter(Object lock) {
         if (on && lock != null) {
-            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE, 0);
+        }
+    }
+
+    /** The same at a place that matters to the blocks that are to be atomic. */
+    public static void enter(Object lock, int site) {
+        if (on && lock != null) {
+            FissureThread.acquire(lock, FissureThread.EXCLUSIVE, site);
+        }
+    }
+
+    public static void blockEnter(int site) {
+        if (on) {
+            FissureThread.blockEnter(site);
+        }
+    }
+
+    public static void blockExit() {
+        if (on) {
+            FissureThread.blockExit();
+        }
+    }
+
+    public static void callAt(int site) {
+        if (on) {
+            FissureThread.callAt(site);
+        }
+    }
+
+    public static void atomicRead(Object atomic) {
+        if (on) {
+            FissureThread.atomic(atomic, false);
+        }
+    }
+
+    public static void atomicCompared(boolean set, Object atomic) {
+        if (on) {
+            FissureThread.compared(set, atomic);
+        }
+    }
+
+    public static void atomicWrite(Object atomic) {
+        if (on) {
+            FissureThread.atomic(atomic, true);
         }
     }
 
@@ -217,8 +260,13 @@ public final class FissureHook {
     }
 
     public static void waitBegin(Object lock) {
-        if (on && FissureEngine.HAPPENS_BEFORE) {
-            FissureOrder.release(lock);
+        if (on) {
+            if (FissureEngine.ATOMIZER) {
+                FissureThread.waitBegins(lock);
+            }
+            if (FissureEngine.HAPPENS_BEFORE) {
+                FissureOrder.release(lock);
+            }
         }
     }
 
@@ -233,25 +281,25 @@ public final class FissureHook {
 
     public static void locked(Object lock) {
         if (on) {
-            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+            FissureThread.acquireCalled(lock, FissureThread.EXCLUSIVE);
         }
     }
 
     public static void tryLocked(boolean got, Object lock) {
-        if (got && on) {
-            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        if (on) {
+            FissureThread.tried(got, lock, FissureThread.EXCLUSIVE);
         }
     }
 
     public static void readLocked(Object lock) {
         if (on) {
-            FissureThread.acquire(lock, FissureThread.SHARED);
+            FissureThread.acquireCalled(lock, FissureThread.SHARED);
         }
     }
 
     public static void tryReadLocked(boolean got, Object lock) {
-        if (got && on) {
-            FissureThread.acquire(lock, FissureThread.SHARED);
+        if (on) {
+            FissureThread.tried(got, lock, FissureThread.SHARED);
         }
     }
 
@@ -268,14 +316,14 @@ public final class FissureHook {
     }
 
     public static void stampedWrite(long stamp, Object lock) {
-        if (stamp != 0L && on) {
-            FissureThread.acquire(lock, FissureThread.EXCLUSIVE);
+        if (on) {
+            FissureThread.tried(stamp != 0L, lock, FissureThread.EXCLUSIVE);
         }
     }
 
     public static void stampedRead(long stamp, Object lock) {
-        if (stamp != 0L && on) {
-            FissureThread.acquire(lock, FissureThread.SHARED);
+        if (on) {
+            FissureThread.tried(stamp != 0L, lock, FissureThread.SHARED);
         }
     }
 

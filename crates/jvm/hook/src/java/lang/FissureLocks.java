@@ -5,23 +5,57 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /** Numbers for locks: exact, and without keeping the locks alive. */
 final class FissureLocks {
     static final class Numbered extends FissureTable.Entry {
-        final int number;
+        private volatile int number;
         /** For the read half of a read-write lock, the entry of the other half. */
         Numbered otherHalf;
+        /** Who acquires the lock, as if the lock were a location that acquires write. */
+        volatile long users;
+        /** For an atomic: who accesses it. */
+        volatile long accesses;
 
-        Numbered(Object lock, int number) {
+        Numbered(Object lock) {
             super(lock);
-            this.number = number;
+        }
+
+        /** Given when it is needed first: many a lock is only ever seen by one thread. */
+        int number() {
+            int known = number;
+            if (known != 0) {
+                return known;
+            }
+            if (otherHalf != null && otherHalf != this) {
+                return number = otherHalf.number();
+            }
+            synchronized (this) {
+                if (number == 0) {
+                    number = FissureEngine.newLock(get());
+                }
+                return number;
+            }
+        }
+
+        /** Takes the name of another object. */
+        synchronized void named(Object other) {
+            if (number == 0) {
+                number = FissureEngine.newLock(other);
+            }
+        }
+
+        /** What stands for both halves of a read-write lock. */
+        Numbered whole() {
+            return otherHalf != null ? otherHalf : this;
         }
     }
 
     private static final FissureTable TABLE = new FissureTable();
+    static final long USERS = FissureEngine.offset(Numbered.class, "users");
+    static final long ACCESSES = FissureEngine.offset(Numbered.class, "accesses");
 
     private FissureLocks() {}
 
     static Numbered numbered(Object lock) {
         FissureTable.Entry entry = TABLE.find(lock);
-        return entry != null ? (Numbered) entry : add(lock, null, lock);
+        return entry != null ? (Numbered) entry : add(lock, null);
     }
 
     /** What stands for a lock where threads hand over to each other: the same for both halves of a read-write lock. */
@@ -41,23 +75,88 @@ final class FissureLocks {
             Object write = ((ReentrantReadWriteLock) lock).writeLock();
             Object read = ((ReentrantReadWriteLock) lock).readLock();
             if (write != null && read != null) {
-                add(write, read, lock);
+                add(write, read).named(lock);
             }
         } finally {
             thread.busy = false;
         }
     }
 
-    private static Numbered add(Object lock, Object otherHalf, Object name) {
+    /** Takes note of who uses a lock, and under which others. */
+    static void touch(FissureThread thread, Object lock, boolean write) {
+        Numbered entry = thread.recentLock(lock).whole();
+        long word = entry.users;
+        if (thread.isSettled(word)) {
+            return;
+        }
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        // Whoever has acquired it without any other lock says nothing new by acquiring it again.
+        if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && thread.knows(~word, 0, write)) {
+            if (write) {
+                thread.settle(word);
+            }
+            return;
+        }
+        boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == thread.segment;
+        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
+        if (isOwn && users == 0
+                && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            int set = FissureEngine.PROTECTED ? thread.set(null, write) : 0;
+            long next;
+            do {
+                word = entry.users;
+                next = nextUsers(thread, word, set, write, entry);
+            } while (next != word
+                    && !FissureEngine.U.compareAndSetLong(entry, USERS, word, next));
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    private static long nextUsers(
+            FissureThread thread, long word, int set, boolean write, Numbered entry) {
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        if (state == FissureEngine.DONE) {
+            return word;
+        }
+        if (state == 0) {
+            return FissureEngine.word(
+                    write ? FissureEngine.EXCLUSIVE_MODIFIED : FissureEngine.EXCLUSIVE,
+                    thread.segment,
+                    set,
+                    0);
+        }
+        int owner = (int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK;
+        int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
+        if (state < FissureEngine.SHARED) {
+            boolean grows = write && state == FissureEngine.EXCLUSIVE;
+            if (owner == thread.segment && !grows && thread.common(users, set) == users) {
+                return word;
+            }
+        } else if (thread.knows(~word, set, write)) {
+            return word;
+        }
+        long next = FissureEngine.stepLock(word, thread.segment, set, write, entry.number());
+        if ((int) (next >>> FissureEngine.STATE_SHIFT) >= FissureEngine.SHARED) {
+            thread.learn(~next, set, write, false);
+        }
+        return next;
+    }
+
+    private static Numbered add(Object lock, Object otherHalf) {
         synchronized (TABLE.guard) {
             FissureTable.Entry entry = TABLE.find(lock);
             if (entry != null) {
                 return (Numbered) entry;
             }
-            Numbered numbered = new Numbered(lock, FissureEngine.newLock(name));
+            Numbered numbered = new Numbered(lock);
             TABLE.add(numbered);
             if (otherHalf != null) {
-                Numbered half = new Numbered(otherHalf, numbered.number);
+                Numbered half = new Numbered(otherHalf);
                 half.otherHalf = numbered;
                 numbered.otherHalf = numbered;
                 TABLE.add(half);

@@ -9,24 +9,39 @@ final class FissureThread {
     /** The number that stands for the accessed object's own lock. */
     private static final int SELF = 1;
     private static final int MEMO = 64;
+    /** The lock was held already. */
+    private static final int AGAIN = 1 << 29;
+    /** A block began with it. */
+    private static final int BLOCK = 1 << 30;
+    /** In the memory of what the analysis has said: such an access races. */
+    private static final int RACY = 1 << 30;
+    private static final int SITE = (1 << 20) - 1;
+    private static final int RECENT_LOCKS = 512;
     private static final int RECENT_ARRAYS = 256;
 
     final int id;
     int segment;
     /** Set while this thread is inside the engine: what the JDK does on its behalf is not the program's. */
     boolean busy;
+    /** Whether the access that was looked at last races. */
+    boolean isRacy;
+    /** The site of a call that was announced and has not been seen yet. */
+    int call;
     /** How many class initializers this thread is in. */
     private int initializers;
 
     // Threads may come in hundreds of thousands, so that everything they do not need is shared until they do.
     private static final Object[] NO_LOCKS = {};
     private static final byte[] NO_MODES = {};
+    private static final int[] NO_SITES = {};
     private static final int[] NO_SETS = {0};
     private static final long[] NO_BITS = {};
     private static final FissureArrays.Shadow[] NO_ARRAYS = {null};
 
     private Object[] locks = NO_LOCKS;
     private byte[] modes = NO_MODES;
+    /** Where the locks were acquired, with {@link #AGAIN} and {@link #BLOCK}; only if blocks are looked at. */
+    private int[] sites = NO_SITES;
     /** Lock sets for reads and writes by number of locks held, right up to {@link #clean}. */
     private int[] readSets = NO_SETS;
     private int[] writeSets = NO_SETS;
@@ -41,6 +56,12 @@ final class FissureThread {
     private FissureLocks.Numbered lastLock;
     private final int selfOnly = FissureEngine.addLock(0, SELF);
 
+    /** The blocks that this thread is in, once there was one. */
+    private FissureBlocks blocks;
+    /** By identity. */
+    private FissureLocks.Numbered[] recentLocks;
+    /** The users of the lock that was settled last: many locks have the same. */
+    private long settledUsers = -1L;
     /** By identity. */
     private FissureArrays.Shadow[] arrays = NO_ARRAYS;
     /** Made when they are needed first: there may be a hundred thousand threads that hardly do anything. */
@@ -77,6 +98,7 @@ final class FissureThread {
         try {
             register(child, self.id);
             self.moveTo(FissureEngine.segmentOf(self.id));
+            self.logUnplaced(FissureBlocks.START, child);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
         } finally {
@@ -93,6 +115,7 @@ final class FissureThread {
         self.busy = true;
         try {
             self.moveTo(FissureEngine.joinThread(self.id, ended.id));
+            self.logUnplaced(FissureBlocks.JOIN, child);
         } finally {
             self.busy = false;
         }
@@ -109,7 +132,7 @@ final class FissureThread {
      * Pushes a lock. The thread's words stay as they are: a location whose lock set is part of what was held before
      * is not changed by an access that holds one lock more.
      */
-    static void acquire(Object lock, byte mode) {
+    static void acquire(Object lock, byte mode, int site) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self == null || self.busy) {
             return;
@@ -117,6 +140,9 @@ final class FissureThread {
         int depth = self.depth;
         if (depth == self.locks.length && !self.grow()) {
             return;
+        }
+        if (FissureEngine.ATOMIZER) {
+            self.sites[depth] = site == 0 || self.initializers > 0 ? 0 : self.note(lock, mode, site);
         }
         self.locks[depth] = lock;
         self.modes[depth] = mode;
@@ -138,7 +164,7 @@ final class FissureThread {
     static void acquireOptimistic(Object lock) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && self.find(lock, OPTIMISTIC) < 0) {
-            acquire(lock, OPTIMISTIC);
+            acquire(lock, OPTIMISTIC, 0);
         }
     }
 
@@ -184,7 +210,114 @@ final class FissureThread {
     /** A stamp was exchanged for one of another mode. */
     static void convert(Object lock, byte mode) {
         release(lock);
-        acquire(lock, mode);
+        acquire(lock, mode, 0);
+    }
+
+    /** A lock of the library is acquired: a call that was announced says where. */
+    static void acquireCalled(Object lock, byte mode) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null) {
+            acquire(lock, mode, FissureEngine.ATOMIZER ? self.takeCall() : 0);
+        }
+    }
+
+    /** A lock of the library was tried; if it was not got, the call that was announced is over all the same. */
+    static void tried(boolean got, Object lock, byte mode) {
+        if (got) {
+            acquireCalled(lock, mode);
+        } else if (FissureEngine.ATOMIZER) {
+            FissureThread self = Thread.currentThread().fissureState;
+            if (self != null) {
+                self.call = 0;
+            }
+        }
+    }
+
+    /** A method of the library is about to be called. */
+    static void callAt(int site) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.busy) {
+            self.call = site;
+        }
+    }
+
+    /** An atomic is accessed; what the library does by itself does not count. */
+    static void atomic(Object atomic, boolean write) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.isQuiet() || self.call == 0) {
+            return;
+        }
+        int site = self.takeCall();
+        self.busy = true;
+        try {
+            FissureLocks.Numbered entry = self.recentLock(atomic);
+            FissureEngine.access(
+                    self, self.set(null, write), atomic, entry, FissureLocks.ACCESSES, site, write);
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            self.busy = false;
+        }
+    }
+
+    /** An atomic was compared, and set if it had the expected value. */
+    static void compared(boolean set, Object atomic) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.isQuiet() || self.call == 0) {
+            return;
+        }
+        if (FissureEngine.COMPARE_AND_SET && self.blocks != null) {
+            self.blocks.forgetRead(atomic);
+        }
+        if (set || !FissureEngine.COMPARE_AND_SET) {
+            atomic(atomic, true);
+        } else {
+            self.call = 0;
+        }
+    }
+
+    /** A method begins that is to be atomic. */
+    static void blockEnter(int site) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.isQuiet()) {
+            self.enterBlock(site, null);
+        }
+    }
+
+    static void blockExit() {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.isQuiet() && self.blocks != null) {
+            self.blocks.exitMethod();
+        }
+    }
+
+    /** The thread is about to wait; null stands for the lock that it acquired last. */
+    static void waitBegins(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.isQuiet() || self.blocks == null || self.depth == 0) {
+            return;
+        }
+        int at = self.depth - 1;
+        while (lock != null && at > 0 && self.locks[at] != lock) {
+            at--;
+        }
+        if (self.sites[at] != 0) {
+            self.blocks.waits(self.locks[at]);
+            self.blocks.log(FissureBlocks.WAIT, self.locks[at], self.sites[at] & SITE);
+        }
+    }
+
+    /** Uses everything once that blocks need. */
+    static void tryBlocks(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        acquire(lock, EXCLUSIVE, 0);
+        FissureLocks.touch(self, lock, true);
+        self.enterBlock(0, lock);
+        self.blocks.log(FissureBlocks.START, lock, 0);
+        self.blocks.log(FissureBlocks.JOIN, lock, 0);
+        self.blocks.exit(lock);
+        callAt(0);
+        release(lock);
     }
 
     /**
@@ -209,13 +342,112 @@ final class FissureThread {
         return busy || initializers > 0;
     }
 
+    /** Takes note of an access inside of a block that races, or that may turn out to. */
+    void logAccess(Object owner, Object base, long word, int set, int site, boolean write) {
+        if (blocks == null) {
+            return;
+        }
+        if (isRacy && blocks.isActive()) {
+            boolean readMoves = write && FissureBlocks.isWithRead(site) && !readRaces(owner, base, word);
+            Object atomic = base instanceof FissureLocks.Numbered ? owner : null;
+            blocks.logAccess(readMoves ? FissureBlocks.WRITE_ONLY : FissureBlocks.ACCESS, atomic, site, write);
+        } else if (blocks.isNoting() && !(base instanceof long[])) {
+            boolean isOwn = (int) (word >>> FissureEngine.STATE_SHIFT) == FissureEngine.EXCLUSIVE_MODIFIED;
+            boolean hasLocks = ((int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK) != 0;
+            blocks.logSoFar(owner, site, set, write, isOwn && !hasLocks);
+        }
+    }
+
+    /** Whether a read races that this thread makes where it has just written. */
+    private boolean readRaces(Object owner, Object base, long word) {
+        int set = set(base == owner ? owner : null, false);
+        if (knows(word, set, false)) {
+            return isRacy;
+        }
+        boolean races = FissureEngine.isRacy(word, segment, set, false);
+        learn(word, set, false, races);
+        return races;
+    }
+
+    private void logUnplaced(int kind, Object object) {
+        if (FissureEngine.ATOMIZER && blocks != null && initializers == 0) {
+            blocks.log(kind, object, 0);
+        }
+    }
+
+    private int takeCall() {
+        int site = call;
+        call = 0;
+        return site;
+    }
+
+    private void enterBlock(int site, Object lock) {
+        if (blocks == null) {
+            blocks = new FissureBlocks(this);
+        }
+        blocks.enter(site, lock);
+    }
+
+    /** Takes note of an acquire before it is one; gives back what is kept with the lock. */
+    private int note(Object lock, byte mode, int site) {
+        for (int at = depth - 1; at >= 0; at--) {
+            if (locks[at] == lock) {
+                if (!FissureEngine.RE_ENTRANT && blocks != null) {
+                    blocks.log(FissureBlocks.ACQUIRE_AGAIN, lock, site);
+                }
+                return enterIfBlock(lock, site | AGAIN);
+            }
+        }
+        try {
+            FissureLocks.touch(this, lock, mode == EXCLUSIVE);
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+            return 0;
+        }
+        if (blocks != null && blocks.isActive()) {
+            blocks.log(FissureBlocks.ACQUIRE, lock, site);
+        }
+        return enterIfBlock(lock, site);
+    }
+
+    private int enterIfBlock(Object lock, int kept) {
+        if (!FissureBlocks.isBlock(kept & SITE)) {
+            return kept;
+        }
+        enterBlock(kept & SITE, lock);
+        return kept | BLOCK;
+    }
+
+    /** Whether a lock with these users is known to stay as it is when this thread acquires it, be it to write. */
+    boolean isSettled(long users) {
+        return users == settledUsers;
+    }
+
+    void settle(long users) {
+        settledUsers = users;
+    }
+
+    /** The entry of a lock. */
+    FissureLocks.Numbered recentLock(Object lock) {
+        if (recentLocks == null) {
+            recentLocks = new FissureLocks.Numbered[RECENT_LOCKS];
+        }
+        int slot = System.identityHashCode(lock) & RECENT_LOCKS - 1;
+        FissureLocks.Numbered entry = recentLocks[slot];
+        if (entry == null || entry.get() != lock) {
+            entry = FissureLocks.numbered(lock);
+            recentLocks[slot] = entry;
+        }
+        return entry;
+    }
+
     /**
      * Whether an access to a location with this word changes nothing, as far as that is seen without looking anything
      * up: for locations that the innermost lock protects, and for shared ones that the analysis has settled before.
      */
     boolean settles(Object object, long word, boolean write) {
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        if (state >= FissureEngine.DONE) {
+        if (state >= FissureEngine.DONE && !(FissureEngine.ATOMIZER && state == FissureEngine.FOLLOWED)) {
             return true;
         }
         int depth = this.depth;
@@ -238,7 +470,8 @@ final class FissureThread {
             set = write ? writeSets[depth] : readSets[depth];
         }
         if (state >= FissureEngine.SHARED) {
-            return knows(word, set, write);
+            return knows(word, set, write)
+                    && !(FissureEngine.ATOMIZER && isRacy && blocks != null && blocks.isActive());
         }
         int locationSet = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
         return locationSet == (FissureEngine.REFINE ? set : 0)
@@ -331,14 +564,18 @@ final class FissureThread {
         return commons[slot];
     }
 
-    /** Whether the analysis has said before that such an access by this thread changes nothing. */
+    /** Whether the analysis has said before that such an access by this thread changes nothing, and whether it races. */
     boolean knows(long word, int set, boolean write) {
         long key = key(word, write);
         int slot = slot(key);
-        return known != null && known[slot] == key && knownSets[slot] == set;
+        if (known == null || known[slot] != key || (knownSets[slot] & ~RACY) != set) {
+            return false;
+        }
+        isRacy = (knownSets[slot] & RACY) != 0;
+        return true;
     }
 
-    void learn(long word, int set, boolean write) {
+    void learn(long word, int set, boolean write, boolean racy) {
         long key = key(word, write);
         int slot = slot(key);
         if (known == null) {
@@ -346,7 +583,7 @@ final class FissureThread {
             known = new long[MEMO];
         }
         known[slot] = key;
-        knownSets[slot] = set;
+        knownSets[slot] = racy ? set | RACY : set;
     }
 
     private static long key(long word, boolean write) {
@@ -370,6 +607,7 @@ final class FissureThread {
             return;
         }
         this.segment = segment;
+        settledUsers = -1L;
         for (int at = 0; known != null && at < MEMO; at++) {
             known[at] = 0L;
         }
@@ -385,6 +623,18 @@ final class FissureThread {
     }
 
     private void drop(Thread thread, int at) {
+        if (FissureEngine.ATOMIZER && sites[at] != 0 && blocks != null && initializers == 0) {
+            Object lock = locks[at];
+            int site = sites[at];
+            if ((site & BLOCK) != 0) {
+                blocks.exit(lock);
+            }
+            if ((site & AGAIN) == 0) {
+                blocks.log(FissureBlocks.RELEASE, lock, site & SITE);
+            } else if (!FissureEngine.RE_ENTRANT) {
+                blocks.log(FissureBlocks.RELEASE_AGAIN, lock, site & SITE);
+            }
+        }
         if (FissureEngine.HAPPENS_BEFORE && modes[at] != OPTIMISTIC) {
             FissureOrder.release(FissureLocks.place(locks[at]));
         }
@@ -392,6 +642,9 @@ final class FissureThread {
         for (int i = at; i < last; i++) {
             locks[i] = locks[i + 1];
             modes[i] = modes[i + 1];
+            if (FissureEngine.ATOMIZER) {
+                sites[i] = sites[i + 1];
+            }
         }
         locks[last] = null;
         depth = last;
@@ -416,7 +669,7 @@ final class FissureThread {
         if (clean != at || lastLock == null || lastLock.get() != locks[at]) {
             return false;
         }
-        int lock = lastLock.number;
+        int lock = lastLock.number();
         readSets[depth] = sum(readSets[at], lock);
         writeSets[depth] = modes[at] == EXCLUSIVE ? sum(writeSets[at], lock) : writeSets[at];
         clean = depth;
@@ -427,7 +680,7 @@ final class FissureThread {
     private void settle(int levels) {
         for (int at = clean; at < levels; at++) {
             lastLock = FissureLocks.numbered(locks[at]);
-            int lock = lastLock.number;
+            int lock = lastLock.number();
             readSets[at + 1] = sum(readSets[at], lock);
             writeSets[at + 1] = modes[at] == EXCLUSIVE ? sum(writeSets[at], lock) : writeSets[at];
         }
@@ -446,7 +699,7 @@ final class FissureThread {
         int set = 0;
         for (int i = 0; i < depth; i++) {
             if (!write || modes[i] == EXCLUSIVE) {
-                set = sum(set, locks[i] == object ? SELF : FissureLocks.numbered(locks[i]).number);
+                set = sum(set, locks[i] == object ? SELF : FissureLocks.numbered(locks[i]).number());
             }
         }
         return set;
@@ -472,11 +725,16 @@ final class FissureThread {
         byte[] moreModes;
         int[] moreReads;
         int[] moreWrites;
+        int[] moreSites = NO_SITES;
         try {
             moreLocks = new Object[size];
             moreModes = new byte[size];
             moreReads = new int[size + 1];
             moreWrites = new int[size + 1];
+            if (FissureEngine.ATOMIZER) {
+                moreSites = new int[size];
+                System.arraycopy(sites, 0, moreSites, 0, depth);
+            }
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
             return false;
@@ -486,6 +744,7 @@ final class FissureThread {
         System.arraycopy(readSets, 0, moreReads, 0, depth + 1);
         System.arraycopy(writeSets, 0, moreWrites, 0, depth + 1);
         modes = moreModes;
+        sites = moreSites;
         readSets = moreReads;
         writeSets = moreWrites;
         locks = moreLocks;

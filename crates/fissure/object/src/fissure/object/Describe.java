@@ -1,0 +1,254 @@
+package fissure.object;
+
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Tells Fissure what can be called: constructors and methods with their parameters. */
+final class Describe {
+    private Describe() {}
+
+    /** Writes the description of a class, or why there is none. */
+    static void write(Channel channel, String name, ClassLoader loader) throws IOException {
+        Class<?> type;
+        try {
+            type = Class.forName(name, true, loader);
+        } catch (ClassNotFoundException error) {
+            channel.out.writeByte(1);
+            return;
+        } catch (Throwable error) {
+            channel.out.writeByte(2);
+            channel.writeText(error.toString());
+            return;
+        }
+        List<Constructor<?>> constructors = new ArrayList<>();
+        List<Method> methods;
+        try {
+            for (Constructor<?> constructor : type.getDeclaredConstructors()) {
+                if (isVisible(constructor.getModifiers(), type)) {
+                    constructors.add(constructor);
+                }
+            }
+            methods = methods(type);
+        } catch (Throwable error) {
+            channel.out.writeByte(2);
+            channel.writeText(error.toString());
+            return;
+        }
+        constructors.sort(Comparator.comparing((Constructor<?> one) -> one.getParameterCount())
+                .thenComparing(Constructor::toString));
+        channel.out.writeByte(0);
+        channel.writeText(type.getName());
+        channel.out.writeInt(type.getModifiers());
+        channel.out.writeBoolean(isReachable(type));
+        channel.writeTexts(families(type));
+        channel.out.writeInt(constructors.size());
+        for (Constructor<?> constructor : constructors) {
+            channel.out.writeBoolean(Modifier.isPublic(constructor.getModifiers()));
+            parameters(channel, constructor.getParameterTypes(), constructor.getGenericParameterTypes());
+        }
+        channel.out.writeInt(methods.size());
+        for (Method method : methods) {
+            channel.writeText(method.getName());
+            channel.writeText(descriptor(method.getReturnType()));
+            parameters(channel, method.getParameterTypes(), method.getGenericParameterTypes());
+        }
+    }
+
+    /** Whether a class may be named from everywhere. */
+    static boolean isReachable(Class<?> type) {
+        for (Class<?> outer = type; outer != null; outer = outer.getEnclosingClass()) {
+            if (!Modifier.isPublic(outer.getModifiers())) {
+                return false;
+            }
+        }
+        return type.getModule().isExported(type.getPackageName());
+    }
+
+    /** The type of a descriptor. */
+    static Class<?> type(String descriptor, ClassLoader loader) throws ClassNotFoundException {
+        switch (descriptor) {
+            case "Z": return boolean.class;
+            case "B": return byte.class;
+            case "C": return char.class;
+            case "S": return short.class;
+            case "I": return int.class;
+            case "J": return long.class;
+            case "F": return float.class;
+            case "D": return double.class;
+            default:
+                String name = descriptor.replace('/', '.');
+                boolean plain = name.startsWith("L");
+                return Class.forName(plain ? name.substring(1, name.length() - 1) : name, false, loader);
+        }
+    }
+
+    private static String descriptor(Class<?> type) {
+        // An array's name contains the descriptor of its elements, which Java 11 tells nowhere else.
+        return type == void.class ? "V"
+                : java.lang.reflect.Array.newInstance(type, 0).getClass().getName().substring(1).replace('.', '/');
+    }
+
+    private static boolean isVisible(int modifiers, Class<?> type) {
+        // Generated code lies in the package of a class that is not public, and may call what that package may.
+        return Modifier.isPublic(modifiers) || !isReachable(type) && !Modifier.isPrivate(modifiers);
+    }
+
+    /** Instance methods that the class has or inherits, one for each name and parameters. */
+    private static List<Method> methods(Class<?> type) {
+        Map<String, Method> found = new LinkedHashMap<>();
+        for (Method method : type.getMethods()) {
+            add(found, method, type);
+        }
+        for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass()) {
+            if (at.getPackageName().equals(type.getPackageName())) {
+                for (Method method : at.getDeclaredMethods()) {
+                    add(found, method, type);
+                }
+            }
+        }
+        List<Method> methods = new ArrayList<>(found.values());
+        methods.sort(Comparator.comparing(Method::getName).thenComparing(Method::getParameterCount)
+                .thenComparing(method -> Arrays.toString(method.getParameterTypes())));
+        return methods;
+    }
+
+    private static void add(Map<String, Method> found, Method method, Class<?> type) {
+        if (method.getDeclaringClass() == Object.class || method.isSynthetic() || Modifier.isStatic(method.getModifiers())
+                || !isVisible(method.getModifiers(), type)) {
+            return;
+        }
+        String key = method.getName() + Arrays.toString(method.getParameterTypes());
+        Method known = found.get(key);
+        // Of methods that differ in what they return, the most special one is meant.
+        if (known == null || known.getReturnType().isAssignableFrom(method.getReturnType())) {
+            found.put(key, method);
+        }
+    }
+
+    private static List<String> families(Class<?> type) {
+        List<String> families = new ArrayList<>();
+        for (Class<?> family : List.of(Map.class, java.util.SortedMap.class, Collection.class, List.class,
+                java.util.Set.class, java.util.SortedSet.class, java.util.Queue.class, java.util.Deque.class)) {
+            if (family.isAssignableFrom(type)) {
+                families.add(family.getSimpleName());
+            }
+        }
+        return families;
+    }
+
+    private static void parameters(Channel channel, Class<?>[] types, Type[] generic) throws IOException {
+        channel.out.writeInt(types.length);
+        for (int at = 0; at < types.length; at++) {
+            // Constructors of inner classes have more parameters than their signature tells.
+            Type signature = generic.length == types.length ? generic[at] : types[at];
+            channel.writeText(descriptor(types[at]));
+            channel.writeText(types[at].getTypeName());
+            channel.writeText(signature instanceof TypeVariable ? ((TypeVariable<?>) signature).getName() : "");
+            channel.writeText(kind(types[at], signature, 0));
+        }
+    }
+
+    /** What values fit: a letter, as {@link Channel#readValue} knows it, with details after it; or why none does. */
+    private static String kind(Class<?> type, Type signature, int depth) {
+        if (depth > 2) {
+            return "?";
+        }
+        String letter = LETTERS.get(type);
+        if (letter != null) {
+            return letter;
+        }
+        if (type.isEnum()) {
+            return type == java.util.concurrent.TimeUnit.class ? "!time" : "E" + type.getName() + constants(type);
+        }
+        if (type == java.time.Duration.class) {
+            return "!time";
+        }
+        if (type.isArray()) {
+            Type inner = signature instanceof GenericArrayType
+                    ? ((GenericArrayType) signature).getGenericComponentType() : type.getComponentType();
+            return "A" + descriptor(type.getComponentType()) + " "
+                    + kind(type.getComponentType(), inner, depth + 1);
+        }
+        if (type == Map.class) {
+            return "M" + argument(signature, 0, depth) + " " + argument(signature, 1, depth);
+        }
+        if (type == java.util.Set.class) {
+            return "H" + argument(signature, 0, depth);
+        }
+        if (type.isInterface() && type.isAssignableFrom(List.class)) {
+            return "L" + argument(signature, 0, depth);
+        }
+        if (type.isAssignableFrom(Integer.class)) {
+            return "I";
+        }
+        if (type.isInterface() && isFunction(type)) {
+            return "!function";
+        }
+        return "?";
+    }
+
+    private static final Map<Class<?>, String> LETTERS = Map.ofEntries(
+            Map.entry(boolean.class, "Z"), Map.entry(Boolean.class, "Z"), Map.entry(int.class, "I"),
+            Map.entry(Integer.class, "I"), Map.entry(long.class, "J"), Map.entry(Long.class, "J"),
+            Map.entry(short.class, "S"), Map.entry(Short.class, "S"), Map.entry(byte.class, "B"),
+            Map.entry(Byte.class, "B"), Map.entry(char.class, "C"), Map.entry(Character.class, "C"),
+            Map.entry(float.class, "F"), Map.entry(Float.class, "F"), Map.entry(double.class, "D"),
+            Map.entry(Double.class, "D"), Map.entry(String.class, "T"), Map.entry(CharSequence.class, "T"));
+
+    private static String constants(Class<?> type) {
+        StringBuilder text = new StringBuilder();
+        for (Object constant : type.getEnumConstants()) {
+            text.append('|').append(((Enum<?>) constant).name());
+        }
+        return text.toString();
+    }
+
+    private static String argument(Type signature, int place, int depth) {
+        if (!(signature instanceof ParameterizedType)) {
+            return "I";
+        }
+        Type argument = ((ParameterizedType) signature).getActualTypeArguments()[place];
+        return kind(raw(argument), argument, depth + 1);
+    }
+
+    private static Class<?> raw(Type type) {
+        if (type instanceof Class) {
+            return (Class<?>) type;
+        }
+        if (type instanceof ParameterizedType) {
+            return raw(((ParameterizedType) type).getRawType());
+        }
+        if (type instanceof WildcardType) {
+            return raw(((WildcardType) type).getUpperBounds()[0]);
+        }
+        if (type instanceof TypeVariable) {
+            return raw(((TypeVariable<?>) type).getBounds()[0]);
+        }
+        return Object.class;
+    }
+
+    private static boolean isFunction(Class<?> type) {
+        if (type.isAnnotationPresent(FunctionalInterface.class)) {
+            return true;
+        }
+        int open = 0;
+        for (Method method : type.getMethods()) {
+            open += Modifier.isAbstract(method.getModifiers()) ? 1 : 0;
+        }
+        return open == 1;
+    }
+}

@@ -1,0 +1,264 @@
+package fissure.object;
+
+import java.io.EOFException;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.invoke.MethodHandles;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The program that Fissure runs harnesses in: it stays warm from harness to harness and does what it is told over
+ * standard input and output. What the objects under test print goes nowhere.
+ */
+public final class Driver {
+    private static final int DESCRIBE = 1;
+    private static final int LOAD = 2;
+    private static final int RUN = 3;
+    private static final int STRESS = 4;
+    private static final int RELAY = 5;
+
+    /** Threads that make no progress for this long are stuck, in milliseconds. */
+    private static final long PATIENCE = 5_000;
+
+    /** For so many milliseconds threads are disturbed, then left alone for as long; a power of two. */
+    private static final int NUDGED = 8;
+
+    private final Channel channel;
+    private final Actors actors;
+    private final ClassLoader loader = Driver.class.getClassLoader();
+    private Operations operations;
+    private Dictionary dictionary;
+    private int turn;
+
+    private Driver(Channel channel, int actors) {
+        this.channel = channel;
+        this.actors = new Actors(actors);
+    }
+
+    /** Takes the largest number of sequences. */
+    public static void main(String[] arguments) throws Exception {
+        Channel channel = new Channel(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out));
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        System.setOut(nowhere);
+        System.setErr(nowhere);
+        System.setIn(InputStream.nullInputStream());
+        Driver driver = new Driver(channel, Integer.parseInt(arguments[0]));
+        channel.writeText("ready " + System.getProperty("java.version"));
+        channel.out.flush();
+        try {
+            while (driver.serve()) {
+                channel.out.flush();
+            }
+        } catch (EOFException end) {
+            // Fissure has ended, and so does this.
+        }
+        // Threads that objects under test have left behind must not keep the JVM alive.
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Carries one command out; whether the JVM can go on. */
+    private boolean serve() throws IOException, InterruptedException {
+        int command = channel.in.readUnsignedByte();
+        switch (command) {
+            case DESCRIBE:
+                Describe.write(channel, channel.readText(), loader);
+                return true;
+            case LOAD:
+                load();
+                return true;
+            case RUN:
+                return run();
+            case STRESS:
+                return stress();
+            case RELAY:
+                return relay();
+            default:
+                throw new IOException("unknown command " + command);
+        }
+    }
+
+    private void load() throws IOException {
+        String target = channel.readText();
+        String name = channel.readText();
+        byte[] bytes = channel.readBytes();
+        int number = channel.in.readInt();
+        Object[] constants = new Object[number];
+        String problem = "";
+        for (int at = 0; at < number; at++) {
+            try {
+                constants[at] = channel.readValue(loader);
+            } catch (ClassNotFoundException | IllegalArgumentException error) {
+                problem = error.toString();
+            }
+        }
+        try {
+            Class<?> type = Class.forName(target, true, loader);
+            Class<?> generated = Describe.isReachable(type) ? new Loader(loader).define(name, bytes)
+                    : MethodHandles.privateLookupIn(type, MethodHandles.lookup()).defineClass(bytes);
+            operations = (Operations) generated.getDeclaredConstructor().newInstance();
+            operations.constants = constants;
+            dictionary = new Dictionary();
+        } catch (Throwable error) {
+            problem = error.toString();
+        }
+        channel.writeText(problem);
+    }
+
+    private boolean run() throws IOException, InterruptedException {
+        long patience = channel.in.readInt();
+        int repetitions = channel.in.readInt();
+        int[][] runs = new int[channel.in.readInt()][];
+        for (int at = 0; at < runs.length; at++) {
+            runs[at] = channel.readNumbers();
+        }
+        Runner runner = new Runner(operations, dictionary, runs, repetitions);
+        boolean fit = runner.run(patience);
+        for (int at = 0; at < runs.length; at++) {
+            channel.out.writeByte(runner.ends[at]);
+            if (runner.ends[at] == Runner.FINE) {
+                for (int number : runner.results[at]) {
+                    channel.out.writeInt(number);
+                }
+            }
+        }
+        channel.writeText(runner.problem);
+        finish(fit);
+        return fit;
+    }
+
+    private int[][] readSequences() throws IOException {
+        int[][] sequences = new int[channel.in.readInt()][];
+        for (int at = 0; at < sequences.length; at++) {
+            sequences[at] = channel.readNumbers();
+        }
+        return sequences;
+    }
+
+    private boolean stress() throws IOException, InterruptedException {
+        int[][] sequences = readSequences();
+        int[][] before = readSequences();
+        int[][] atomic = readSequences();
+        int[] nudged = channel.readNumbers();
+        long nanoseconds = channel.in.readLong();
+        boolean patient = channel.in.readBoolean();
+        String problem = "";
+        boolean fit = true;
+        long started = System.nanoTime();
+        long elapsed = 0;
+        Counts counts = null;
+        try {
+            Stress stress = new Stress(operations, dictionary, sequences, before, atomic, nanoseconds, patient);
+            actors.start(stress, stress.actors());
+            fit = await(stress, nudged);
+            actors.nudge(nudged, false);
+            elapsed = System.nanoTime() - started;
+            Throwable failure = actors.failure(stress.actors());
+            if (!fit) {
+                problem = "stuck";
+            } else if (failure != null) {
+                problem = failure.toString();
+            } else {
+                counts = stress.counted();
+            }
+        } catch (InterruptedException error) {
+            throw error;
+        } catch (Throwable error) {
+            problem = error.toString();
+        }
+        channel.writeText(problem);
+        channel.out.writeLong(elapsed);
+        channel.out.writeInt(counts == null ? 0 : counts.size());
+        for (int at = 0; counts != null && at < counts.size(); at++) {
+            for (int number : counts.row(at)) {
+                channel.out.writeInt(number);
+            }
+            channel.out.writeLong(counts.count(at));
+        }
+        channel.out.writeLong(counts == null ? 0 : counts.beyond);
+        finish(fit);
+        return fit;
+    }
+
+    /** Waits for the threads as long as they make progress; disturbs some of them now and then. */
+    private boolean await(Stress stress, int[] nudged) throws InterruptedException {
+        long seen = -1;
+        long since = System.nanoTime();
+        while (!actors.ended(stress.actors())) {
+            // Half of the time in turn: where other programs want the processor, giving it up has its price.
+            actors.nudge(nudged, (turn++ & NUDGED) != 0);
+            Thread.sleep(1);
+            long now = System.nanoTime();
+            if (stress.progress() != seen) {
+                seen = stress.progress();
+                since = now;
+            } else if (now - since > TimeUnit.MILLISECONDS.toNanos(PATIENCE)) {
+                stress.close();
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean relay() throws IOException, InterruptedException {
+        int number = channel.in.readInt();
+        int repetitions = channel.in.readInt();
+        int[][] steps = readSequences();
+        int[][] threads = readSequences();
+        String problem = "";
+        boolean fit = true;
+        int[][] results = new int[steps.length * repetitions][];
+        for (int at = 0; at < results.length && problem.isEmpty(); at++) {
+            int line = at % steps.length;
+            try {
+                Relay relay = new Relay(operations, steps[line], threads[line]);
+                actors.start(relay, number);
+                long since = System.nanoTime();
+                while (!actors.ended(number) && fit) {
+                    Thread.onSpinWait();
+                    if (System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(PATIENCE)) {
+                        relay.close();
+                        fit = false;
+                        problem = "stuck";
+                    }
+                }
+                results[at] = new int[steps[line].length];
+                for (int step = 0; step < results[at].length; step++) {
+                    results[at][step] = dictionary.number(relay.results()[step]);
+                }
+            } catch (Throwable error) {
+                problem = error.toString();
+            }
+        }
+        channel.writeText(problem);
+        for (int at = 0; at < results.length && problem.isEmpty(); at++) {
+            for (int result : results[at]) {
+                channel.out.writeInt(result);
+            }
+        }
+        finish(fit);
+        return fit;
+    }
+
+    /** The last part of an answer: new texts, and whether this JVM must be replaced. */
+    private void finish(boolean fit) throws IOException {
+        channel.writeTexts(dictionary.news());
+        channel.out.writeBoolean(fit);
+        channel.out.flush();
+    }
+
+    /** Defines generated classes, each in a loader of its own so that they can be unloaded. */
+    private static final class Loader extends ClassLoader {
+        Loader(ClassLoader parent) {
+            super(parent);
+        }
+
+        Class<?> define(String name, byte[] bytes) {
+            return defineClass(name, bytes, 0, bytes.length);
+        }
+    }
+}

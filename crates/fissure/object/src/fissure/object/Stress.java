@@ -1,0 +1,183 @@
+package fissure.object;
+
+/**
+ * Executes a harness many times: one thread for each sequence, a few objects at a time.
+ *
+ * <p>In each round every thread runs its sequence on the same few objects, one after the other. Then the outcomes of the
+ * round before are counted and its objects replaced, which the threads share among them, and all meet. One meeting for
+ * several objects is what makes millions of executions a second possible; few objects, so that the threads stay
+ * close together. Threads pause for a short random time first, in some rounds, so that sequences meet at different
+ * places.
+ */
+final class Stress implements Actors.Job {
+    private static final int STRIDE = 8;
+
+    private final Operations operations;
+    private final int[][] sequences;
+    private final int[][] before;
+    private final boolean[] awaited;
+    private final long deadline;
+    private final boolean patient;
+    private final Object[][] targets = new Object[2][STRIDE];
+    private final Object[][][] results;
+    private final Counts[] counts;
+    private final Dictionary.View[] views;
+    private final Gates rounds;
+    private final Gates steps;
+    private long stopAfter = Long.MAX_VALUE;
+    private volatile boolean violated;
+    long sink;
+
+    /**
+     * @param before for each sequence, the sequences that end before it begins
+     * @param patient whether to go on after the first outcome that is not atomic
+     */
+    Stress(Operations operations, Dictionary dictionary, int[][] sequences, int[][] before, int[][] atomic,
+            long nanoseconds, boolean patient) throws Throwable {
+        this.operations = operations;
+        this.sequences = sequences;
+        this.before = before;
+        this.patient = patient;
+        int number = sequences.length;
+        awaited = new boolean[number];
+        results = new Object[2][number][];
+        counts = new Counts[number];
+        views = new Dictionary.View[number];
+        int width = 0;
+        for (int[] sequence : sequences) {
+            width += sequence.length;
+        }
+        for (int actor = 0; actor < number; actor++) {
+            counts[actor] = new Counts(width, atomic);
+            views[actor] = new Dictionary.View(dictionary);
+            for (int earlier : before[actor]) {
+                awaited[earlier] = true;
+            }
+            for (int buffer = 0; buffer < 2; buffer++) {
+                results[buffer][actor] = new Object[STRIDE * sequences[actor].length];
+            }
+        }
+        for (int slot = 0; slot < STRIDE; slot++) {
+            targets[0][slot] = operations.create();
+            targets[1][slot] = operations.create();
+        }
+        rounds = new Gates(number);
+        steps = new Gates(number);
+        deadline = System.nanoTime() + nanoseconds;
+    }
+
+    int actors() {
+        return sequences.length;
+    }
+
+    /** How many rounds have been begun. */
+    long progress() {
+        return rounds.reached(0);
+    }
+
+    /** Lets threads that wait for others give up. */
+    void close() {
+        rounds.closed = true;
+        steps.closed = true;
+    }
+
+    /** What was seen, once all threads have ended. */
+    Counts counted() {
+        for (int actor = 1; actor < counts.length; actor++) {
+            counts[0].merge(counts[actor]);
+        }
+        return counts[0];
+    }
+
+    @Override
+    public void run(int actor) throws Throwable {
+        try {
+            rounds(actor);
+        } catch (Throwable throwable) {
+            close();
+            if (!(throwable instanceof Gates.Closed)) {
+                throw throwable;
+            }
+        }
+    }
+
+    private void rounds(int actor) throws Throwable {
+        long random = 0x9E3779B97F4A7C15L * (actor + 1);
+        int[] row = new int[counts[actor].row(0).length];
+        for (long round = 0;; round++) {
+            int buffer = (int) round & 1;
+            random ^= random << 13;
+            random ^= random >>> 7;
+            random ^= random << 17;
+            pause(random);
+            execute(actor, buffer, round);
+            if (round > 0) {
+                evaluate(actor, 1 - buffer, row);
+            }
+            if (actor == 0 && (System.nanoTime() > deadline || violated && !patient)) {
+                stopAfter = round;
+            }
+            rounds.reach(actor, round + 1);
+            for (int other = 0; other < sequences.length; other++) {
+                rounds.await(other, round + 1);
+            }
+            if (stopAfter <= round) {
+                return;
+            }
+        }
+    }
+
+    private void pause(long random) {
+        if ((random & 1) == 0) {
+            return;
+        }
+        long value = sink;
+        for (int left = (int) (random >>> 32) & 127; left > 0; left--) {
+            value = value * 31 + left;
+        }
+        sink = value;
+    }
+
+    private void execute(int actor, int buffer, long round) {
+        Object[] objects = targets[buffer];
+        Object[] out = results[buffer][actor];
+        int[] sequence = sequences[actor];
+        int[] earlier = before[actor];
+        boolean tell = awaited[actor];
+        int place = 0;
+        for (int slot = 0; slot < STRIDE; slot++) {
+            long step = round * STRIDE + slot + 1;
+            for (int other : earlier) {
+                steps.await(other, step);
+            }
+            Object target = objects[slot];
+            for (int operation : sequence) {
+                out[place++] = operations.invoke(operation, target);
+            }
+            if (tell) {
+                steps.reach(actor, step);
+            }
+        }
+    }
+
+    /** Counts this thread's share of the outcomes and makes new objects in their place. */
+    private void evaluate(int actor, int buffer, int[] row) throws Throwable {
+        Counts mine = counts[actor];
+        Dictionary.View view = views[actor];
+        for (int slot = actor; slot < STRIDE; slot += sequences.length) {
+            int at = 0;
+            for (int other = 0; other < sequences.length; other++) {
+                int length = sequences[other].length;
+                Object[] out = results[buffer][other];
+                for (int step = slot * length; step < (slot + 1) * length; step++) {
+                    row[at++] = view.number(out[step]);
+                }
+            }
+            mine.add(row);
+            targets[buffer][slot] = operations.create();
+        }
+        if (mine.violated && !violated) {
+            violated = true;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package fissure.object;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.Enumeration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.Spliterator;
+import java.util.stream.BaseStream;
+
+/**
+ * Makes results comparable, at once and in the thread that got them: a live view must not change until it is looked at.
+ *
+ * <p>Equal results stay equal, and where it is not clear what makes two results equal they are taken to be: then
+ * less is found, never something that is not there.
+ */
+public final class Values {
+    /** What a method without a result answers. */
+    public static final Object VOID = new Constant("()");
+
+    private static final Object SELF = new Constant("this");
+
+    /** No more items than this are looked at; harnesses put in far less. */
+    private static final int MOST = 64;
+
+    /** No deeper than this. */
+    private static final int DEPTH = 4;
+
+    /** Whether a class says in words what it is. */
+    private static final ClassValue<Boolean> SPEAKS = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            try {
+                return type.getMethod("toString").getDeclaringClass() != Object.class;
+            } catch (NoSuchMethodException error) {
+                return false;
+            }
+        }
+    };
+
+    private Values() {}
+
+    /** The result of an operation on the target, as something that can be compared later. */
+    public static Object keep(Object result, Object target) {
+        if (result == null || result instanceof Integer || result instanceof Boolean || result instanceof String) {
+            return result;
+        }
+        if (result == target) {
+            return SELF;
+        }
+        return snapshot(result, isUnordered(target), 0);
+    }
+
+    /** What an operation threw, as its result. Errors of the JVM itself say nothing about the object. */
+    public static Object thrown(Throwable throwable) {
+        if (throwable instanceof VirtualMachineError && !(throwable instanceof StackOverflowError)) {
+            throw (VirtualMachineError) throwable;
+        }
+        return Thrown.of(throwable);
+    }
+
+    /** A result in words. */
+    static String text(Object result) {
+        if (result instanceof String) {
+            return '"' + (String) result + '"';
+        }
+        if (result instanceof Enum) {
+            return ((Enum<?>) result).name();
+        }
+        return String.valueOf(result);
+    }
+
+    private static boolean isUnordered(Object target) {
+        return target instanceof Map && !(target instanceof SortedMap)
+                || target instanceof Set && !(target instanceof SortedSet);
+    }
+
+    private static Object snapshot(Object result, boolean unordered, int depth) {
+        if (result == null || result instanceof String || result instanceof Enum || isImmutableNumber(result)) {
+            return result;
+        }
+        if (depth == DEPTH) {
+            return Opaque.of(result.getClass());
+        }
+        if (result instanceof Map.Entry) {
+            Map.Entry<?, ?> entry = (Map.Entry<?, ?>) result;
+            Object key = snapshot(entry.getKey(), unordered, depth + 1);
+            return Snapshot.entry(key, snapshot(entry.getValue(), unordered, depth + 1));
+        }
+        if (result instanceof Map) {
+            Iterator<?> entries = ((Map<?, ?>) result).entrySet().iterator();
+            return Snapshot.map(items(entries, unordered, depth), result instanceof SortedMap);
+        }
+        if (result instanceof Collection) {
+            boolean meant = result instanceof List || result instanceof Queue || result instanceof Deque
+                    || result instanceof SortedSet || !(result instanceof Set) && !unordered;
+            return sequence(((Collection<?>) result).iterator(), !meant, unordered, depth);
+        }
+        if (result instanceof Iterator) {
+            return sequence((Iterator<?>) result, unordered, unordered, depth);
+        }
+        if (result instanceof Enumeration) {
+            return sequence(((Enumeration<?>) result).asIterator(), unordered, unordered, depth);
+        }
+        if (result instanceof BaseStream) {
+            return sequence(((BaseStream<?, ?>) result).iterator(), unordered, unordered, depth);
+        }
+        if (result instanceof Spliterator) {
+            List<Object> items = new ArrayList<>();
+            Spliterator<?> rest = (Spliterator<?>) result;
+            while (items.size() < MOST && rest.tryAdvance(items::add)) {
+                continue;
+            }
+            return sequence(items.iterator(), unordered, unordered, depth);
+        }
+        if (result instanceof Object[]) {
+            return sequence(Arrays.asList((Object[]) result).iterator(), unordered, unordered, depth);
+        }
+        if (result.getClass().isArray()) {
+            int length = Math.min(MOST, java.lang.reflect.Array.getLength(result));
+            Object[] items = new Object[length];
+            Arrays.setAll(items, at -> java.lang.reflect.Array.get(result, at));
+            return Snapshot.ordered(items);
+        }
+        if (result instanceof Class) {
+            return ((Class<?>) result).getName();
+        }
+        if (result instanceof Throwable) {
+            return Thrown.of((Throwable) result);
+        }
+        if (SPEAKS.get(result.getClass())) {
+            return result.toString();
+        }
+        return Opaque.of(result.getClass());
+    }
+
+    private static boolean isImmutableNumber(Object result) {
+        return result instanceof Integer || result instanceof Boolean || result instanceof Long
+                || result instanceof Double || result instanceof Character || result instanceof Float
+                || result instanceof Short || result instanceof Byte;
+    }
+
+    private static Object sequence(Iterator<?> iterator, boolean sort, boolean unordered, int depth) {
+        Object[] items = items(iterator, unordered, depth);
+        return sort ? Snapshot.unordered(items) : Snapshot.ordered(items);
+    }
+
+    private static Object[] items(Iterator<?> iterator, boolean unordered, int depth) {
+        Object[] items = new Object[8];
+        int size = 0;
+        while (size < MOST && iterator.hasNext()) {
+            if (size == items.length) {
+                items = Arrays.copyOf(items, 2 * size);
+            }
+            items[size++] = snapshot(iterator.next(), unordered, depth + 1);
+        }
+        return Arrays.copyOf(items, size);
+    }
+
+    /** A result of which only the text is known. */
+    private static final class Constant {
+        private final String text;
+
+        Constant(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** An object of which only the class can be told. */
+    private static final class Opaque {
+        private static final ClassValue<Constant> ALL = new ClassValue<>() {
+            @Override
+            protected Constant computeValue(Class<?> type) {
+                return new Constant("a " + Snapshot.nameOf(type));
+            }
+        };
+
+        static Object of(Class<?> type) {
+            return ALL.get(type);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `fissure.toml`: what a project decided about its findings, kept beside its sources.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use fissure_report::triage::Suppression;
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// The file that is read without being asked for, if it is there.
+const USUAL: &str = "fissure.toml";
+
+/// What the file says; paths are relative to the file's folder.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Findings that do not count, each with a reason.
+    #[serde(default)]
+    pub(crate) suppress: Vec<Suppression>,
+    /// The baseline to compare with, unless the command line names one.
+    pub(crate) baseline: Option<PathBuf>,
+    /// Folders with source files, after those of the command line.
+    #[serde(default)]
+    pub(crate) sources: Vec<PathBuf>,
+}
+
+impl Config {
+    /// Reads the file that the user named, or else the usual one if it is there.
+    pub(crate) fn load(named: Option<&Path>) -> Result<Self, Error> {
+        let path = named.unwrap_or(Path::new(USUAL));
+        let error = |reason: String| Error::Config { path: path.display().to_string(), reason };
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(missing) if named.is_none() && missing.kind() == io::ErrorKind::NotFound => {
+                return Ok(Config::default());
+            }
+            Err(source) => return Err(error(source.to_string())),
+        };
+        let mut config: Config = toml::from_str(&text).map_err(|wrong| error(explain(&text, &wrong)))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.baseline = config.baseline.map(|baseline| folder.join(baseline));
+        config.sources = config.sources.iter().map(|source| folder.join(source)).collect();
+        Ok(config)
+    }
+}
+
+/// What is wrong, in one line: `line 3: unknown field …`.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    match error.span() {
+        Some(span) => {
+            let line =
+                text.as_bytes()[..span.start.min(text.len())].iter().filter(|&&byte| byte == b'\n').count();
+            format!("line {}: {message}", line + 1)
+        }
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<Config, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my.toml");
+        fs::write(&path, text).unwrap();
+        Config::load(Some(&path)).map_err(|error| error.to_string())
+    }
+
+    fn check_refused(text: &str, expected: &str) {
+        let error = load(text).unwrap_err();
+        assert!(error.contains(expected) && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        check_refused("x = 1", "line 1: unknown field `x`");
+        check_refused("\n[[suppress]]\nsubject = 'A'", "line 2: a suppression needs a reason");
+        check_refused("[[suppress]]\nreason = 'x'", "needs an id or a subject");
+        check_refused(
+            "[[suppress]]\nsubject = 'A'\nreason = 'x'\nkind = 'race'",
+            "line 4: unknown variant `race`",
+        );
+        check_refused("a = [", "line 1: ");
+    }
+
+    #[test]
+    fn a_named_file_must_be_there() {
+        let error = Config::load(Some(Path::new("no/where.toml"))).unwrap_err().to_string();
+        assert!(error.starts_with("the configuration no/where.toml cannot be used"), "{error}");
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_file() {
+        let config = load("baseline = 'known.json'\nsources = ['src']").unwrap();
+        assert!(config.baseline.unwrap().is_absolute() && config.sources[0].ends_with("src"));
+    }
+}

@@ -1,0 +1,450 @@
+//! The JVM that harnesses run in: started once, kept warm, and replaced when a harness hangs or kills it.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use fissure_object::{
+    enumerate::{Harness, Operation},
+    outcome::{Outcome, Outcomes, ResultNumber, Run},
+};
+
+use super::{
+    describe::{self, Description},
+    pin,
+    wire::{Message, Reader, WireError},
+};
+
+macro_rules! classes {
+    ($($name:literal),* $(,)?) => {
+        &[$((concat!($name, ".class"), include_bytes!(concat!("../../object/classes/fissure/object/", $name, ".class")))),*]
+    };
+}
+
+/// The driver, compiled from `object/src` by `cargo xtask hook`.
+const CLASSES: &[(&str, &[u8])] = classes![
+    "Actors$Actor",
+    "Actors$Job",
+    "Actors$Nudge",
+    "Actors",
+    "Channel",
+    "Counts",
+    "Describe",
+    "Dictionary$View",
+    "Dictionary",
+    "Driver$Loader",
+    "Driver",
+    "Gates$Closed",
+    "Gates",
+    "Operations",
+    "Relay",
+    "Runner",
+    "Snapshot",
+    "Stress",
+    "Thrown$1",
+    "Thrown",
+    "Values$1",
+    "Values$Constant",
+    "Values$Opaque$1",
+    "Values$Opaque",
+    "Values",
+];
+
+const DESCRIBE: u8 = 1;
+const LOAD: u8 = 2;
+const RUN: u8 = 3;
+const STRESS: u8 = 4;
+const RELAY: u8 = 5;
+
+/// How long the driver may take beyond the time that it was given, before it is taken to be dead.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A run that takes longer waits for something that never comes.
+const STUCK_AFTER: Duration = Duration::from_millis(500);
+
+/// How a JVM is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    /// The `java` to use.
+    pub(crate) java: PathBuf,
+    /// The user's class path.
+    pub(crate) classpath: String,
+    /// How many threads harnesses may have.
+    pub(crate) actors: usize,
+    /// Where the driver's classes are.
+    pub(crate) folder: PathBuf,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    /// With these results, each time.
+    Results(Outcome),
+    /// With other results the second time.
+    Varies,
+    /// Not at all.
+    Stuck,
+    /// The object could not be made: what its constructor threw.
+    NoObject(String),
+}
+
+/// What executing a harness gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Stressed {
+    /// What went wrong, if anything.
+    pub(crate) problem: String,
+    /// The outcomes and how often each was seen.
+    pub(crate) outcomes: Vec<(Outcome, u64)>,
+    /// How often the harness was executed.
+    pub(crate) executions: u64,
+    /// For how long.
+    pub(crate) elapsed: Duration,
+}
+
+/// A running JVM.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    child: Child,
+    input: ChildStdin,
+    reader: Reader,
+    watchdog: Arc<Watchdog>,
+    /// The texts of results, by their numbers, since the last `load`.
+    pub(crate) texts: Vec<String>,
+    /// Whether the JVM can be used further.
+    pub(crate) fit: bool,
+    /// The JVM's version.
+    pub(crate) version: String,
+    /// Whether each actor has a processor of its own.
+    pub(crate) pinned: bool,
+}
+
+/// Kills a JVM that does not answer in time.
+#[derive(Debug, Default)]
+struct Watchdog {
+    deadline: Mutex<Deadline>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Deadline {
+    at: Option<Instant>,
+    ended: bool,
+}
+
+/// Writes the driver's classes into a folder.
+pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
+    let package = folder.join("fissure").join("object");
+    fs::create_dir_all(&package)?;
+    CLASSES.iter().try_for_each(|(name, bytes)| fs::write(package.join(name), bytes))
+}
+
+impl Driver {
+    /// Starts a JVM. The error tells what it said.
+    pub(crate) fn start(setup: &Setup) -> Result<Driver, String> {
+        let log = setup.folder.join("jvm.log");
+        let errors = fs::File::create(&log).map_err(|error| error.to_string())?;
+        let mut classpath = setup.folder.as_os_str().to_owned();
+        if !setup.classpath.is_empty() {
+            classpath.push(":");
+            classpath.push(&setup.classpath);
+        }
+        let mut child = Command::new(&setup.java)
+            .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
+            .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
+            .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
+            .arg("-cp")
+            .arg(classpath)
+            .args(["fissure.object.Driver", &setup.actors.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("it has no standard input and output".to_owned());
+        };
+        let watchdog = Arc::new(Watchdog::default());
+        let watched = Arc::clone(&watchdog);
+        let process = child.id();
+        thread::spawn(move || watched.watch(process));
+        let mut driver = Driver {
+            child,
+            input,
+            reader: Reader::new(output),
+            watchdog,
+            texts: Vec::new(),
+            fit: true,
+            version: String::new(),
+            pinned: false,
+        };
+        driver.watchdog.set(Some(Instant::now() + PATIENCE));
+        let greeting = driver.reader.text();
+        driver.watchdog.set(None);
+        match greeting.ok().and_then(|text| text.strip_prefix("ready ").map(str::to_owned)) {
+            Some(version) => driver.version = version,
+            None => {
+                let said = fs::read_to_string(&log).unwrap_or_default();
+                return Err(said.lines().next().unwrap_or("it said nothing").to_owned());
+            }
+        }
+        driver.pinned = pin::pin(process, setup.actors);
+        Ok(driver)
+    }
+
+    /// What a class has.
+    pub(crate) fn describe(&mut self, class: &str) -> Result<Description, WireError> {
+        let mut message = Message::new(DESCRIBE);
+        message.text(class);
+        self.ask(&message, Duration::ZERO, describe::read)
+    }
+
+    /// Makes a generated class the one whose operations are executed; the answer tells what is wrong with it.
+    pub(crate) fn load(
+        &mut self,
+        target: &str,
+        name: &str,
+        class: &[u8],
+        constants: &[Vec<u8>],
+    ) -> Result<(), Result<String, WireError>> {
+        let mut message = Message::new(LOAD);
+        message.text(target);
+        message.text(name);
+        message.blob(class);
+        message.int(constants.len());
+        constants.iter().for_each(|constant| message.bytes.extend_from_slice(constant));
+        self.texts.clear();
+        match self.ask(&message, Duration::ZERO, Reader::text) {
+            Ok(problem) if problem.is_empty() => Ok(()),
+            other => Err(other),
+        }
+    }
+
+    /// Executes operations one after the other, each run so many times on fresh objects.
+    pub(crate) fn run(&mut self, runs: &[Run], repetitions: usize) -> Result<Vec<RunEnd>, WireError> {
+        let mut message = Message::new(RUN);
+        message.int(STUCK_AFTER.as_millis() as usize);
+        message.int(repetitions);
+        message.int(runs.len());
+        runs.iter().for_each(|run| message.numbers(run.iter().map(|&one| usize::from(one))));
+        let (ends, news, fit) = self.ask(&message, Duration::from_secs(600), |reader| {
+            let mut ends = Vec::with_capacity(runs.len());
+            for run in runs {
+                ends.push(match reader.byte()? {
+                    0 => RunEnd::Results(numbers(reader, run.len())?),
+                    1 => RunEnd::Varies,
+                    2 => RunEnd::Stuck,
+                    _ => RunEnd::NoObject(String::new()),
+                });
+            }
+            let problem = reader.text()?;
+            for end in &mut ends {
+                if let RunEnd::NoObject(why) = end {
+                    why.clone_from(&problem);
+                }
+            }
+            let (news, fit) = finish(reader)?;
+            Ok((ends, news, fit))
+        })?;
+        self.learn(news, fit);
+        Ok(ends)
+    }
+
+    /// Executes a harness for some time, or until an outcome is seen that is not atomic unless `patient`.
+    pub(crate) fn stress(
+        &mut self,
+        harness: &Harness,
+        outcomes: &Outcomes,
+        time: Duration,
+        patient: bool,
+    ) -> Result<Stressed, WireError> {
+        let mut message = Message::new(STRESS);
+        sequences(&mut message, harness.sequences.iter().map(Vec::as_slice));
+        message.int(harness.sequences.len());
+        for sequence in 0..harness.sequences.len() {
+            let before: Vec<usize> = harness
+                .order
+                .iter()
+                .filter(|(_, after)| *after == sequence)
+                .map(|(before, _)| *before)
+                .collect();
+            message.numbers(before.into_iter());
+        }
+        message.int(outcomes.atomic.len());
+        for (outcome, _) in &outcomes.atomic {
+            message.numbers(outcome.iter().map(|&number| number as usize));
+        }
+        message.numbers(harness.suspects().into_iter());
+        message.long(time.as_nanos() as i64);
+        message.byte(u8::from(patient));
+        let width = harness.lengths().iter().sum();
+        let (stressed, news, fit) = self.ask(&message, time, |reader| {
+            let problem = reader.text()?;
+            let elapsed = Duration::from_nanos(reader.long()?.unsigned_abs());
+            let outcomes = reader.list(|reader| Ok((numbers(reader, width)?, reader.long()? as u64)))?;
+            let beyond = reader.long()? as u64;
+            let executions = beyond + outcomes.iter().map(|(_, count)| count).sum::<u64>();
+            let (news, fit) = finish(reader)?;
+            Ok((Stressed { problem, outcomes, executions, elapsed }, news, fit))
+        })?;
+        self.learn(news, fit);
+        Ok(stressed)
+    }
+
+    /// Executes linearizations with each sequence in its own thread. `Err` inside tells what went wrong.
+    pub(crate) fn relay(
+        &mut self,
+        harness: &Harness,
+        linearizations: &[Vec<usize>],
+        repetitions: usize,
+    ) -> Result<Result<Vec<Outcome>, String>, WireError> {
+        let operations = harness.operations();
+        let owners: Vec<usize> = harness
+            .lengths()
+            .iter()
+            .enumerate()
+            .flat_map(|(sequence, &length)| std::iter::repeat_n(sequence, length))
+            .collect();
+        let mut message = Message::new(RELAY);
+        message.int(harness.sequences.len());
+        message.int(repetitions);
+        let steps: Vec<Run> =
+            linearizations.iter().map(|run| run.iter().map(|&one| operations[one]).collect()).collect();
+        sequences(&mut message, steps.iter().map(Vec::as_slice));
+        message.int(linearizations.len());
+        for run in linearizations {
+            message.numbers(run.iter().map(|&one| owners[one]));
+        }
+        let time = Duration::from_millis(linearizations.len() as u64 * repetitions as u64);
+        let (results, news, fit) = self.ask(&message, time, |reader| {
+            let problem = reader.text()?;
+            let mut outcomes = Vec::new();
+            for at in 0..linearizations.len() * repetitions {
+                if !problem.is_empty() {
+                    break;
+                }
+                let run = &linearizations[at % linearizations.len()];
+                let results = numbers(reader, run.len())?;
+                let mut outcome = vec![0; run.len()];
+                run.iter().zip(results).for_each(|(&one, result)| outcome[one] = result);
+                outcomes.push(outcome);
+            }
+            let (news, fit) = finish(reader)?;
+            Ok((if problem.is_empty() { Ok(outcomes) } else { Err(problem) }, news, fit))
+        })?;
+        self.learn(news, fit);
+        Ok(results)
+    }
+
+    fn ask<T>(
+        &mut self,
+        message: &Message,
+        time: Duration,
+        answer: impl FnOnce(&mut Reader) -> Result<T, WireError>,
+    ) -> Result<T, WireError> {
+        self.watchdog.set(Some(Instant::now() + time + PATIENCE));
+        let answer = self
+            .input
+            .write_all(&message.bytes)
+            .and_then(|()| self.input.flush())
+            .map_err(WireError::from)
+            .and_then(|()| answer(&mut self.reader));
+        self.watchdog.set(None);
+        self.fit &= answer.is_ok();
+        answer
+    }
+
+    fn learn(&mut self, news: Vec<String>, fit: bool) {
+        self.texts.extend(news);
+        self.fit &= fit;
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.watchdog.end();
+        // It may be beyond listening.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Watchdog {
+    fn set(&self, at: Option<Instant>) {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner).at = at;
+        self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        self.changed.notify_all();
+    }
+
+    fn watch(&self, process: u32) {
+        let mut deadline = self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        while !deadline.ended {
+            let now = Instant::now();
+            match deadline.at {
+                Some(at) if at <= now => {
+                    pin::kill(process);
+                    return;
+                }
+                Some(at) => {
+                    let waited = self.changed.wait_timeout(deadline, at - now);
+                    deadline = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                None => {
+                    deadline = self.changed.wait(deadline).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+}
+
+fn sequences<'a>(message: &mut Message, sequences: impl ExactSizeIterator<Item = &'a [Operation]>) {
+    message.int(sequences.len());
+    sequences.for_each(|sequence| message.numbers(sequence.iter().map(|&one| usize::from(one))));
+}
+
+fn numbers(reader: &mut Reader, count: usize) -> Result<Vec<ResultNumber>, WireError> {
+    (0..count).map(|_| reader.int().map(|number| number as ResultNumber)).collect()
+}
+
+/// The end of an answer: texts of new results, and whether the JVM can go on.
+fn finish(reader: &mut Reader) -> Result<(Vec<String>, bool), WireError> {
+    Ok((reader.list(Reader::text)?, reader.byte()? != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fs, path::Path};
+
+    use super::CLASSES;
+
+    /// The compiled classes must be those of the sources beside them.
+    #[test]
+    fn the_compiled_driver_is_up_to_date() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("object");
+        let mut sources = BTreeMap::new();
+        for entry in fs::read_dir(folder.join("src/fissure/object")).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("fissure/object/{}", entry.file_name().into_string().unwrap());
+            sources.insert(name, fs::read_to_string(entry.path()).unwrap());
+        }
+        let parts: Vec<&str> =
+            sources.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]).collect();
+        let recorded = fs::read_to_string(folder.join("classes/SOURCE_HASH")).unwrap();
+        assert_eq!(
+            recorded.trim(),
+            fissure_model::finding::fingerprint(&parts),
+            "run `cargo xtask hook` after changing the driver's sources"
+        );
+        let compiled = fs::read_dir(folder.join("classes/fissure/object")).unwrap().count();
+        assert_eq!(compiled, CLASSES.len(), "every class of the driver must be delivered");
+    }
+}

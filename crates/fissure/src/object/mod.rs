@@ -1,0 +1,354 @@
+//! `fissure object CLASS`: finds the methods of a concurrent object that are not atomic.
+//!
+//! `options` says what is wanted; `target` decides what of the class can be called; `session` keeps a JVM with the
+//! driver (`driver`, `wire`, `describe`, `pin`) and the generated operations (`bytecode`, `values`) in it; `probe` and `search` do the
+//! work; `present` makes findings and reports of what came out, and `java` programs that show it without Fissure.
+
+mod bytecode;
+mod describe;
+mod driver;
+mod error;
+mod java;
+mod options;
+mod pin;
+mod present;
+mod probe;
+mod search;
+mod session;
+mod target;
+mod values;
+mod wire;
+
+use std::{
+    env, io,
+    io::{IsTerminal, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use fissure_object::{
+    Schema,
+    enumerate::{Alphabet, Harness},
+    rules::Rules,
+    spec::Spec,
+};
+use fissure_report::{
+    json,
+    object::{LeftOut, MethodReport, ObjectReport},
+};
+
+pub(crate) use error::ObjectError;
+
+use crate::{
+    VERSION,
+    args::ObjectArguments,
+    doctor,
+    error::Error,
+    output::{self, OutputFile},
+    verdict::Code,
+    watch,
+};
+use driver::Setup;
+use probe::Nature;
+use search::{Bounds, Findings, Search};
+use session::Session;
+use target::{Callable, Target};
+
+/// What the row of the core itself is called.
+const CORE: &str = "core";
+
+/// Carries the command out. An error means that nothing was tested.
+pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
+    let file = options.json.as_deref().map(|path| OutputFile::check("--json", path)).transpose()?;
+    let wishes = options::wishes(options)?;
+    let harness = options::harness(options)?;
+    let folder = watch::plain_folder()?;
+    driver::unpack(folder.path()).map_err(Error::Folder)?;
+    let setup = Setup {
+        java: java(options)?,
+        classpath: options.classpath.clone(),
+        actors: harness.as_ref().map_or(usize::from(options.sequences), |schema| schema.sequences.len()),
+        folder: folder.path().to_owned(),
+    };
+    let mut session = Session::start(setup)?;
+    let info = session.describe(&options.class)?;
+    let target = Target::new(info, &wishes)?;
+    let bounds = Bounds {
+        invocations: usize::from(options.invocations),
+        sequences: usize::from(options.sequences),
+        values: options.values.map(usize::from),
+        budget: options.budget,
+        seed: options.seed,
+    };
+    let mut work = Work::new(session, target, bounds);
+    match harness {
+        Some(schema) => work.one(&schema)?,
+        None => work.all(options.trust_core)?,
+    }
+    work.conclude();
+    let Work { report, notices, violations, target, .. } = work;
+    if let Some(folder) = &options.emit_java {
+        present::emit_java(folder, &target, &violations)?;
+    }
+    let whole = present::report(&report, notices);
+    output::show_object(&report, &whole.notices, options.color, options.verbose)?;
+    if let Some(file) = file {
+        file.write(&json::render_with(&whole, Some(&report), VERSION)?)?;
+    }
+    Ok(if whole.findings.is_empty() { Code::Clean } else { Code::Findings })
+}
+
+fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {
+    let found = || doctor::find_java(env::var_os("JAVA_HOME"), env::var_os("PATH"));
+    options.java.clone().or_else(found).ok_or(ObjectError::NoJava)
+}
+
+/// Everything that is found out about a class.
+struct Work {
+    session: Session,
+    target: Target,
+    bounds: Bounds,
+    report: ObjectReport,
+    notices: Vec<String>,
+    violations: Vec<present::Shown>,
+}
+
+impl Work {
+    fn new(session: Session, target: Target, bounds: Bounds) -> Self {
+        let report = ObjectReport {
+            class: target.class.name.clone(),
+            java: session.version().to_owned(),
+            core_is: target.core_is.to_owned(),
+            invocations: bounds.invocations,
+            sequences: bounds.sequences,
+            left_out: target
+                .left_out
+                .iter()
+                .map(|(method, reason)| LeftOut { method: method.clone(), reason: reason.clone() })
+                .collect(),
+            ..ObjectReport::default()
+        };
+        let mut work = Work { session, target, bounds, report, notices: Vec::new(), violations: Vec::new() };
+        if !work.session.pinned() {
+            work.notices.push(
+                "there are fewer processors than sequences, so that rare violations are seen less often"
+                    .to_owned(),
+            );
+        }
+        work
+    }
+
+    /// Tests the core, then every method.
+    fn all(&mut self, trust_core: bool) -> Result<(), Error> {
+        self.examine_core()?;
+        if !trust_core {
+            self.test_core()?;
+        }
+        for method in self.target.tested.clone() {
+            self.test(method)?;
+        }
+        Ok(())
+    }
+
+    /// Executes one harness; the method under test is the one outside the core.
+    fn one(&mut self, schema: &Schema) -> Result<(), Error> {
+        let called = |callable: &&Callable| {
+            schema.sequences.iter().flatten().any(|invocation| {
+                invocation.method == callable.method.name
+                    && invocation.arguments.len() == callable.info.parameters.len()
+            })
+        };
+        let mut methods: Vec<Callable> =
+            self.target.core.iter().chain(&self.target.tested).filter(called).cloned().collect();
+        let tested =
+            methods.iter().position(|one| !self.target.core.iter().any(|core| core.info == one.info));
+        let tested = tested.map(|at| methods.remove(at));
+        let spec = Spec {
+            core: methods.iter().map(|one| one.method.clone()).collect(),
+            method: tested.as_ref().map(|one| one.method.clone()),
+        };
+        let Some((alphabet, harness)) = Alphabet::of_schema(&spec, schema) else {
+            return Err(ObjectError::Option {
+                option: "--harness",
+                text: schema.to_string(),
+                reason: "it calls a method that the class does not have or that cannot be called".to_owned(),
+            }
+            .into());
+        };
+        let callables: Vec<&Callable> = methods.iter().chain(&tested).collect();
+        self.report.core = methods.iter().map(|one| one.method.name.clone()).collect();
+        let name = tested.as_ref().map_or_else(|| CORE.to_owned(), |one| one.method.name.clone());
+        self.session.open(&self.target, &callables, &alphabet)?;
+        let mut progress = progress(&name);
+        let search = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress);
+        let findings = search.one(harness)?;
+        self.note(&name, &alphabet, &findings, 0);
+        Ok(())
+    }
+
+    /// Finds out which core methods only read, and leaves out those that cannot be tested.
+    fn examine_core(&mut self) -> Result<(), Error> {
+        let mut at = 0;
+        while at < self.target.core.len() {
+            let spec = self.target.spec(None);
+            let largest = self.bounds.largest(&spec);
+            let alphabet = Alphabet::new(&spec, largest, &Rules::ALL);
+            let methods: Vec<&Callable> = self.target.core.iter().collect();
+            self.session.open(&self.target, &methods, &alphabet)?;
+            match probe::examine(&mut self.session, &alphabet, at, methods.len())? {
+                Nature::Fine { reads } => {
+                    let callable = &mut self.target.core[at];
+                    callable.method.read_only = callable.reads.unwrap_or(reads);
+                    at += 1;
+                }
+                Nature::Unfit(reason) => {
+                    let callable = self.target.core.remove(at);
+                    self.leave_out(&callable, reason);
+                }
+            }
+        }
+        if self.target.core.is_empty() {
+            return Err(ObjectError::NoCore { class: self.target.class.name.clone() }.into());
+        }
+        self.report.core = self.target.core.iter().map(|one| one.method.name.clone()).collect();
+        Ok(())
+    }
+
+    /// Tests core methods with each other only. One that is not atomic is a finding and leaves the core, so that no other
+    /// method is blamed for it; what is left is tested again.
+    fn test_core(&mut self) -> Result<(), Error> {
+        while !self.target.core.is_empty() {
+            let spec = self.target.spec(None);
+            let methods: Vec<Callable> = self.target.core.clone();
+            let blamed = self.search(CORE, &spec, &methods.iter().collect::<Vec<_>>())?;
+            let Some(blamed) = blamed else { return Ok(()) };
+            self.target.core.retain(|callable| callable.method.name != blamed);
+            self.notices.push(format!(
+                "{blamed} is not atomic, so that it is no core method any more; the other methods are tested with {}",
+                if self.target.core.is_empty() { "nothing" } else { "the rest of the core" }
+            ));
+        }
+        for method in std::mem::take(&mut self.target.tested) {
+            self.leave_out(
+                &method,
+                "no core method is atomic, so that there is nothing to test it with".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, mut method: Callable) -> Result<(), Error> {
+        let spec = self.target.spec(Some(&method));
+        let largest = self.bounds.largest(&spec);
+        let alphabet = Alphabet::new(&spec, largest, &Rules::ALL);
+        let core = self.target.core.clone();
+        let methods: Vec<&Callable> = core.iter().chain([&method]).collect();
+        self.session.open(&self.target, &methods, &alphabet)?;
+        match probe::examine(&mut self.session, &alphabet, core.len(), core.len())? {
+            Nature::Fine { reads } => method.method.read_only = method.reads.unwrap_or(reads),
+            Nature::Unfit(reason) => {
+                self.leave_out(&method, reason);
+                return Ok(());
+            }
+        }
+        let spec = self.target.spec(Some(&method));
+        let methods: Vec<&Callable> = core.iter().chain([&method]).collect();
+        self.search(&method.method.name.clone(), &spec, &methods)?;
+        Ok(())
+    }
+
+    /// Searches with these methods; gives the method that is not atomic.
+    fn search(&mut self, name: &str, spec: &Spec, methods: &[&Callable]) -> Result<Option<String>, Error> {
+        let largest = self.bounds.largest(spec);
+        let alphabet = Alphabet::new(spec, largest, &Rules::ALL);
+        self.session.open(&self.target, methods, &alphabet)?;
+        let mut progress = progress(name);
+        let findings = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress).run(spec)?;
+        Ok(self.note(name, &alphabet, &findings, largest.values))
+    }
+
+    fn leave_out(&mut self, callable: &Callable, reason: String) {
+        self.report.left_out.push(LeftOut { method: callable.info.signature(), reason });
+    }
+
+    /// Puts what a search found out into the report; gives the method that is not atomic.
+    fn note(
+        &mut self,
+        name: &str,
+        alphabet: &Alphabet,
+        findings: &Findings,
+        values: usize,
+    ) -> Option<String> {
+        let blamed = findings.violation.as_ref().map(|violation| match name {
+            CORE => blamed(alphabet, &violation.harness),
+            _ => name.to_owned(),
+        });
+        let shown = blamed
+            .as_ref()
+            .zip(findings.violation.as_ref())
+            .map(|(blamed, violation)| present::Shown::new(&self.report.class, blamed, alphabet, violation));
+        self.report.methods.push(MethodReport {
+            method: name.to_owned(),
+            atomic: shown.is_none(),
+            harnesses: findings.harnesses,
+            executions: findings.executions,
+            seconds: findings.elapsed.as_secs_f64(),
+            values,
+            violation: shown.as_ref().map(|shown| shown.report.clone()),
+        });
+        self.violations.extend(shown);
+        for text in findings.stuck.iter().take(3) {
+            self.notices.push(format!("{text} did not end when executed by several threads"));
+        }
+        if findings.undetermined > 0 {
+            self.notices.push(format!(
+                "{name}: {} harnesses were left out because some order of their invocations does not end or answers \
+                 differently each time",
+                findings.undetermined
+            ));
+        }
+        if findings.thread_dependent > 0 {
+            self.notices.push(format!(
+                "{name}: what {} harnesses answer depends on which thread calls, so that nothing can be said about them",
+                findings.thread_dependent
+            ));
+        }
+        blamed
+    }
+
+    fn conclude(&mut self) {
+        clear_progress();
+    }
+}
+
+/// Which core method to name: the update that is called most often, for updates interfere with each other.
+fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
+    let operations = harness.operations();
+    let calls = |name: &str| operations.iter().filter(|&&one| alphabet.method_name(one) == name).count();
+    let updates =
+        operations.iter().filter(|&&one| !alphabet.read_only(one)).map(|&one| alphabet.method_name(one));
+    let any = operations.first().map_or(CORE, |&one| alphabet.method_name(one));
+    updates.max_by_key(|name| calls(name)).unwrap_or(any).to_owned()
+}
+
+/// Shows on a terminal how far a search is, a few times a second.
+fn progress(name: &str) -> impl FnMut(u64, u64) + use<> {
+    let name = name.to_owned();
+    let terminal = io::stderr().is_terminal();
+    let mut last = None;
+    move |harnesses, executions| {
+        let now = std::time::Instant::now();
+        let due = last.is_none_or(|last| now.duration_since(last) > Duration::from_millis(200));
+        if terminal && due {
+            last = Some(now);
+            let text = format!("\r\u{1b}[K{name}: {harnesses} harnesses, {executions} executions");
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+}
+
+fn clear_progress() {
+    if io::stderr().is_terminal() {
+        let _ = io::stderr().write_all(b"\r\x1b[K");
+    }
+}

@@ -1,0 +1,84 @@
+//! Gives each thread that executes sequences a processor of its own, so that sequences really run at the same time.
+//!
+//! Java has no means for this. The driver's threads carry names, by which they are found under `/proc`.
+
+use std::{fs, thread, time::Duration};
+
+/// How often the threads are looked for.
+const TRIES: usize = 100;
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Pins the JVM's actors to different processors; whether there are enough of them.
+pub(crate) fn pin(process: u32, actors: usize) -> bool {
+    let processors = allowed();
+    if processors.len() < actors {
+        return false;
+    }
+    // A thread gets its name only after it has started.
+    for _ in 0..TRIES {
+        if pinned(process, &processors) == 2 * actors {
+            return true;
+        }
+        thread::sleep(PAUSE);
+    }
+    false
+}
+
+/// Pins the actors that can be found; how many.
+fn pinned(process: u32, processors: &[usize]) -> usize {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else { return 0 };
+    let mut pinned = 0;
+    for task in tasks.flatten() {
+        let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        let number = ["fissure-actor", "fissure-nudge"]
+            .iter()
+            .find_map(|prefix| name.trim().strip_prefix(prefix))
+            .and_then(|number| number.parse::<usize>().ok());
+        let thread = task.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
+        if let (Some(number), Some(thread)) = (number, thread)
+            && let Some(&processor) = processors.get(number)
+        {
+            pinned += usize::from(set(thread, processor));
+        }
+    }
+    pinned
+}
+
+/// Ends a JVM that does not answer any more.
+pub(crate) fn kill(process: u32) {
+    // SAFETY: the process is a child that nobody has waited for yet, so that its number is still its own.
+    unsafe { libc::kill(process as i32, libc::SIGKILL) };
+}
+
+/// The processors that this process may use.
+fn allowed() -> Vec<usize> {
+    // SAFETY: a set of processors is plain bits, of which all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set is as large as it is said to be.
+    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } != 0 {
+        return Vec::new();
+    }
+    // SAFETY: every number asked for lies within the set.
+    (0..libc::CPU_SETSIZE as usize).filter(|&number| unsafe { libc::CPU_ISSET(number, &set) }).collect()
+}
+
+fn set(thread: i32, processor: usize) -> bool {
+    // SAFETY: a set of processors is plain bits, of which all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the number came out of such a set.
+    unsafe { libc::CPU_SET(processor, &mut set) };
+    // SAFETY: the set is as large as it is said to be; a thread that has ended meanwhile is only refused.
+    unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_may_use_some_processor() {
+        assert!(!allowed().is_empty());
+        assert!(!pin(std::process::id(), 1 << 20), "so many processors nobody has");
+    }
+}

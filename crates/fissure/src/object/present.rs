@@ -1,0 +1,85 @@
+//! Findings and reports of what a search found out.
+
+use std::{fs, path::Path};
+
+use fissure_model::finding::{Finding, Kind, Status, fingerprint};
+use fissure_object::{
+    Schema,
+    enumerate::{Alphabet, Harness},
+};
+use fissure_report::{
+    Report,
+    object::{AtomicOutcome, ObjectReport, ViolationReport},
+};
+
+use super::{error::ObjectError, java, search::Violation, target::Target};
+
+/// A violation, ready to be shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    /// For the report.
+    pub(crate) report: ViolationReport,
+    /// The harness in words.
+    pub(crate) schema: Schema,
+}
+
+impl Shown {
+    /// Puts a violation of a method into words.
+    pub(crate) fn new(class: &str, method: &str, alphabet: &Alphabet, violation: &Violation) -> Self {
+        let schema = alphabet.schema(&violation.harness);
+        let atomic = violation.atomic.iter().map(|(outcome, orders)| AtomicOutcome {
+            outcome: outcome.join(", "),
+            linearizations: orders
+                .iter()
+                .map(|order| in_words(order, &violation.harness, alphabet))
+                .collect(),
+        });
+        Shown {
+            report: ViolationReport {
+                subject: format!("{class}.{}", method.split('<').next().unwrap_or(method)),
+                harness: schema.to_string(),
+                outcome: violation.outcome.join(", "),
+                hits: violation.hits,
+                executions: violation.executions,
+                atomic: atomic.collect(),
+            },
+            schema,
+        }
+    }
+}
+
+/// An order of the invocations in words.
+fn in_words(order: &[usize], harness: &Harness, alphabet: &Alphabet) -> String {
+    let operations = harness.operations();
+    let words = order.iter().map(|&one| alphabet.invocation(operations[one]).to_string());
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// The report in the common form.
+pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
+    let findings = object.methods.iter().filter_map(|method| {
+        let violation = method.violation.as_ref()?;
+        let mut finding =
+            Finding::new(Kind::NonAtomicMethod, Status::Confirmed, "violat", &violation.subject);
+        // The harness that shows it may be another one next time.
+        finding.id = fingerprint(&["non-atomic-method", &violation.subject, &method.method]);
+        finding.hits = violation.hits;
+        finding.harness = Some(violation.harness.clone());
+        finding.outcome = Some(violation.outcome.clone());
+        finding.executions = Some(violation.executions);
+        Some(finding)
+    });
+    Report { runs: 1, findings: findings.collect(), notices, ..Report::default() }
+}
+
+/// Writes programs that show violations without Fissure.
+pub(crate) fn emit_java(folder: &Path, target: &Target, shown: &[Shown]) -> Result<(), ObjectError> {
+    let complain = |path: &Path, source| ObjectError::Write { path: path.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(|source| complain(folder, source))?;
+    for shown in shown {
+        let source = java::program(target, &shown.report, &shown.schema);
+        let path = folder.join(format!("{}.java", source.name));
+        fs::write(&path, source.text).map_err(|source| complain(&path, source))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,417 @@
+//! The search: examines and executes harnesses, small ones first, until one shows that a method is not atomic or the
+//! time is over.
+//!
+//! It goes in rounds. Every rank gets the same time in a round, twice that of the round before, so that what is easy to
+//! see is seen at once, what is rare gets its time, and the few small harnesses are executed for longer than the many large
+//! ones. Harnesses that could reveal something ([`Examination::could_reveal`]) come first; a few others are tried in
+//! every round, for the examination only knows methods that misbehave in the usual ways.
+
+use std::time::{Duration, Instant};
+
+use fissure_object::{
+    enumerate::{Alphabet, Enumeration, Harness, Rank},
+    outcome::{Examination, Outcome, Outcomes},
+    rules::Rules,
+    shuffle::Shuffled,
+    spec::{Domain, Role, Spec},
+};
+
+use super::{driver::RunEnd, error::ObjectError, session::Session};
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// The most invocations.
+    pub(crate) invocations: usize,
+    /// The most sequences.
+    pub(crate) sequences: usize,
+    /// The most values, if the user says so.
+    pub(crate) values: Option<usize>,
+    /// How long.
+    pub(crate) budget: Duration,
+    /// What decides the order of the harnesses.
+    pub(crate) seed: u64,
+}
+
+impl Bounds {
+    /// The largest rank that is enumerated for a spec.
+    pub(crate) fn largest(&self, spec: &Spec) -> Rank {
+        // A range needs values inside and outside of it.
+        let keys = |method: &fissure_object::spec::Method| {
+            method.parameters.iter().filter(|domain| **domain == Domain::Scalar(Role::Key)).count()
+        };
+        let values = self.values.unwrap_or_else(|| 2 + spec.method.as_ref().map_or(0, keys).min(2));
+        Rank { invocations: self.invocations, sequences: self.sequences, values }
+    }
+}
+
+/// What a search found out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Findings {
+    /// What was seen that must not be.
+    pub(crate) violation: Option<Violation>,
+    /// How many harnesses were executed.
+    pub(crate) harnesses: u64,
+    /// How often, all together.
+    pub(crate) executions: u64,
+    /// How long it took, until the violation was seen or the search given up.
+    pub(crate) elapsed: Duration,
+    /// Harnesses of which some linearization does not end or answers differently each time.
+    pub(crate) undetermined: u64,
+    /// Harnesses that hung or killed the JVM when executed by several threads.
+    pub(crate) stuck: Vec<String>,
+    /// Harnesses whose answers depend on the calling thread.
+    pub(crate) thread_dependent: u64,
+}
+
+/// An outcome that is not atomic.
+#[derive(Debug, Clone)]
+pub(crate) struct Violation {
+    /// The harness, with numbers of the alphabet.
+    pub(crate) harness: Harness,
+    /// The outcome, result by result.
+    pub(crate) outcome: Vec<String>,
+    /// How often it was seen.
+    pub(crate) hits: u64,
+    /// In how many executions.
+    pub(crate) executions: u64,
+    /// The atomic outcomes, each with the linearizations that lead to it.
+    pub(crate) atomic: Vec<(Vec<String>, Vec<Vec<usize>>)>,
+}
+
+/// A harness that can be executed.
+#[derive(Debug, Clone)]
+struct Ready {
+    harness: Harness,
+    outcomes: Outcomes,
+    epoch: usize,
+    /// How much it could reveal.
+    promise: u32,
+}
+
+/// The harnesses of one rank.
+struct Pool<'a> {
+    enumeration: Enumeration<'a>,
+    order: Shuffled,
+    revealing: Vec<Ready>,
+    plain: Vec<Ready>,
+    /// Whether there are no more.
+    exhausted: bool,
+    /// For how long each of them was executed, counting only rounds in which all of them were.
+    each: Duration,
+}
+
+impl Pool<'_> {
+    /// Whether every harness was executed for so long that the time is better spent on others.
+    fn is_done(&self) -> bool {
+        self.exhausted && (self.each >= ENOUGH || self.revealing.len() + self.plain.len() == 0)
+    }
+}
+
+/// The time for the harnesses of one rank in the first round; it doubles from round to round.
+const SHARE: Duration = Duration::from_millis(48);
+
+/// The shortest and the longest time for which a harness is executed.
+const SHORTEST: Duration = Duration::from_millis(4);
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// A harness that was executed for so long has had its chance.
+const ENOUGH: Duration = Duration::from_secs(2);
+
+/// How many harnesses of a rank are examined at a time.
+const BATCH: usize = 128;
+
+/// How often linearizations are repeated before a violation is believed.
+const REPETITIONS: usize = 50;
+
+/// The time for the frequency of a violation.
+const COUNTING: Duration = Duration::from_millis(200);
+
+/// A search for one method, or for the core.
+pub(crate) struct Search<'a> {
+    session: &'a mut Session,
+    alphabet: &'a Alphabet,
+    bounds: Bounds,
+    started: Instant,
+    findings: Findings,
+    progress: &'a mut dyn FnMut(u64, u64),
+    /// Whether a harness is executed for the whole time even if it has shown a violation.
+    patient: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Prepares a search in a session that has the alphabet open.
+    pub(crate) fn new(
+        session: &'a mut Session,
+        alphabet: &'a Alphabet,
+        bounds: Bounds,
+        progress: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
+        let (started, findings) = (Instant::now(), Findings::default());
+        Search { session, alphabet, bounds, started, findings, progress, patient: false }
+    }
+
+    /// Searches through all ranks.
+    pub(crate) fn run(mut self, spec: &Spec) -> Result<Findings, ObjectError> {
+        let mut pools = self.pools(spec);
+        for round in 0_u32.. {
+            let share = SHARE * (1 << round.min(8));
+            pools.retain(|pool| !pool.is_done());
+            if pools.is_empty() {
+                break;
+            }
+            for pool in &mut pools {
+                let many = (share.as_millis() / SHORTEST.as_millis()) as usize;
+                self.fill(pool, many)?;
+                let plain = if pool.revealing.is_empty() { share / 2 } else { share / 8 };
+                for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, plain)] {
+                    let number = list.len().min((share.as_millis() / SHORTEST.as_millis()) as usize).max(1);
+                    let slice = (share / number as u32).min(LONGEST);
+                    if number == list.len() {
+                        pool.each += slice;
+                    }
+                    for at in chosen(list, number) {
+                        if self.is_over() || self.execute(&mut list[at], slice)? {
+                            return Ok(self.finish());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(self.finish())
+    }
+
+    /// Executes one harness for the whole budget, whatever it shows.
+    pub(crate) fn one(mut self, harness: Harness) -> Result<Findings, ObjectError> {
+        if let Some(mut ready) = self.examine(vec![harness])?.into_iter().map(|(ready, _)| ready).next() {
+            self.patient = true;
+            self.execute(&mut ready, self.bounds.budget)?;
+        }
+        Ok(self.finish())
+    }
+
+    fn finish(mut self) -> Findings {
+        if self.findings.violation.is_none() {
+            self.findings.elapsed = self.started.elapsed();
+        }
+        self.findings
+    }
+
+    fn is_over(&self) -> bool {
+        self.started.elapsed() >= self.bounds.budget
+    }
+
+    fn pools(&self, spec: &Spec) -> Vec<Pool<'a>> {
+        let largest = self.bounds.largest(spec);
+        let mut ranks = Vec::new();
+        for invocations in 2..=largest.invocations {
+            for sequences in 2..=largest.sequences.min(invocations) {
+                ranks.extend((1..=largest.values).map(|values| Rank { invocations, sequences, values }));
+            }
+        }
+        let pool = |rank: &Rank| {
+            let enumeration = Enumeration::new(spec, self.alphabet, *rank, Rules::ALL);
+            let order = Shuffled::new(enumeration.numbers(), self.bounds.seed);
+            Pool {
+                enumeration,
+                order,
+                revealing: Vec::new(),
+                plain: Vec::new(),
+                exhausted: false,
+                each: Duration::ZERO,
+            }
+        };
+        ranks.iter().map(pool).collect()
+    }
+
+    /// Examines harnesses until there are enough that could reveal something, or enough were examined for now.
+    fn fill(&mut self, pool: &mut Pool<'_>, many: usize) -> Result<(), ObjectError> {
+        let enough = 4 * many;
+        let most = pool.revealing.len() + pool.plain.len() + 32 * many;
+        while !pool.exhausted
+            && !self.is_over()
+            && pool.revealing.len() < enough
+            && pool.revealing.len() + pool.plain.len() < most
+        {
+            let mut batch = Vec::new();
+            let mut drawn = 0;
+            while batch.len() < BATCH && drawn < 64 * BATCH {
+                let Some(number) = pool.order.next() else {
+                    pool.exhausted = true;
+                    break;
+                };
+                drawn += 1;
+                batch.extend(pool.enumeration.harness(number));
+            }
+            let examined = self.examine(batch)?;
+            for (ready, reveals) in examined {
+                if reveals { pool.revealing.push(ready) } else { pool.plain.push(ready) }
+            }
+            if drawn == 64 * BATCH {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The harnesses with their atomic outcomes, and whether each could reveal something.
+    fn examine(&mut self, harnesses: Vec<Harness>) -> Result<Vec<(Ready, bool)>, ObjectError> {
+        let examinations: Vec<(Harness, Examination)> = harnesses
+            .into_iter()
+            .filter_map(|harness| Some((harness.clone(), Examination::new(&harness, self.alphabet)?)))
+            .collect();
+        let epoch = loop {
+            let epoch = self.session.epoch;
+            self.session.know(examinations.iter().flat_map(|(_, examination)| examination.runs()))?;
+            // A JVM that was replaced meanwhile has forgotten the first results.
+            if epoch == self.session.epoch {
+                break epoch;
+            }
+        };
+        let mut ready = Vec::new();
+        for (harness, examination) in examinations {
+            match examination.outcomes(self.session.results()) {
+                Some(outcomes) => {
+                    let promise = examination.promise(&outcomes, self.session.results());
+                    ready.push((Ready { harness, outcomes, epoch, promise }, promise > 0));
+                }
+                None => self.findings.undetermined += 1,
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Executes a harness; whether it shows a violation.
+    fn execute(&mut self, ready: &mut Ready, time: Duration) -> Result<bool, ObjectError> {
+        if ready.epoch != self.session.epoch {
+            match self.examine(vec![ready.harness.clone()])?.pop() {
+                Some((again, _)) => *ready = again,
+                None => return Ok(false),
+            }
+        }
+        (self.progress)(self.findings.harnesses, self.findings.executions);
+        self.findings.harnesses += 1;
+        let Some(outcome) = self.violates(ready, time)? else { return Ok(false) };
+        self.findings.elapsed = self.started.elapsed();
+        let (ready, outcome) =
+            if self.patient { (ready.clone(), outcome) } else { self.shrink(ready.clone(), outcome)? };
+        let violation = self.count(&ready, outcome)?;
+        self.findings.violation = Some(violation);
+        Ok(true)
+    }
+
+    /// An outcome that is not atomic, if the harness shows one that can be believed.
+    fn violates(
+        &mut self,
+        ready: &Ready,
+        time: Duration,
+    ) -> Result<Option<(Outcome, u64, u64)>, ObjectError> {
+        let text = self.alphabet.schema(&ready.harness).to_string();
+        let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, time, self.patient)? else {
+            self.findings.stuck.push(text);
+            return Ok(None);
+        };
+        if !stressed.problem.is_empty() {
+            self.findings.stuck.push(format!("{text}: {}", stressed.problem));
+            return Ok(None);
+        }
+        self.findings.executions += stressed.executions;
+        let strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
+        let Some((outcome, hits)) = strange.max_by_key(|(_, count)| *count) else { return Ok(None) };
+        if self.is_believable(ready, outcome)? {
+            return Ok(Some((outcome.clone(), *hits, stressed.executions)));
+        }
+        Ok(None)
+    }
+
+    /// Whether no sequential execution has this outcome: neither one of many in one thread, nor one with a thread for
+    /// each sequence.
+    fn is_believable(&mut self, ready: &Ready, outcome: &Outcome) -> Result<bool, ObjectError> {
+        let epoch = self.session.epoch;
+        let operations = ready.harness.operations();
+        let all: Vec<Vec<usize>> =
+            ready.outcomes.atomic.iter().flat_map(|(_, linearizations)| linearizations.clone()).collect();
+        let runs: Vec<_> =
+            all.iter().map(|run| run.iter().map(|&one| operations[one]).collect::<Vec<_>>()).collect();
+        let ends = self.session.run(&runs, REPETITIONS)?;
+        if ends.iter().any(|end| !matches!(end, RunEnd::Results(_))) || epoch != self.session.epoch {
+            self.findings.undetermined += 1;
+            return Ok(false);
+        }
+        let relayed = self.session.relay(&ready.harness, &all, 4)?;
+        let as_before = |outcomes: Vec<Outcome>| outcomes.iter().all(|one| ready.outcomes.contains(one));
+        if epoch != self.session.epoch || !relayed.is_some_and(as_before) {
+            self.findings.thread_dependent += 1;
+            return Ok(false);
+        }
+        Ok(!ready.outcomes.contains(outcome))
+    }
+
+    /// Leaves out invocations as long as the rest still shows a violation.
+    fn shrink(
+        &mut self,
+        mut ready: Ready,
+        mut seen: (Outcome, u64, u64),
+    ) -> Result<(Ready, (Outcome, u64, u64)), ObjectError> {
+        'again: loop {
+            for smaller in smaller(&ready.harness) {
+                for (candidate, reveals) in self.examine(vec![smaller])? {
+                    if reveals && let Some(outcome) = self.violates(&candidate, COUNTING / 4)? {
+                        (ready, seen) = (candidate, outcome);
+                        continue 'again;
+                    }
+                }
+            }
+            return Ok((ready, seen));
+        }
+    }
+
+    /// Executes the harness once more, to tell how frequent the violation is.
+    fn count(&mut self, ready: &Ready, seen: (Outcome, u64, u64)) -> Result<Violation, ObjectError> {
+        let (outcome, mut hits, mut executions) = seen;
+        let in_words = |session: &Session, outcome: &Outcome| -> Vec<String> {
+            outcome.iter().map(|&number| session.text(number).to_owned()).collect()
+        };
+        let words = in_words(self.session, &outcome);
+        let atomic = ready.outcomes.atomic.iter();
+        let atomic = atomic.map(|(one, runs)| (in_words(self.session, one), runs.clone())).collect();
+        if !self.patient
+            && let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, COUNTING, true)?
+        {
+            hits += stressed.outcomes.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, count)| *count);
+            executions += stressed.executions;
+        }
+        Ok(Violation { harness: ready.harness.clone(), outcome: words, hits, executions, atomic })
+    }
+}
+
+/// So many harnesses of a list: in turn the most promising one and the next in the order of the shuffle, for what promises
+/// most is often much alike.
+fn chosen(list: &[Ready], number: usize) -> Vec<usize> {
+    let mut best: Vec<usize> = (0..list.len()).collect();
+    best.sort_by_key(|&at| std::cmp::Reverse(list[at].promise));
+    let mut taken = vec![false; list.len()];
+    let both = best.iter().copied().enumerate().flat_map(|(next, best)| [best, next]);
+    both.filter(|&at| !std::mem::replace(&mut taken[at], true)).take(number).collect()
+}
+
+/// The harness without one of its invocations, which must not be the one under test.
+fn smaller(harness: &Harness) -> Vec<Harness> {
+    let mut all = Vec::new();
+    let mut number = 0;
+    for (at, sequence) in harness.sequences.iter().enumerate() {
+        for place in 0..sequence.len() {
+            let removed = number;
+            number += 1;
+            // A sequence that would be empty stays as it is, for the order speaks of it by its number.
+            if harness.target == Some(removed) || sequence.len() == 1 {
+                continue;
+            }
+            let mut smaller = harness.clone();
+            smaller.sequences[at].remove(place);
+            smaller.target = harness.target.map(|target| target - usize::from(removed < target));
+            all.push(smaller);
+        }
+    }
+    all
+}

@@ -1,0 +1,287 @@
+//! The class under test: what can be called, what is left out and why, and which methods are the core.
+
+use fissure_object::{
+    Value, builtin,
+    builtin::{BuiltIn, Shape},
+    spec::{Method, Role, Spec},
+};
+
+use super::{
+    describe::{ClassInfo, MethodInfo, ParameterInfo},
+    error::ObjectError,
+    values,
+};
+
+/// What the user says about a class, by options or in a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wishes {
+    /// The core methods; empty for the built-in or inferred ones.
+    pub(crate) core: Vec<String>,
+    /// The methods to test; empty for all.
+    pub(crate) methods: Vec<String>,
+    /// Methods not to test.
+    pub(crate) exclude: Vec<String>,
+    /// Methods that change nothing, beside those that are known or found out.
+    pub(crate) read_only: Vec<String>,
+    /// Arguments of the constructor.
+    pub(crate) constructor: Option<Vec<Value>>,
+}
+
+/// A method that harnesses may call.
+#[derive(Debug, Clone)]
+pub(crate) struct Callable {
+    /// As reflection has it.
+    pub(crate) info: MethodInfo,
+    /// As harnesses have it; whether it only reads is not decided yet if `reads` is `None`.
+    pub(crate) method: Method,
+    /// Whether it only reads, if that is known from elsewhere.
+    pub(crate) reads: Option<bool>,
+}
+
+/// The class under test.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// As reflection has it.
+    pub(crate) class: ClassInfo,
+    /// The constructor's parameters and arguments.
+    pub(crate) constructor: (Vec<ParameterInfo>, Vec<Value>),
+    /// The core methods.
+    pub(crate) core: Vec<Callable>,
+    /// The methods to test.
+    pub(crate) tested: Vec<Callable>,
+    /// Methods that cannot be or should not be called, with the reason.
+    pub(crate) left_out: Vec<(String, String)>,
+    /// Whether the core was given, known or only guessed.
+    pub(crate) core_is: &'static str,
+}
+
+/// Core methods of collections, the first family that fits.
+const FAMILIES: [(&str, &[&str]); 5] = [
+    ("Map", &["put/2", "get/1", "remove/1", "containsKey/1"]),
+    ("Queue", &["offer/1", "peek/0", "poll/0"]),
+    ("Set", &["add/1", "remove/1", "contains/1"]),
+    ("List", &["add/1", "remove(Object)", "contains/1"]),
+    ("Collection", &["add/1", "remove/1", "contains/1"]),
+];
+
+/// Names that basic operations usually have.
+const BASIC: &[&str] = &[
+    "get",
+    "set",
+    "put",
+    "add",
+    "remove",
+    "contains",
+    "containsKey",
+    "offer",
+    "poll",
+    "peek",
+    "push",
+    "pop",
+    "read",
+    "write",
+    "value",
+    "getValue",
+    "setValue",
+    "increment",
+    "incrementAndGet",
+    "inc",
+    "decrement",
+    "decrementAndGet",
+    "dec",
+    "enqueue",
+    "dequeue",
+    "insert",
+    "delete",
+    "lookup",
+    "find",
+    "deposit",
+    "withdraw",
+    "balance",
+    "getBalance",
+    "getCount",
+    "count",
+    "tryAcquire",
+    "release",
+    "append",
+    "current",
+];
+
+impl Target {
+    /// Decides what to call.
+    pub(crate) fn new(class: ClassInfo, wishes: &Wishes) -> Result<Self, ObjectError> {
+        if class.is_interface() || class.is_abstract() {
+            let what = if class.is_interface() { "an interface" } else { "abstract" };
+            return Err(ObjectError::Abstract { class: class.name, what });
+        }
+        let known = builtin::find(&class.name);
+        let constructor = constructor(&class, known, wishes.constructor.as_deref())?;
+        let mut left_out = Vec::new();
+        let mut callables = Vec::new();
+        for info in &class.methods {
+            match callable(&class, info, known, wishes) {
+                Ok(callable) => callables.push(callable),
+                Err(reason) => left_out.push((info.signature(), reason)),
+            }
+        }
+        label(&mut callables);
+        let (core, core_is) = core(&class, &callables, known, wishes)?;
+        let chosen = |callable: &Callable| {
+            !core.iter().any(|one| one.info == callable.info)
+                && (wishes.methods.is_empty()
+                    || wishes.methods.iter().any(|wish| is_meant(wish, &callable.info)))
+        };
+        for wish in &wishes.methods {
+            check_wish(wish, &class, &callables, &left_out)?;
+        }
+        let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();
+        Ok(Target { class, constructor, core, tested, left_out, core_is })
+    }
+
+    /// The class's name with slashes.
+    pub(crate) fn internal_name(&self) -> String {
+        self.class.name.replace('.', "/")
+    }
+
+    /// The spec with a method under test, or of the core alone.
+    pub(crate) fn spec(&self, method: Option<&Callable>) -> Spec {
+        Spec {
+            core: self.core.iter().map(|callable| callable.method.clone()).collect(),
+            method: method.map(|callable| callable.method.clone()),
+        }
+    }
+}
+
+/// Whether a wish (`remove`, `remove/1`, `remove(Object)`) means this method.
+pub(crate) fn is_meant(wish: &str, method: &MethodInfo) -> bool {
+    let plain = |text: &str| text.replace(' ', "");
+    builtin::means(wish, &method.name, method.parameters.len()) || plain(wish) == plain(&method.signature())
+}
+
+fn check_wish(
+    wish: &str,
+    class: &ClassInfo,
+    callables: &[Callable],
+    left_out: &[(String, String)],
+) -> Result<(), ObjectError> {
+    if callables.iter().any(|callable| is_meant(wish, &callable.info)) {
+        return Ok(());
+    }
+    let info = class.methods.iter().find(|method| is_meant(wish, method));
+    let reason = info.and_then(|info| left_out.iter().find(|(name, _)| *name == info.signature()));
+    Err(match reason {
+        Some((name, reason)) => ObjectError::CannotCall { method: name.clone(), reason: reason.clone() },
+        None => ObjectError::NoMethod { class: class.name.clone(), method: wish.to_owned() },
+    })
+}
+
+fn callable(
+    class: &ClassInfo,
+    info: &MethodInfo,
+    known: Option<&BuiltIn>,
+    wishes: &Wishes,
+) -> Result<Callable, String> {
+    let number = info.parameters.len();
+    if wishes.exclude.iter().any(|wish| is_meant(wish, info)) {
+        return Err("it was asked to be left out".to_owned());
+    }
+    let collection = class.is("Collection") || class.is("Map");
+    let entry = builtin::LEFT_OUT.iter().find(|(entry, _)| builtin::means(entry, &info.name, number));
+    if let Some((entry, reason)) = entry
+        && (collection || *entry == "equals/1")
+    {
+        return Err((*reason).to_owned());
+    }
+    if class.is("List") && info.name == "subList" {
+        return Err("what it returns means nothing once the list changes".to_owned());
+    }
+    if info.name == "finalize" && number == 0 {
+        return Err("it is the garbage collector's".to_owned());
+    }
+    let shape = match known {
+        Some(known) => known.shape,
+        None if class.is("Map") => Shape::Map,
+        None => Shape::Ordered,
+    };
+    let mut parameters = Vec::new();
+    for (place, parameter) in info.parameters.iter().enumerate() {
+        let mut role = builtin::role(shape, &info.name, number, place);
+        if shape == Shape::Map && parameter.kind.starts_with('M') {
+            role = Role::Stored;
+        }
+        parameters.push(values::domain(&parameter.kind, &parameter.type_name, role)?);
+    }
+    let given = wishes.read_only.iter().any(|wish| is_meant(wish, info)).then_some(true);
+    let reads = given.or_else(|| known.map(|known| builtin::names(known.read_only, &info.name, number)));
+    let method = Method { name: info.name.clone(), parameters, read_only: reads.unwrap_or(false) };
+    Ok(Callable { info: info.clone(), method, reads })
+}
+
+/// Methods that share name and number of parameters are told apart by their types.
+fn label(callables: &mut [Callable]) {
+    let names: Vec<(String, usize)> =
+        callables.iter().map(|one| (one.info.name.clone(), one.info.parameters.len())).collect();
+    for (callable, name) in callables.iter_mut().zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            let signature = callable.info.signature().replace(' ', "");
+            callable.method.name = signature.replace('(', "<").replace(')', ">");
+        }
+    }
+}
+
+fn core(
+    class: &ClassInfo,
+    callables: &[Callable],
+    known: Option<&BuiltIn>,
+    wishes: &Wishes,
+) -> Result<(Vec<Callable>, &'static str), ObjectError> {
+    let choose = |entries: &[&str]| -> Vec<Callable> {
+        let meant = |callable: &&Callable| entries.iter().any(|entry| is_meant(entry, &callable.info));
+        callables.iter().filter(meant).cloned().collect()
+    };
+    if !wishes.core.is_empty() {
+        for wish in &wishes.core {
+            check_wish(wish, class, callables, &[])?;
+        }
+        let entries: Vec<&str> = wishes.core.iter().map(String::as_str).collect();
+        return Ok((choose(&entries), "given"));
+    }
+    if let Some(known) = known {
+        return Ok((choose(known.core), "built in"));
+    }
+    let family = FAMILIES.iter().find(|(family, _)| class.is(family));
+    let found = match family {
+        Some((_, entries)) => choose(entries),
+        None => choose(BASIC),
+    };
+    if found.is_empty() {
+        return Err(ObjectError::NoCore { class: class.name.clone() });
+    }
+    Ok((found, "inferred"))
+}
+
+fn constructor(
+    class: &ClassInfo,
+    known: Option<&BuiltIn>,
+    given: Option<&[Value]>,
+) -> Result<(Vec<ParameterInfo>, Vec<Value>), ObjectError> {
+    let given: Option<Vec<Value>> = given.map(<[Value]>::to_vec).or_else(|| {
+        known.map(|known| known.constructor.iter().map(|&number| Value::Integer(number)).collect())
+    });
+    if class.constructors.is_empty() {
+        return Err(ObjectError::NoConstructor { class: class.name.clone() });
+    }
+    for (_, parameters) in &class.constructors {
+        let values: Option<Vec<Value>> = match &given {
+            Some(values) if values.len() != parameters.len() => None,
+            Some(values) => Some(values.clone()),
+            None => parameters.iter().map(|parameter| values::ordinary(&parameter.kind)).collect(),
+        };
+        if let Some(values) = values
+            && parameters.iter().zip(&values).all(|(one, value)| values::encode(&one.kind, value).is_some())
+        {
+            return Ok((parameters.clone(), values));
+        }
+    }
+    Err(ObjectError::Constructor { class: class.name.clone() })
+}

@@ -1,0 +1,168 @@
+//! Which values fit a parameter, and how they are sent to the driver.
+//!
+//! The driver says with a letter what a parameter takes (see `Describe.kind`), with what is inside collections after it.
+
+use fissure_object::{
+    Value,
+    spec::{Domain, Role},
+};
+
+/// How many constants of an enumeration are tried.
+const CONSTANTS: usize = 3;
+
+/// The arguments that are tried for a parameter of this kind, or why there are none.
+pub(crate) fn domain(kind: &str, type_name: &str, role: Role) -> Result<Domain, String> {
+    match kind.split_at_checked(1) {
+        Some(("I" | "J" | "S" | "B" | "C" | "F" | "D", _)) => Ok(Domain::Scalar(role)),
+        Some(("Z" | "T" | "E", _)) => Ok(Domain::Choice(choices(kind))),
+        Some(("L" | "H", item)) if is_number(item) => Ok(Domain::Collection(role)),
+        Some(("L" | "H", item)) if !choices(item).is_empty() => {
+            let items = choices(item);
+            let single = |item: &Value| Value::List(vec![item.clone()]);
+            Ok(Domain::Choice(items.iter().map(single).chain([Value::List(items.clone())]).collect()))
+        }
+        Some(("M", inner)) => map_domain(inner, type_name, role),
+        Some(("A", _)) => Err("it takes an array, which it may change".to_owned()),
+        Some(("!", "time")) => Err("it waits for some time".to_owned()),
+        Some(("!", "function")) => Err("it takes a function".to_owned()),
+        _ => Err(format!("no values of type {type_name} are known")),
+    }
+}
+
+fn map_domain(inner: &str, type_name: &str, role: Role) -> Result<Domain, String> {
+    let (key, value) = inner.split_once(' ').unwrap_or((inner, ""));
+    if is_number(key) && is_number(value) {
+        // Only what is known to be a map stores the values without looking at them.
+        let value = if role == Role::Stored { Role::Stored } else { Role::Key };
+        return Ok(Domain::Map { key: Role::Key, value });
+    }
+    let some = |kind: &str| {
+        let numbers = (0..2).map(Value::Integer).collect();
+        if is_number(kind) { numbers } else { choices(kind) }
+    };
+    let (keys, values) = (some(key), some(value));
+    if keys.is_empty() || values.is_empty() {
+        return Err(format!("no values of type {type_name} are known"));
+    }
+    let entries = keys.iter().zip(values.iter().cycle()).map(|(key, value)| (key.clone(), value.clone()));
+    Ok(Domain::Choice(vec![Value::Map(entries.collect())]))
+}
+
+fn is_number(kind: &str) -> bool {
+    matches!(kind, "I" | "J" | "S" | "B" | "C" | "F" | "D")
+}
+
+/// The values of a kind of which there are only a few.
+fn choices(kind: &str) -> Vec<Value> {
+    match kind.split_at_checked(1) {
+        Some(("Z", "")) => vec![Value::Boolean(false), Value::Boolean(true)],
+        Some(("T", "")) => vec![Value::Text("a".to_owned()), Value::Text("b".to_owned())],
+        Some(("E", constants)) => {
+            let names = constants.split('|').skip(1).take(CONSTANTS);
+            names.map(|name| Value::Name(name.to_owned())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A value for a constructor's parameter where nothing else is said.
+pub(crate) fn ordinary(kind: &str) -> Option<Value> {
+    match kind.split_at_checked(1)? {
+        // Mostly a capacity, which must be large enough for every harness.
+        ("I" | "J" | "S" | "B", "") => Some(Value::Integer(16)),
+        ("C" | "F" | "D", "") => Some(Value::Integer(1)),
+        ("Z" | "T" | "E", _) => choices(kind).into_iter().next(),
+        ("L" | "H", _) => Some(Value::List(Vec::new())),
+        ("M", _) => Some(Value::Map(Vec::new())),
+        _ => None,
+    }
+}
+
+/// The bytes of a value of this kind, as the driver reads them; `None` if it does not fit.
+pub(crate) fn encode(kind: &str, value: &Value) -> Option<Vec<u8>> {
+    let (letter, inner) = kind.split_at_checked(1)?;
+    let mut bytes = letter.as_bytes().to_vec();
+    match (letter, value) {
+        (_, Value::Null) => return Some(b"N".to_vec()),
+        ("C", Value::Integer(number)) => bytes.extend_from_slice(&(97 + number).to_be_bytes()),
+        ("I" | "J" | "S" | "B" | "F" | "D", Value::Integer(number)) => {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        ("Z", Value::Boolean(truth)) => bytes.extend_from_slice(&i64::from(*truth).to_be_bytes()),
+        ("T", Value::Text(text)) => put_text(&mut bytes, text),
+        ("I", Value::Text(text)) => {
+            // Whoever takes any object takes a string, too.
+            bytes = b"T".to_vec();
+            put_text(&mut bytes, text);
+        }
+        ("E", Value::Name(name)) => {
+            put_text(&mut bytes, inner.split('|').next()?);
+            put_text(&mut bytes, name);
+        }
+        ("L" | "H", Value::List(items)) => {
+            bytes.extend_from_slice(&(items.len() as i32).to_be_bytes());
+            for item in items {
+                bytes.extend(encode(inner, item)?);
+            }
+        }
+        ("M", Value::Map(entries)) => {
+            let (keys, values) = inner.split_once(' ')?;
+            bytes.extend_from_slice(&(entries.len() as i32).to_be_bytes());
+            for (key, value) in entries {
+                bytes.extend(encode(keys, key)?);
+                bytes.extend(encode(values, value)?);
+            }
+        }
+        _ => return None,
+    }
+    Some(bytes)
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as i32).to_be_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: &str, expected: Result<usize, &str>) {
+        let domain = domain(kind, "a.Type", Role::Key);
+        match (&domain, expected) {
+            (Ok(Domain::Choice(choices)), Ok(number)) => {
+                assert_eq!(choices.len(), number, "{kind}");
+                choices.iter().for_each(|choice| assert!(encode(kind, choice).is_some(), "{kind} {choice}"));
+            }
+            (Ok(_), Ok(0)) => {}
+            (Err(reason), Err(expected)) => assert_eq!(reason, expected, "{kind}"),
+            _ => panic!("{kind}: {domain:?}"),
+        }
+    }
+
+    #[test]
+    fn kinds_have_values_or_a_reason() {
+        check("I", Ok(0));
+        check("Z", Ok(2));
+        check("T", Ok(2));
+        check("Ea.Color|RED|GREEN|BLUE|BLACK", Ok(3));
+        check("LI", Ok(0));
+        check("LT", Ok(3));
+        check("MI I", Ok(0));
+        check("MT I", Ok(1));
+        check("MT ?", Err("no values of type a.Type are known"));
+        check("AI I", Err("it takes an array, which it may change"));
+        check("!time", Err("it waits for some time"));
+        check("!function", Err("it takes a function"));
+        check("?", Err("no values of type a.Type are known"));
+        check("", Err("no values of type a.Type are known"));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        assert_eq!(encode("Z", &Value::Integer(1)), None);
+        assert_eq!(encode("LI", &Value::List(vec![Value::Boolean(true)])), None);
+        assert_eq!(encode("I", &Value::Integer(1)), Some(vec![b'I', 0, 0, 0, 0, 0, 0, 0, 1]));
+        assert_eq!(encode("?", &Value::Null), Some(b"N".to_vec()));
+    }
+}

@@ -1,0 +1,168 @@
+//! What every command that has findings does with them: judge, show, write, and give the exit code.
+//!
+//! The options are checked and files read before the program runs, so that a long run is never lost to a typing error.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use fissure_report::{
+    Report, html, json, junit, sarif,
+    triage::{self, Baseline},
+};
+
+use crate::{
+    VERSION,
+    args::{Color, FailOn},
+    config::Config,
+    error::Error,
+    output::{self, OutputFile, Stream},
+    sources::Sources,
+    verdict::{self, Code},
+};
+
+/// The options about reports, the same for every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct ReportingArguments {
+    /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sources: Vec<PathBuf>,
+
+    /// Write the report as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the report as one HTML file that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the report as SARIF 2.1.0, for code hosts and editors.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+
+    /// Write the report as JUnit XML, for CI systems.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Report and count only what this file does not know; `fissure report --update-baseline` writes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// The configuration with suppressions, instead of fissure.toml in the working directory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, only what was
+    /// confirmed (what counts for a hunt unless this says otherwise), only bugs, or none.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) fail_on: Option<FailOn>,
+
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Show whole stacks, all steps, ordered findings in full, and what was left alone.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// Everything about reports, checked.
+#[derive(Debug)]
+pub(crate) struct Reporting {
+    color: Color,
+    verbose: bool,
+    fail_on: FailOn,
+    source_folders: Vec<PathBuf>,
+    config: Config,
+    baseline: Option<Baseline>,
+    json: Option<OutputFile>,
+    html: Option<OutputFile>,
+    sarif: Option<OutputFile>,
+    junit: Option<OutputFile>,
+}
+
+impl Reporting {
+    /// Checks the options and reads the files that they name.
+    pub(crate) fn prepare(arguments: &ReportingArguments) -> Result<Self, Error> {
+        Self::prepare_with(arguments, arguments.baseline.is_some())
+    }
+
+    /// The same, where only what was made to happen counts, unless the options say otherwise.
+    pub(crate) fn prepare_for_hunt(arguments: &ReportingArguments) -> Result<Self, Error> {
+        let fail_on = arguments.fail_on.unwrap_or(FailOn::Confirmed);
+        Ok(Reporting { fail_on, ..Self::prepare(arguments)? })
+    }
+
+    /// The same, for a baseline that is about to be written and need not be there.
+    pub(crate) fn prepare_without_baseline(arguments: &ReportingArguments) -> Result<Self, Error> {
+        Self::prepare_with(arguments, false)
+    }
+
+    fn prepare_with(arguments: &ReportingArguments, with_baseline: bool) -> Result<Self, Error> {
+        for folder in &arguments.sources {
+            if !folder.is_dir() {
+                return Err(Error::Sources { path: folder.display().to_string() });
+            }
+        }
+        let config = Config::load(arguments.config.as_deref())?;
+        let baseline = match (&arguments.baseline, &config.baseline) {
+            (Some(path), _) if with_baseline => Some(read_baseline(path)?),
+            (None, Some(path)) => Some(read_baseline(path)?),
+            _ => None,
+        };
+        let file = |option: &'static str, path: &Option<PathBuf>| {
+            path.as_deref().map(|path| OutputFile::check(option, path)).transpose()
+        };
+        Ok(Reporting {
+            color: arguments.color,
+            verbose: arguments.verbose,
+            fail_on: arguments.fail_on.unwrap_or(FailOn::Warning),
+            source_folders: arguments.sources.iter().chain(&config.sources).cloned().collect(),
+            baseline,
+            json: file("--json", &arguments.json)?,
+            html: file("--html", &arguments.html)?,
+            sarif: file("--sarif", &arguments.sarif)?,
+            junit: file("--junit", &arguments.junit)?,
+            config,
+        })
+    }
+
+    /// Judges the findings by baseline and suppressions, shows the report, writes the files, and gives the exit code.
+    pub(crate) fn finish(self, mut report: Report, stream: Stream) -> Result<Code, Error> {
+        self.judge(&mut report);
+        let directory = env::current_dir().unwrap_or_default();
+        let command: Vec<OsString> = report.command.iter().map(OsString::from).collect();
+        let sources = Sources::new(&self.source_folders, &directory, &command);
+        output::show(&report, stream, self.color, self.verbose, &sources)?;
+        if let Some(file) = &self.json {
+            file.write(&json::render(&report, VERSION)?)?;
+        }
+        if let Some(file) = &self.html {
+            file.write(&html::render(&report, VERSION, &sources)?)?;
+        }
+        if let Some(file) = &self.sarif {
+            file.write(&sarif::render(&report, VERSION, &sources)?)?;
+        }
+        let counts = |finding: &_| verdict::counts(finding, self.fail_on);
+        if let Some(file) = &self.junit {
+            file.write(&junit::render(&report, &sources, &counts)?)?;
+        }
+        Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report, self.fail_on) })
+    }
+
+    /// Tells what is new in a report.
+    pub(crate) fn judge(&self, report: &mut Report) {
+        triage::judge(report, self.baseline.as_ref(), &self.config.suppress);
+    }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Error> {
+    let error = |reason: String| Error::Baseline { path: path.display().to_string(), reason };
+    let text = fs::read_to_string(path).map_err(|source| error(source.to_string()))?;
+    Baseline::parse(&text).map_err(|wrong| error(wrong.to_string()))
+}

@@ -1,0 +1,232 @@
+//! What is known of the JDK's concurrent collections: the paper's ten classes.
+//!
+//! Methods are given by name, or by name and number of parameters (`remove/1`) where overloads differ. Methods that
+//! are not mentioned are treated as those of any other class. The classification into readers and updates is the one that the
+//! paper gives for ConcurrentSkipListMap and what follows from it for the others.
+
+use crate::spec::{Domain, Method, Role, Spec};
+
+/// What a collection does with its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Keys, which are compared or hashed, and values, which are only stored.
+    Map,
+    /// Elements that are compared.
+    Ordered,
+    /// Elements that are only stored, and tested for equality by some methods.
+    Queue,
+}
+
+/// One class.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltIn {
+    /// The class, with its package.
+    pub class: &'static str,
+    /// What it does with its elements.
+    pub shape: Shape,
+    /// The methods that are taken to be atomic.
+    pub core: &'static [&'static str],
+    /// The methods that change nothing.
+    pub read_only: &'static [&'static str],
+    /// The arguments of the constructor.
+    pub constructor: &'static [i64],
+}
+
+/// Methods of collections that are left out although they could be called, with the reason.
+pub const LEFT_OUT: &[(&str, &str)] = &[
+    ("equals/1", "it compares with another object, which no harness has"),
+    ("drainTo", "it changes its argument"),
+    ("parallelStream", "it reads the elements in other threads"),
+    ("take", "it waits until there is an element"),
+    ("takeFirst", "it waits until there is an element"),
+    ("takeLast", "it waits until there is an element"),
+    ("transfer", "it waits for another thread"),
+];
+
+const MAP_CORE: &[&str] = &["put/2", "get/1", "remove/1", "containsKey/1"];
+const SET_CORE: &[&str] = &["add/1", "remove/1", "contains/1"];
+const QUEUE_CORE: &[&str] = &["offer/1", "peek/0", "poll/0"];
+
+const MAP_READERS: &[&str] = &[
+    "get",
+    "getOrDefault",
+    "containsKey",
+    "containsValue",
+    "contains",
+    "isEmpty",
+    "size",
+    "mappingCount",
+    "keys",
+    "elements",
+    "keySet/0",
+    "navigableKeySet",
+    "descendingKeySet",
+    "values",
+    "entrySet",
+    "descendingMap",
+    "toString",
+    "hashCode",
+    "ceilingKey",
+    "floorKey",
+    "higherKey",
+    "lowerKey",
+    "firstKey",
+    "lastKey",
+    "ceilingEntry",
+    "floorEntry",
+    "higherEntry",
+    "lowerEntry",
+    "firstEntry",
+    "lastEntry",
+    "headMap",
+    "tailMap",
+    "subMap",
+    "clone",
+];
+const COLLECTION_READERS: &[&str] = &[
+    "contains",
+    "containsAll",
+    "isEmpty",
+    "size",
+    "toString",
+    "toArray",
+    "hashCode",
+    "iterator",
+    "descendingIterator",
+    "spliterator",
+    "stream",
+    "peek",
+    "element",
+    "peekFirst",
+    "peekLast",
+    "getFirst",
+    "getLast",
+    "remainingCapacity",
+    "first",
+    "last",
+    "ceiling",
+    "floor",
+    "higher",
+    "lower",
+    "headSet",
+    "tailSet",
+    "subSet",
+    "descendingSet",
+    "clone",
+    "hasWaitingConsumer",
+    "getWaitingConsumerCount",
+];
+
+const fn map(class: &'static str) -> BuiltIn {
+    BuiltIn { class, shape: Shape::Map, core: MAP_CORE, read_only: MAP_READERS, constructor: &[] }
+}
+
+const fn queue(class: &'static str) -> BuiltIn {
+    BuiltIn { class, shape: Shape::Queue, core: QUEUE_CORE, read_only: COLLECTION_READERS, constructor: &[] }
+}
+
+/// All of them.
+pub const CLASSES: &[BuiltIn] = &[
+    map("java.util.concurrent.ConcurrentHashMap"),
+    map("java.util.concurrent.ConcurrentSkipListMap"),
+    BuiltIn {
+        class: "java.util.concurrent.ConcurrentSkipListSet",
+        shape: Shape::Ordered,
+        core: SET_CORE,
+        read_only: COLLECTION_READERS,
+        constructor: &[],
+    },
+    queue("java.util.concurrent.ConcurrentLinkedQueue"),
+    queue("java.util.concurrent.LinkedTransferQueue"),
+    queue("java.util.concurrent.LinkedBlockingQueue"),
+    // Large enough that no harness fills it.
+    BuiltIn { constructor: &[16], ..queue("java.util.concurrent.ArrayBlockingQueue") },
+    BuiltIn { shape: Shape::Ordered, ..queue("java.util.concurrent.PriorityBlockingQueue") },
+    queue("java.util.concurrent.LinkedBlockingDeque"),
+    queue("java.util.concurrent.ConcurrentLinkedDeque"),
+];
+
+/// What is known of a class.
+pub fn find(class: &str) -> Option<&'static BuiltIn> {
+    CLASSES.iter().find(|known| known.class == class)
+}
+
+/// Whether one of the entries means the method of this name with so many parameters.
+pub fn names(entries: &[&str], name: &str, parameters: usize) -> bool {
+    entries.iter().any(|entry| means(entry, name, parameters))
+}
+
+/// Whether an entry (`remove` or `remove/1`) means the method of this name with so many parameters.
+pub fn means(entry: &str, name: &str, parameters: usize) -> bool {
+    match entry.split_once('/') {
+        Some((entry, number)) => entry == name && number.parse() == Ok(parameters),
+        None => entry == name,
+    }
+}
+
+/// What the object does with the number (or the numbers in the collection) that a method is given in this place.
+pub fn role(shape: Shape, method: &str, parameters: usize, place: usize) -> Role {
+    match (shape, method) {
+        (Shape::Ordered, _) => Role::Key,
+        (Shape::Map, "containsValue" | "contains") => Role::Probe,
+        (Shape::Map, "remove" | "replace") if place == 1 && (method, parameters) != ("replace", 2) => {
+            Role::Probe
+        }
+        (Shape::Map, _) => {
+            if place == 0 {
+                Role::Key
+            } else {
+                Role::Stored
+            }
+        }
+        (
+            Shape::Queue,
+            "offer" | "add" | "put" | "addAll" | "addFirst" | "addLast" | "offerFirst" | "offerLast"
+            | "putFirst" | "putLast" | "push" | "tryTransfer",
+        ) => Role::Stored,
+        (Shape::Queue, _) => Role::Probe,
+    }
+}
+
+impl BuiltIn {
+    /// The spec of the paper for one of the methods in its tables, by the parameters that these methods have.
+    pub fn spec(&self, method: &str) -> Spec {
+        let core = self.core.iter().filter_map(|entry| {
+            let (name, number) = entry.split_once('/')?;
+            Some(self.method(name, &vec![false; number.parse().ok()?]))
+        });
+        let collections: &[bool] = match method {
+            "putAll" | "addAll" | "removeAll" | "retainAll" | "containsAll" => &[true],
+            "contains"
+            | "containsValue"
+            | "remove"
+            | "removeLastOccurrence"
+            | "headSet"
+            | "tailSet"
+            | "tailMap"
+            | "addFirst"
+            | "offerFirst" => &[false],
+            "subSet" => &[false, false],
+            _ => &[],
+        };
+        Spec { core: core.collect(), method: Some(self.method(method, collections)) }
+    }
+
+    /// A method whose parameters are numbers or collections.
+    fn method(&self, name: &str, collections: &[bool]) -> Method {
+        let number = collections.len();
+        let domain = |(place, &collection): (usize, &bool)| {
+            let role = role(self.shape, name, number, place);
+            match (collection, self.shape) {
+                (true, Shape::Map) => Domain::Map { key: Role::Key, value: Role::Stored },
+                (true, _) => Domain::Collection(role),
+                (false, _) => Domain::Scalar(role),
+            }
+        };
+        Method {
+            name: name.to_owned(),
+            parameters: collections.iter().enumerate().map(domain).collect(),
+            read_only: names(self.read_only, name, number),
+        }
+    }
+}

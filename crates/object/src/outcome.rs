@@ -1,0 +1,233 @@
+//! Outcomes of harnesses: which are atomic, and whether a harness could show one that is not.
+//!
+//! Nothing is executed here. An [`Examination`] says which operations must be executed one after the other on a fresh
+//! object, and draws its conclusions from the results, whoever obtained them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    enumerate::{Alphabet, Harness, Operation},
+    linearize::{linearizations, starts},
+    schema::closure,
+};
+
+/// The number of a result; equal results have equal numbers.
+pub type ResultNumber = u32;
+
+/// Operations to execute one after the other on a fresh object.
+pub type Run = Vec<Operation>;
+
+/// An outcome: the results of a harness's invocations, numbered sequence by sequence.
+pub type Outcome = Vec<ResultNumber>;
+
+/// Harnesses with more linearizations than this are not examined.
+const MOST_LINEARIZATIONS: usize = 2520;
+
+/// The results of runs, each the same whenever the run is repeated; `None` for a run without such results.
+pub type Results = FxHashMap<Run, Option<Outcome>>;
+
+/// The atomic outcomes of a harness, each with the linearizations that lead to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Outcomes and linearizations, in the order in which linearizations are enumerated.
+    pub atomic: Vec<(Outcome, Vec<Vec<usize>>)>,
+}
+
+impl Outcomes {
+    /// Whether some linearization has this outcome.
+    pub fn contains(&self, outcome: &[ResultNumber]) -> bool {
+        self.atomic.iter().any(|(atomic, _)| atomic == outcome)
+    }
+}
+
+/// What is to be found out about a harness before it is executed by several threads.
+#[derive(Debug)]
+pub struct Examination {
+    operations: Vec<Operation>,
+    linearizations: Vec<Vec<usize>>,
+    /// For each invocation that might misbehave, runs in which it does.
+    suspicions: Vec<Suspicion>,
+}
+
+/// A way in which an invocation might misbehave.
+#[derive(Debug)]
+enum Suspicion {
+    /// The last invocation of the run answers as it does there; all others answer as in the linearization.
+    Reads { linearization: usize, run: Vec<usize> },
+    /// All invocations answer as in the run, which is no linearization.
+    Updates { run: Vec<usize> },
+}
+
+impl Examination {
+    /// Prepares the examination; `None` if the harness has too many linearizations.
+    ///
+    /// **Could reveal** is the rule behind the suspicions: each concurrent invocation either comes before the method under test
+    /// or after it, independently of the others. A reader then answers as if only some of the earlier updates had
+    /// happened; some of the invocations before an update see it already, or one after it does not see it. A harness of
+    /// which all such outcomes are atomic cannot show a method that misbehaves in these ways only, and is tried after
+    /// the others.
+    pub fn new(harness: &Harness, alphabet: &Alphabet) -> Option<Self> {
+        let lengths = harness.lengths();
+        let operations = harness.operations();
+        let all = linearizations(&lengths, &harness.order, MOST_LINEARIZATIONS)?;
+        let mut examination = Examination { operations, linearizations: all, suspicions: Vec::new() };
+        let targets = match harness.target {
+            Some(target) => target..target + 1,
+            None => 0..examination.operations.len(),
+        };
+        for target in targets {
+            let place = Place::new(harness, &lengths, target);
+            if alphabet.read_only(examination.operations[target]) {
+                examination.suspect_reader(target, &place);
+            } else {
+                examination.suspect_update(target, &place);
+            }
+        }
+        Some(examination)
+    }
+
+    /// Every run whose results are needed.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let suspicions = self.suspicions.iter().map(|suspicion| match suspicion {
+            Suspicion::Reads { run, .. } | Suspicion::Updates { run } => run,
+        });
+        self.linearizations.iter().chain(suspicions).map(|run| self.run(run))
+    }
+
+    /// The runs that the atomic outcomes need.
+    pub fn sequential_runs(&self) -> impl Iterator<Item = Run> + '_ {
+        self.linearizations.iter().map(|run| self.run(run))
+    }
+
+    /// The atomic outcomes; `None` if one of the linearizations has no results to rely on.
+    pub fn outcomes(&self, results: &Results) -> Option<Outcomes> {
+        let mut outcomes = Outcomes::default();
+        for linearization in &self.linearizations {
+            let outcome = self.outcome(linearization, results)?;
+            match outcomes.atomic.iter_mut().find(|(known, _)| *known == outcome) {
+                Some((_, list)) => list.push(linearization.clone()),
+                None => outcomes.atomic.push((outcome, vec![linearization.clone()])),
+            }
+        }
+        Some(outcomes)
+    }
+
+    /// Whether a method that misbehaves could show an outcome that is not atomic.
+    pub fn could_reveal(&self, outcomes: &Outcomes, results: &Results) -> bool {
+        self.suspicions.iter().any(|suspicion| self.reveals(suspicion, outcomes, results))
+    }
+
+    /// How much a harness could reveal: the part of the ways to misbehave that show an outcome that is not atomic, in
+    /// thousandths and rounded up, so that it is 0 only if the harness could reveal nothing.
+    pub fn promise(&self, outcomes: &Outcomes, results: &Results) -> u32 {
+        let shown =
+            self.suspicions.iter().filter(|suspicion| self.reveals(suspicion, outcomes, results)).count();
+        (shown * 1000).div_ceil(self.suspicions.len().max(1)) as u32
+    }
+
+    fn reveals(&self, suspicion: &Suspicion, outcomes: &Outcomes, results: &Results) -> bool {
+        match suspicion {
+            Suspicion::Updates { run } => {
+                self.outcome(run, results).is_some_and(|outcome| !outcomes.contains(&outcome))
+            }
+            Suspicion::Reads { linearization, run } => {
+                let target = run[run.len() - 1];
+                let answer =
+                    results.get(&self.run(run)).and_then(|results| results.as_ref()?.last().copied());
+                let others = self.outcome(&self.linearizations[*linearization], results);
+                answer.zip(others).is_some_and(|(answer, mut outcome)| {
+                    outcome[target] = answer;
+                    !outcomes.contains(&outcome)
+                })
+            }
+        }
+    }
+
+    fn run(&self, invocations: &[usize]) -> Run {
+        invocations.iter().map(|&invocation| self.operations[invocation]).collect()
+    }
+
+    /// The outcome of a run of all invocations.
+    fn outcome(&self, run: &[usize], results: &Results) -> Option<Outcome> {
+        let answers = results.get(&self.run(run))?.as_ref()?;
+        let mut outcome = vec![0; self.operations.len()];
+        for (&invocation, &answer) in run.iter().zip(answers) {
+            outcome[invocation] = answer;
+        }
+        Some(outcome)
+    }
+
+    /// In each linearization, the method misses some of the concurrent invocations that come before it.
+    fn suspect_reader(&mut self, target: usize, place: &Place) {
+        let mut known = FxHashSet::default();
+        for (number, linearization) in self.linearizations.iter().enumerate() {
+            let earlier = earlier(linearization, target);
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            for missed in subsets(&free) {
+                let mut run: Vec<usize> =
+                    earlier.iter().copied().filter(|one| !missed.contains(one)).collect();
+                run.push(target);
+                if known.insert((number, run.clone())) {
+                    self.suspicions.push(Suspicion::Reads { linearization: number, run });
+                }
+            }
+        }
+    }
+
+    /// In each linearization, some of the concurrent invocations that come before the method see what it does already, or it
+    /// misses them, which is the same; or one that comes after it misses it.
+    fn suspect_update(&mut self, target: usize, place: &Place) {
+        let mut known = FxHashSet::default();
+        for (number, linearization) in self.linearizations.iter().enumerate() {
+            let earlier = earlier(linearization, target);
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            let later = &linearization[earlier.len() + 1..];
+            for moved in subsets(&free) {
+                let mut run: Vec<usize> =
+                    earlier.iter().copied().filter(|one| !moved.contains(one)).collect();
+                run.push(target);
+                run.extend(moved);
+                run.extend(later);
+                if known.insert(run.clone()) {
+                    self.suspicions.push(Suspicion::Updates { run });
+                }
+            }
+            for (at, &other) in later.iter().enumerate().filter(|(_, other)| place.free[**other]) {
+                let run = [earlier, &later[..at], &[other]].concat();
+                self.suspicions.push(Suspicion::Reads { linearization: number, run });
+            }
+        }
+    }
+}
+
+/// The invocations that come before this one.
+fn earlier(linearization: &[usize], target: usize) -> &[usize] {
+    linearization.split(|&one| one == target).next().unwrap_or_default()
+}
+
+/// Which invocations of a harness may run at the same time as one of them.
+struct Place {
+    /// Lies in a sequence that runs at the same time.
+    free: Vec<bool>,
+}
+
+impl Place {
+    fn new(harness: &Harness, lengths: &[usize], target: usize) -> Self {
+        let starts = starts(lengths);
+        let order = closure(lengths.len(), &harness.order);
+        let sequence_of = |one: usize| starts.partition_point(|&start| start <= one) - 1;
+        let own = sequence_of(target);
+        let free = (0..lengths.iter().sum()).map(|one| {
+            let sequence = sequence_of(one);
+            sequence != own && !order[sequence][own] && !order[own][sequence]
+        });
+        Place { free: free.collect() }
+    }
+}
+
+/// All subsets of a few items.
+fn subsets(items: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    (0..1_u32 << items.len().min(16)).map(|mask| {
+        items.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, &item)| item).collect()
+    })
+}

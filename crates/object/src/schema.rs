@@ -1,0 +1,106 @@
+//! Schemas: sequences of invocations, with a partial order between the sequences (Section 3.1 of the paper).
+
+use std::fmt;
+
+use crate::value::{Value, separated};
+
+/// One call of a method with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Invocation {
+    /// The method's name; where several methods share name and number of parameters, with the types of its parameters
+    /// in angle brackets: `remove<int>`.
+    pub method: String,
+    /// The arguments.
+    pub arguments: Vec<Value>,
+}
+
+/// A harness in words: sequences that run at the same time, as far as the order between them permits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Schema {
+    /// The sequences; each is executed by a thread of its own.
+    pub sequences: Vec<Vec<Invocation>>,
+    /// Which sequences end before which others begin, both by their numbers from 0.
+    pub order: Vec<(usize, usize)>,
+}
+
+/// Why something is no schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// There must be something to run.
+    #[error("a harness needs at least one sequence, and each sequence at least one invocation")]
+    Empty,
+    /// A constraint speaks of a sequence that is not there.
+    #[error("there is no sequence {0}: they are counted from 0")]
+    NoSuchSequence(usize),
+    /// The constraints contradict each other.
+    #[error("the order between the sequences goes in a circle")]
+    Circle,
+}
+
+impl Schema {
+    /// A schema whose constraints make sense.
+    ///
+    /// # Errors
+    /// If a sequence is empty, or the order is none.
+    pub fn new(sequences: Vec<Vec<Invocation>>, order: Vec<(usize, usize)>) -> Result<Self, SchemaError> {
+        if sequences.is_empty() || sequences.iter().any(Vec::is_empty) {
+            return Err(SchemaError::Empty);
+        }
+        let numbers = order.iter().flat_map(|&(before, after)| [before, after]);
+        if let Some(number) = numbers.into_iter().find(|&number| number >= sequences.len()) {
+            return Err(SchemaError::NoSuchSequence(number));
+        }
+        let closed = closure(sequences.len(), &order);
+        if (0..sequences.len()).any(|number| closed[number][number]) {
+            return Err(SchemaError::Circle);
+        }
+        Ok(Schema { sequences, order })
+    }
+
+    /// How many invocations there are.
+    pub fn invocations(&self) -> usize {
+        self.sequences.iter().map(Vec::len).sum()
+    }
+}
+
+/// `table[i][j]`: sequence i comes before sequence j, directly or by way of others.
+pub(crate) fn closure(sequences: usize, order: &[(usize, usize)]) -> Vec<Vec<bool>> {
+    let mut before = vec![vec![false; sequences]; sequences];
+    for &(first, second) in order {
+        before[first][second] = true;
+    }
+    for middle in 0..sequences {
+        for first in 0..sequences {
+            for second in 0..sequences {
+                before[first][second] |= before[first][middle] && before[middle][second];
+            }
+        }
+    }
+    before
+}
+
+impl fmt::Display for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.method)?;
+        separated(f, &self.arguments, |f, argument| write!(f, "{argument}"))?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, sequence) in self.sequences.iter().enumerate() {
+            f.write_str(if at > 0 { ", [" } else { "[" })?;
+            for (at, invocation) in sequence.iter().enumerate() {
+                write!(f, "{}{invocation}", if at > 0 { "; " } else { "" })?;
+            }
+            f.write_str("]")?;
+        }
+        if !self.order.is_empty() {
+            f.write_str(", {")?;
+            separated(f, &self.order, |f, (before, after)| write!(f, "{before}<{after}"))?;
+            f.write_str("}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! An interleaving for the terminal: one column a thread, time downwards, an arrow where another thread goes on.
+
+use fissure_model::{
+    finding::Finding,
+    interleaving::{Interleaving, Step},
+};
+
+use crate::{
+    names,
+    steps::{self, Row},
+    style::{Painter, Style},
+    text::Options,
+    words,
+};
+
+/// Columns on the left for the numbers of the places.
+const GUTTER: usize = 6;
+/// Below this width a column would cut everything, and a plain list reads better.
+const NARROWEST: usize = 24;
+/// Wider columns only tear the threads apart.
+const WIDEST: usize = 46;
+
+/// The interleaving as lines, each with its line break; empty if there is nothing to show.
+pub(crate) fn render(finding: &Finding, options: &Options, painter: Painter) -> String {
+    let Some(interleaving) = &finding.interleaving else { return String::new() };
+    let rows = steps::rows(finding, interleaving, options.verbose);
+    let mut threads: Vec<usize> = Vec::new();
+    for row in &rows {
+        if let Row::Step(at) = row
+            && !threads.contains(&interleaving.steps[*at].thread)
+        {
+            threads.push(interleaving.steps[*at].thread);
+        }
+    }
+    if threads.is_empty() {
+        return String::new();
+    }
+    threads.sort_unstable();
+    let numbers = steps::site_numbers(finding, interleaving);
+    let width = (options.width.saturating_sub(GUTTER) / threads.len()).min(WIDEST);
+    let table = Table { interleaving, numbers, threads, width, painter };
+    if width < NARROWEST { table.list(&rows, options.width) } else { table.columns(&rows) }
+}
+
+struct Table<'a> {
+    interleaving: &'a Interleaving,
+    numbers: Vec<Option<usize>>,
+    /// The threads that have a column, by their numbers.
+    threads: Vec<usize>,
+    width: usize,
+    painter: Painter,
+}
+
+impl Table<'_> {
+    fn columns(&self, rows: &[Row]) -> String {
+        let mut text = " ".repeat(GUTTER);
+        for &thread in &self.threads {
+            let name = words::cut(&self.name(thread), self.width - 2);
+            text.push_str(&self.painter.paint(self.style(thread), &name));
+            text.push_str(&" ".repeat(self.width - name.chars().count()));
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        for row in rows {
+            let line = match row {
+                Row::Folded(count) => self.folded(*count),
+                Row::Switch(from, to) => self.switch(*from, *to),
+                Row::Step(at) => self.step(*at),
+            };
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    fn folded(&self, count: u64) -> String {
+        let words = format!("┊ … {}", words::count(count, "step", "steps"));
+        let mut line = " ".repeat(GUTTER) + &self.painter.paint(Style::Faint, &words);
+        if self.threads.len() > 1 {
+            line.push_str(&" ".repeat(self.width.saturating_sub(words.chars().count())));
+            line.push_str(&self.rails(1..self.threads.len(), '┊'));
+        }
+        line
+    }
+
+    fn switch(&self, from: usize, to: usize) -> String {
+        let column = |thread| self.threads.iter().position(|&known| known == thread).unwrap_or_default();
+        let (from_at, to_at) = (column(from), column(to));
+        let (left, right) = (from_at.min(to_at), from_at.max(to_at));
+        let length = (right - left) * self.width - 1;
+        let middle = format!("{:─<length$}", "─ switch ");
+        let arrow = if from_at < to_at { format!("└{middle}▶") } else { format!("◀{middle}┘") };
+        let mut line = " ".repeat(GUTTER) + &self.rails(0..left, '│');
+        line.push_str(&self.painter.paint(self.style(to), &arrow));
+        line.push_str(&" ".repeat(self.width - 1));
+        line.push_str(&self.rails(right + 1..self.threads.len(), '│'));
+        line
+    }
+
+    fn step(&self, at: usize) -> String {
+        let step = &self.interleaving.steps[at];
+        let mut line = self.number(at);
+        for (column, &thread) in self.threads.iter().enumerate() {
+            if thread == step.thread {
+                let (words, place) = cell(step, self.width - 3);
+                let shown = 2 + words.chars().count() + place.chars().count();
+                let words =
+                    if step.role.is_some() { self.painter.paint(Style::Strong, &words) } else { words };
+                let dot = self.painter.paint(self.style(thread), "●");
+                line.push_str(&format!("{dot} {words}{}", self.painter.paint(Style::Faint, &place)));
+                line.push_str(&" ".repeat(self.width - shown));
+            } else {
+                line.push_str(&self.rails(column..column + 1, '│'));
+            }
+        }
+        line
+    }
+
+    /// The lines of threads that do nothing just now.
+    fn rails(&self, columns: std::ops::Range<usize>, rail: char) -> String {
+        let rail = self.painter.paint(Style::Faint, &rail.to_string());
+        columns.map(|_| format!("{rail}{}", " ".repeat(self.width - 1))).collect()
+    }
+
+    fn list(&self, rows: &[Row], width: usize) -> String {
+        let mut text = String::new();
+        for row in rows {
+            let line = match row {
+                Row::Folded(count) => {
+                    let words = format!("… {}", words::count(*count, "step", "steps"));
+                    format!("{}{}", " ".repeat(GUTTER), self.painter.paint(Style::Faint, &words))
+                }
+                Row::Switch(_, to) => {
+                    let words = format!("─▶ switch to {}", self.name(*to));
+                    format!("{}{}", " ".repeat(GUTTER), self.painter.paint(self.style(*to), &words))
+                }
+                Row::Step(at) => {
+                    let step = &self.interleaving.steps[*at];
+                    let name = self.name(step.thread);
+                    let left = width.saturating_sub(GUTTER + name.chars().count() + 2).max(20);
+                    let (words, place) = cell(step, left);
+                    let name = self.painter.paint(self.style(step.thread), &name);
+                    let place = self.painter.paint(Style::Faint, &place);
+                    format!("{}{name}: {words}{place}", self.number(*at))
+                }
+            };
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The number of the place that a step is, as wide as the gutter.
+    fn number(&self, at: usize) -> String {
+        match self.numbers.get(at).copied().flatten() {
+            Some(number) => format!("{:>5} ", format!("({number})")),
+            None => " ".repeat(GUTTER),
+        }
+    }
+
+    fn name(&self, thread: usize) -> String {
+        match self.interleaving.threads.get(thread).map(String::as_str) {
+            Some("") | None => format!("thread {}", thread + 1),
+            Some(name) => words::clean(name),
+        }
+    }
+
+    fn style(&self, thread: usize) -> Style {
+        Style::Thread(thread)
+    }
+}
+
+/// What a step does and where, in at most `width` characters together.
+fn cell(step: &Step, width: usize) -> (String, String) {
+    let words = words::clean(&names::step(step));
+    let length = words.chars().count();
+    let place = step.at.as_ref().map(|at| match (&at.file, at.line) {
+        (Some(file), Some(line)) => format!("  {}:{line}", words::clean(file)),
+        _ => String::new(),
+    });
+    let place = place.unwrap_or_default();
+    if length + place.chars().count() <= width {
+        return (words, place);
+    }
+    let line = place.rsplit_once(':').map(|(_, line)| format!("  :{line}")).unwrap_or_default();
+    if length + line.chars().count() <= width {
+        return (words, line);
+    }
+    (words::cut(&words, width), String::new())
+}

@@ -1,0 +1,103 @@
+//! A source line with carets below what it is about.
+
+use fissure_model::finding::{Finding, Kind, Site};
+
+use crate::words;
+
+/// A line of source as it is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// The line, cut to the width.
+    pub(crate) line: String,
+    /// Columns before the first caret.
+    pub(crate) start: usize,
+    /// How many carets.
+    pub(crate) length: usize,
+}
+
+/// The excerpt for a site of a finding from the text of its line.
+pub(crate) fn excerpt(finding: &Finding, site: &Site, source: &str, width: usize) -> Excerpt {
+    let line = words::source_line(source, width);
+    for (word, last) in wanted(finding, site) {
+        if let Some(start) = find_word(&line, word, last) {
+            return Excerpt { start, length: word.chars().count(), line };
+        }
+    }
+    let start = line.chars().take_while(|c| c.is_whitespace()).count();
+    let length = statement(&line).chars().count().saturating_sub(start).max(1);
+    Excerpt { line, start, length }
+}
+
+/// The words worth pointing at, the best first, and whether their last occurrence is meant.
+fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
+    let member = finding.subject.rsplit('.').next().unwrap_or_default();
+    match site.role.as_str() {
+        // `balance = balance + 1` writes on the left and reads on the right.
+        "read" if finding.kind == Kind::DataRace => vec![(member, true)],
+        "write" if finding.kind == Kind::DataRace => vec![(member, false)],
+        "entered" => vec![("synchronized", false), (site.method.as_str(), false)],
+        "acquire" | "acquired" | "reacquire" | "reacquired" | "interfere" | "interfered" => {
+            vec![("synchronized", false), ("lock", false)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Where a whole word stands in a line, counted in characters.
+fn find_word(line: &str, word: &str, last: bool) -> Option<usize> {
+    if word.is_empty() {
+        return None;
+    }
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let code = statement(line);
+    let mut whole = code.match_indices(word).filter(|(at, _)| {
+        let before = code[..*at].chars().next_back();
+        let after = code[at + word.len()..].chars().next();
+        !before.is_some_and(part) && !after.is_some_and(part)
+    });
+    let found = if last { whole.last() } else { whole.next() };
+    found.map(|(at, _)| code[..at].chars().count())
+}
+
+/// The line without a comment at its end.
+fn statement(line: &str) -> &str {
+    // Slashes inside a string literal are rare and harmless here: the carets only get shorter.
+    let code = line.split(" //").next().unwrap_or(line).trim_end();
+    if code.trim().is_empty() { line } else { code }
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::finding::Status;
+
+    use super::*;
+
+    fn check(role: &str, source: &str, expected: &str) {
+        let finding = Finding::new(Kind::DataRace, Status::Warning, "racer", "com.acme.Account.balance");
+        let site = Site {
+            role: role.to_owned(),
+            thread: "T".to_owned(),
+            class: "com.acme.Account".to_owned(),
+            method: "deposit".to_owned(),
+            file: None,
+            line: None,
+            stack: Vec::new(),
+            locks: Vec::new(),
+        };
+        let excerpt = excerpt(&finding, &site, source, 80);
+        let carets = " ".repeat(excerpt.start) + &"^".repeat(excerpt.length);
+        assert_eq!(carets, expected, "{role} in {source}");
+    }
+
+    #[test]
+    fn carets_stand_below_the_word_in_question() {
+        check("write", "  balance = balance + x;", "  ^^^^^^^");
+        check("read", "  balance = balance + x;", "            ^^^^^^^");
+        check("read", "  sum(rebalance, balance2); // balance", "  ^^^^^^^^^^^^^^^^^^^^^^^^^");
+        check("write", "  ä.balance++;", "    ^^^^^^^");
+        check("entered", "  void deposit(int x) {", "       ^^^^^^^");
+        check("entered", "  synchronized void deposit() {", "  ^^^^^^^^^^^^");
+        check("other", "\tfoo();  ", "    ^^^^^^");
+        check("other", "// only", "^^^^^^^");
+    }
+}

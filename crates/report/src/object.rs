@@ -1,0 +1,207 @@
+//! What was found out about a class, method by method: a table, then each violation with what it should have been.
+
+use serde::Serialize;
+
+use crate::{
+    style::{Painter, Style},
+    text::Options,
+    words,
+};
+
+/// A class whose methods were tested.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ObjectReport {
+    /// The class, with its package.
+    pub class: String,
+    /// The version of the JVM.
+    pub java: String,
+    /// The core methods.
+    pub core: Vec<String>,
+    /// Where the core comes from: `given`, `built in` or `inferred`.
+    pub core_is: String,
+    /// The most invocations in a harness.
+    pub invocations: usize,
+    /// The most sequences in a harness.
+    pub sequences: usize,
+    /// The core itself first, then the methods.
+    pub methods: Vec<MethodReport>,
+    /// Methods that were not tested.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A method that was tested.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MethodReport {
+    /// The method, or `core` for the core alone.
+    pub method: String,
+    /// Whether no violation was seen.
+    pub atomic: bool,
+    /// How many harnesses were executed.
+    pub harnesses: u64,
+    /// How often, all together.
+    pub executions: u64,
+    /// The time until the violation was seen, or all that was spent.
+    pub seconds: f64,
+    /// The most different values in a harness.
+    pub values: usize,
+    /// What was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<ViolationReport>,
+}
+
+/// An outcome that no order of the invocations explains.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ViolationReport {
+    /// The finding's subject.
+    pub subject: String,
+    /// The harness.
+    pub harness: String,
+    /// Its outcome.
+    pub outcome: String,
+    /// How often the outcome was seen.
+    pub hits: u64,
+    /// In how many executions of the harness.
+    pub executions: u64,
+    /// What it should have been one of.
+    pub atomic: Vec<AtomicOutcome>,
+}
+
+/// An outcome that some order of the invocations explains.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AtomicOutcome {
+    /// The outcome.
+    pub outcome: String,
+    /// The orders.
+    pub linearizations: Vec<String>,
+}
+
+/// A method that was not tested.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The method with the types of its parameters.
+    pub method: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The report as text; each line ends with a line break.
+pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> String {
+    let painter = Painter { color: options.color };
+    let mut text = format!(
+        "{} on Java {}\ncore ({}): {}\n\n",
+        painter.paint(Style::Strong, &report.class),
+        report.java,
+        report.core_is,
+        report.core.join(", ")
+    );
+    let width = report.methods.iter().map(|method| method.method.chars().count()).max().unwrap_or(0);
+    for method in &report.methods {
+        text.push_str(&row(method, width, painter, options));
+    }
+    for method in &report.methods {
+        if let Some(violation) = &method.violation {
+            text.push('\n');
+            text.push_str(&story(violation, painter, options));
+        }
+    }
+    text.push('\n');
+    for (reason, methods) in by_reason(&report.left_out, options.verbose) {
+        say(&mut text, "not tested: ", &format!("{reason}: {methods}"), options, painter);
+    }
+    for notice in notices {
+        say(&mut text, "note: ", notice, options, painter);
+    }
+    say(&mut text, "fissure: ", &summary(report), options, painter);
+    text
+}
+
+fn row(method: &MethodReport, width: usize, painter: Painter, options: &Options) -> String {
+    let name = format!("{:<width$}", words::clean(&method.method));
+    let effort = format!(
+        "{} in {}, {:.2} s",
+        words::count(method.executions, "execution", "executions"),
+        words::count(method.harnesses, "harness", "harnesses"),
+        method.seconds
+    );
+    let Some(violation) = &method.violation else {
+        return format!("  {name}  atomic as far as was tried  {}\n", painter.paint(Style::Faint, &effort));
+    };
+    let label = painter.paint(Style::Alarm, "not atomic");
+    let line = format!("{} gave {}", violation.harness, violation.outcome);
+    let line = words::source_line(&line, options.width.saturating_sub(width + 16).max(40));
+    format!("  {name}  {label}  {line}\n")
+}
+
+fn story(violation: &ViolationReport, painter: Painter, options: &Options) -> String {
+    let mut text = format!(
+        "{}: {} is not atomic\n",
+        painter.paint(Style::Alarm, "confirmed[non-atomic-method]"),
+        painter.paint(Style::Strong, &words::clean(&violation.subject))
+    );
+    text.push_str(&format!("  harness  {}\n", words::clean(&violation.harness)));
+    text.push_str(&format!(
+        "  outcome  {}   {} of {}\n",
+        painter.paint(Style::Strong, &words::clean(&violation.outcome)),
+        words::thousands(violation.hits),
+        words::count(violation.executions, "execution", "executions")
+    ));
+    text.push_str("  but one invocation after the other gives\n");
+    for atomic in &violation.atomic {
+        text.push_str(&format!("           {}\n", words::clean(&atomic.outcome)));
+        let shown = if options.verbose { atomic.linearizations.len() } else { 1 };
+        for order in atomic.linearizations.iter().take(shown) {
+            let order = format!("by {order}");
+            text.push_str(&format!("             {}\n", painter.paint(Style::Faint, &words::clean(&order))));
+        }
+        if shown < atomic.linearizations.len() {
+            let more =
+                words::count((atomic.linearizations.len() - shown) as u64, "other order", "other orders");
+            text.push_str(&format!("             {}\n", painter.paint(Style::Faint, &format!("and {more}"))));
+        }
+    }
+    text
+}
+
+fn say(text: &mut String, lead: &str, sentence: &str, options: &Options, painter: Painter) {
+    let indent = lead.chars().count();
+    let width = options.width.saturating_sub(indent).max(20);
+    for (at, line) in words::wrap(&words::clean(sentence), width).iter().enumerate() {
+        let lead = if at == 0 { lead } else { &" ".repeat(indent) };
+        text.push_str(&format!("{}{line}\n", painter.paint(Style::Strong, lead)));
+    }
+}
+
+/// What was left out, by reason; names of many alike are given only once, and in full if everything is to be told.
+fn by_reason(left_out: &[LeftOut], verbose: bool) -> Vec<(&str, String)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for left in left_out {
+        let name =
+            if verbose { left.method.as_str() } else { left.method.split('(').next().unwrap_or_default() };
+        match reasons.iter_mut().find(|(reason, _)| *reason == left.reason) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&left.reason, vec![name])),
+        }
+    }
+    reasons.into_iter().map(|(reason, names)| (reason, names.join(", "))).collect()
+}
+
+fn summary(report: &ObjectReport) -> String {
+    let tested = report.methods.iter().filter(|method| method.method != "core").count() as u64;
+    let violated = report.methods.iter().filter(|method| method.violation.is_some()).count() as u64;
+    let executions: u64 = report.methods.iter().map(|method| method.executions).sum();
+    let found = match violated {
+        0 => "found nothing".to_owned(),
+        _ => format!(
+            "found {}",
+            words::count(violated, "method that is not atomic", "methods that are not atomic")
+        ),
+    };
+    format!(
+        "{found}, of {} tested; harnesses of up to {} invocations in {} sequences, {}",
+        tested,
+        report.invocations,
+        report.sequences,
+        words::count(executions, "execution", "executions")
+    )
+}

@@ -1,0 +1,111 @@
+//! Fingerprints that survive edits which do not touch the finding: shifted lines and renamed local variables.
+//!
+//! An id tells the findings of one version of a program apart. A fingerprint recognises a finding in the next version:
+//! it is made of the kind and of names that only change when the code in question is changed itself.
+
+use fissure_model::finding::{Finding, Kind, fingerprint as hash};
+
+/// The fingerprint of a finding: 16 hexadecimal digits.
+///
+/// Two findings may share one, such as two blocks of the same method; baselines then count them.
+pub fn fingerprint(finding: &Finding) -> String {
+    let subject = stable_subject(finding);
+    let mut parts = vec![format!("{:?}", finding.kind), subject];
+    match finding.kind {
+        // One subject, one finding: which of its places a run shows is chance.
+        Kind::DataRace | Kind::AtomicityViolation | Kind::NonAtomicMethod => {}
+        Kind::AtomicSetViolation | Kind::Deadlock | Kind::Custom => {
+            parts.extend(finding.pattern.map(|pattern| pattern.to_string()));
+            let mut members: Vec<String> = finding
+                .sites
+                .iter()
+                .map(|site| format!("{}.{}", without_numbers(&site.class), without_numbers(&site.method)))
+                .collect();
+            members.sort();
+            members.dedup();
+            parts.extend(members);
+        }
+    }
+    hash(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The subject without line numbers and names of local variables.
+fn stable_subject(finding: &Finding) -> String {
+    let subject = finding.subject.as_str();
+    let subject = match subject.rsplit_once(':') {
+        Some((member, line)) if !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()) => member,
+        _ => subject,
+    };
+    // The race of an array that only a local variable holds is named by class, method and variable.
+    if finding.kind == Kind::DataRace
+        && let Some((member, _)) = subject.rsplit_once('.')
+        && finding.sites.iter().any(|site| format!("{}.{}", site.class, site.method) == member)
+    {
+        let local = finding.field_type.as_deref().unwrap_or("local");
+        return without_numbers(&format!("{member}.{local}"));
+    }
+    without_numbers(subject)
+}
+
+/// The compiler numbers lambdas in the order of a class's lines (`lambda$main$3`): the number says nothing.
+fn without_numbers(name: &str) -> String {
+    let Some((before, after)) = name.split_once("lambda$") else { return name.to_owned() };
+    let end = after.find('.').unwrap_or(after.len());
+    let (lambda, rest) = after.split_at(end);
+    let lambda = match lambda.rsplit_once('$') {
+        Some((method, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => method,
+        _ => lambda,
+    };
+    format!("{before}lambda${lambda}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::finding::{Site, Status};
+
+    use super::*;
+
+    fn finding(kind: Kind, subject: &str, places: &[(&str, u32)]) -> Finding {
+        let sites = places.iter().map(|(place, line)| {
+            let (class, method) = place.rsplit_once('.').unwrap();
+            Site {
+                role: "write".to_owned(),
+                thread: format!("T{line}"),
+                class: class.to_owned(),
+                method: method.to_owned(),
+                file: None,
+                line: Some(*line),
+                stack: Vec::new(),
+                locks: Vec::new(),
+            }
+        });
+        let field_type = (kind == Kind::DataRace).then(|| "int[]".to_owned());
+        Finding { sites: sites.collect(), field_type, ..Finding::new(kind, Status::Warning, "x", subject) }
+    }
+
+    fn check(kind: Kind, a: (&str, &[(&str, u32)]), b: (&str, &[(&str, u32)]), same: bool) {
+        let (a, b) = (finding(kind, a.0, a.1), finding(kind, b.0, b.1));
+        assert_eq!(fingerprint(&a) == fingerprint(&b), same, "{} and {}", a.subject, b.subject);
+    }
+
+    #[test]
+    fn edits_elsewhere_do_not_change_them() {
+        use Kind::{AtomicSetViolation, AtomicityViolation, DataRace};
+        check(DataRace, ("A.x", &[("A.m", 1)]), ("A.x", &[("B.n", 9)]), true);
+        check(DataRace, ("A.x", &[]), ("A.y", &[]), false);
+        check(DataRace, ("A.m.data", &[("A.m", 1)]), ("A.m.values", &[("A.m", 2)]), true);
+        check(DataRace, ("A.B.data", &[("A.m", 1)]), ("A.B.values", &[("A.m", 2)]), false);
+        check(
+            DataRace,
+            ("A.lambda$m$0.a", &[("A.lambda$m$0", 1)]),
+            ("A.lambda$m$3.b", &[("A.lambda$m$3", 2)]),
+            true,
+        );
+        check(AtomicityViolation, ("A.m:10", &[]), ("A.m:17", &[]), true);
+        check(AtomicityViolation, ("A.m:10", &[]), ("A.n:10", &[]), false);
+        check(AtomicityViolation, ("A.lambda$m$0:3", &[]), ("A.lambda$m$1:4", &[]), true);
+        check(AtomicityViolation, ("A.lambda$m$0", &[]), ("A.lambda$n$0", &[]), false);
+        check(AtomicSetViolation, ("A", &[("A.m", 1), ("A.n", 2)]), ("A", &[("A.n", 7), ("A.m", 8)]), true);
+        check(AtomicSetViolation, ("A", &[("A.m", 1)]), ("A", &[("A.n", 1)]), false);
+    }
+}

@@ -1,0 +1,71 @@
+//! The HTML page as text: complete in itself, and safe whatever a program calls its classes. How it behaves is tried in
+//! a real browser by `browser.rs`.
+
+mod common;
+
+use fissure_report::{NoSources, Report, SourceFinder, html};
+
+use common::{Sources, hunt};
+
+fn render(report: &Report, sources: &dyn SourceFinder) -> String {
+    html::render(report, "1.2.3", sources).unwrap()
+}
+
+/// The page without what does not come from the report.
+fn body(page: &str) -> String {
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, rest) = rest.split_once("</style>").unwrap();
+    let (body, script) = rest.split_once("</script>\n<script>").unwrap();
+    let (_, end) = script.split_once("</script>").unwrap();
+    format!("{head}{body}{end}")
+}
+
+#[test]
+fn the_page_is_kept() {
+    insta::assert_snapshot!("one", body(&render(&hunt(vec![common::append()]), &Sources)));
+    insta::assert_snapshot!("empty", body(&render(&hunt(Vec::new()), &NoSources)));
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let page = render(&hunt(common::all_kinds()), &Sources);
+    for forbidden in ["http://", "https://", "src=", "@import", "url("] {
+        let found: Vec<&str> = page
+            .match_indices(forbidden)
+            .map(|(at, _)| &page[at.saturating_sub(30)..(at + 40).min(page.len())])
+            // Names of namespaces and references inside the page are not fetched.
+            .filter(|around| !around.contains("xmlns=") && !around.contains("url(#arrow"))
+            .collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn foreign_text_stays_text() {
+    struct Hostile;
+    impl SourceFinder for Hostile {
+        fn line(&self, _class: &str, _file: &str, line: u32) -> Option<String> {
+            (line < 9).then(|| common::HOSTILE.to_owned())
+        }
+        fn path(&self, _class: &str, _file: &str) -> Option<String> {
+            Some(common::HOSTILE.to_owned())
+        }
+    }
+    let mut report = hunt(vec![common::hostile()]);
+    report.command = vec![common::HOSTILE.to_owned()];
+    report.notices = vec![common::HOSTILE.to_owned()];
+    report.problem = Some(common::HOSTILE.to_owned());
+    let page = render(&report, &Hostile);
+    assert!(!page.contains("<img"), "an element came out of a name");
+    assert!(!page.contains("60481729"), "a name was taken for a template");
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(!page.contains(['\u{1b}', '\u{0}', '\u{202e}']), "control characters came through");
+}
+
+#[test]
+fn reports_without_findings_or_sources_have_pages() {
+    assert!(render(&hunt(Vec::new()), &NoSources).contains("Nothing was found"));
+    let blind = Report { problem: Some("blind".to_owned()), ..Report::default() };
+    let page = render(&blind, &NoSources);
+    assert!(page.contains("This result means nothing") && !page.contains("Nothing was found"));
+}

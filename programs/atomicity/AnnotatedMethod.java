@@ -1,0 +1,44 @@
+// An annotation that only class files keep says that the method must be atomic, but it takes its lock twice.
+// fissure: must-find atomizer atomicity-violation AnnotatedMethod.scale
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class AnnotatedMethod {
+    @Retention(RetentionPolicy.CLASS)
+    @Target({ElementType.METHOD, ElementType.TYPE})
+    @interface Atomic {}
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private int width = 1;
+    private int height = 1;
+
+    @Atomic
+    void scale(int factor) {
+        lock.lock();
+        try {
+            width *= factor;
+        } finally {
+            lock.unlock();
+        }
+        lock.lock();
+        try {
+            height *= factor;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        AnnotatedMethod shape = new AnnotatedMethod();
+        Thread one = new Thread(() -> shape.scale(2));
+        Thread other = new Thread(() -> shape.scale(3));
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

@@ -1,0 +1,26 @@
+// One write makes the value seen by those who do not take the lock, which is all that they look at.
+public class DoubleCheckedPairFixed {
+    private volatile String value;
+
+    String get() {
+        if (value == null) {
+            synchronized (this) {
+                if (value == null) {
+                    value = "made";
+                }
+            }
+        }
+        return value;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        DoubleCheckedPairFixed lazy = new DoubleCheckedPairFixed();
+        Thread one = new Thread(lazy::get);
+        Thread other = new Thread(lazy::get);
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

@@ -1,0 +1,28 @@
+// The vector is used under the owner's lock, but not by everyone.
+// fissure: must-find atomizer atomicity-violation LooseVector.add
+import java.util.Vector;
+
+public class LooseVector {
+    private final Vector<String> names = new Vector<>();
+
+    synchronized void add(String name) {
+        if (!names.contains(name)) {
+            names.add(name);
+        }
+    }
+
+    void forget() {
+        names.clear();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        LooseVector list = new LooseVector();
+        Thread one = new Thread(() -> list.add("a"));
+        Thread other = new Thread(list::forget);
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

@@ -1,0 +1,38 @@
+// The inner lock is left and entered again while the outer one is held, which others do not need.
+// fissure: must-find atomizer atomicity-violation NestedBlocks.widen:10
+public class NestedBlocks {
+    private final Object outer = new Object();
+    private final Object inner = new Object();
+    private int low;
+    private int high;
+
+    void widen() {
+        synchronized (outer) {
+            synchronized (inner) {
+                low--;
+            }
+            synchronized (inner) {
+                high++;
+            }
+        }
+    }
+
+    void swap() {
+        synchronized (inner) {
+            int old = low;
+            low = high;
+            high = old;
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        NestedBlocks range = new NestedBlocks();
+        Thread one = new Thread(range::widen);
+        Thread other = new Thread(range::swap);
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

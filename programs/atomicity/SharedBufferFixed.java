@@ -1,0 +1,21 @@
+// The rule about locks of one thread: each line has a buffer of its own, whose lock nobody else takes.
+// fissure: rule thread-local-lock SharedBufferFixed.line
+public class SharedBufferFixed {
+    synchronized String line(String name) {
+        StringBuffer text = new StringBuffer();
+        text.append(name);
+        text.append(';');
+        return text.toString();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        SharedBufferFixed lines = new SharedBufferFixed();
+        Thread one = new Thread(() -> lines.line("a"));
+        Thread other = new Thread(() -> lines.line("b"));
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

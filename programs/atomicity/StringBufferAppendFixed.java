@@ -1,0 +1,20 @@
+// Whoever appends holds the argument's lock, so that nobody can change it meanwhile.
+public class StringBufferAppendFixed {
+    static final StringBuffer shared = new StringBuffer("abc");
+
+    static void append() {
+        synchronized (shared) {
+            new StringBuffer().append(shared);
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread one = new Thread(StringBufferAppendFixed::append);
+        Thread other = new Thread(() -> shared.setLength(0));
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println("done");
+    }
+}

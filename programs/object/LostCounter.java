@@ -1,0 +1,16 @@
+// A counter that loses updates: its own basic operation is not atomic, and that is the finding.
+// fissure: object
+// fissure: non-atomic increment
+public class LostCounter {
+    private volatile int value;
+
+    public int increment() {
+        int next = value + 1;
+        value = next;
+        return next;
+    }
+
+    public int get() {
+        return value;
+    }
+}

@@ -1,0 +1,25 @@
+// The same with one atomic step.
+// fissure: object
+// fissure: atomic getAndReset
+// fissure: atomic isZero
+import java.util.concurrent.atomic.AtomicLong;
+
+public class ResetCounterFixed {
+    private final AtomicLong value = new AtomicLong();
+
+    public void increment() {
+        value.incrementAndGet();
+    }
+
+    public long get() {
+        return value.get();
+    }
+
+    public boolean isZero() {
+        return value.get() == 0;
+    }
+
+    public long getAndReset() {
+        return value.getAndSet(0);
+    }
+}

@@ -1,0 +1,197 @@
+//! The paper's evaluation of non-atomic methods on this machine and JDK: its 87 harnesses executed for a second each, then
+//! the search for the same methods, next to the published numbers.
+
+use std::{collections::BTreeMap, path::PathBuf, process::Command};
+
+use anyhow::{Context, Result, bail};
+use fissure_object::published::{Row, rows};
+use serde_json::Value;
+
+use crate::{
+    statistics::median,
+    workspace::{cargo, fresh_folder, line, succeed, target},
+};
+
+/// What the user asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    /// How long each published harness is executed.
+    seconds: u32,
+    /// How long each method is searched for, in seconds.
+    budget: u32,
+    /// Only classes whose name contains this.
+    class: Option<String>,
+}
+
+/// What one command of Fissure found out.
+struct Bench {
+    fissure: PathBuf,
+    folder: PathBuf,
+    options: Options,
+}
+
+/// Builds, measures and prints.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = parse(arguments)?;
+    succeed(&mut cargo(&["build", "--release", "--package", "fissure"]))?;
+    let bench =
+        Bench { fissure: target()?.join("release/fissure"), folder: fresh_folder("bench-object")?, options };
+    let wanted = |row: &Row| bench.options.class.as_ref().is_none_or(|class| row.class.contains(class));
+    let rows: Vec<Row> = rows().into_iter().filter(wanted).collect();
+    let violating = bench.harnesses(&rows)?;
+    bench.search(&rows, &violating)
+}
+
+fn parse(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options { seconds: 1, budget: 30, class: None };
+    for pair in arguments.chunks(2) {
+        match *pair {
+            ["--seconds", number] => options.seconds = number.parse().context("--seconds takes a number")?,
+            ["--budget", number] => options.budget = number.parse().context("--budget takes a number")?,
+            ["--class", name] => options.class = Some(name.to_owned()),
+            _ => bail!("'{}' is not known: [--seconds N] [--budget N] [--class NAME]", pair.join(" ")),
+        }
+    }
+    Ok(options)
+}
+
+impl Bench {
+    /// Executes each published harness as it is; says for which rows it shows a violation.
+    fn harnesses(&self, rows: &[Row]) -> Result<Vec<bool>> {
+        println!("published harnesses, {} s each; the paper: JDK 8u121, 4 cores\n", self.options.seconds);
+        println!(
+            "{:<22}{:<22}{:>14}{:>22}{:>22}",
+            "class", "method", "executions/s", "seen here", "seen in the paper"
+        );
+        let (mut violating, mut rates) = (Vec::new(), Vec::new());
+        for row in rows {
+            let budget = format!("{}s", self.options.seconds);
+            let harness = row.harness.to_string();
+            let report = self.object(&row.class, &["--harness", &harness, "--budget", &budget])?;
+            let method = &report["object"]["methods"][0];
+            let executions = method["executions"].as_u64().unwrap_or(0);
+            let hits = method["violation"]["hits"].as_u64().unwrap_or(0);
+            let rate = executions as f64 / f64::from(self.options.seconds);
+            violating.push(hits > 0);
+            rates.push(rate);
+            println!(
+                "{:<22}{:<22}{rate:>14.0}{:>22}{:>22}",
+                simple(&row.class),
+                row.method,
+                format!("{hits} / {executions}"),
+                format!("{} / {}", row.hits, row.executions)
+            );
+        }
+        let number = violating.iter().filter(|violating| **violating).count();
+        println!(
+            "\n{number} of {} violate here; median {:.0} executions a second\n",
+            rows.len(),
+            median(&rates)
+        );
+        Ok(violating)
+    }
+
+    /// Searches for all methods of the rows, class by class.
+    fn search(&self, rows: &[Row], violating: &[bool]) -> Result<()> {
+        println!("search, at most {} s a method\n", self.options.budget);
+        println!("{:<22}{:<22}{:>10}{:>12}{:>12}  harness", "class", "method", "harnesses", "time", "paper");
+        let mut classes: BTreeMap<&str, Vec<(&Row, bool)>> = BTreeMap::new();
+        for (row, violating) in rows.iter().zip(violating) {
+            classes.entry(&row.class).or_default().push((row, *violating));
+        }
+        let (mut times, mut missed) = (Vec::new(), Vec::new());
+        for (class, rows) in classes {
+            let budget = format!("{}s", self.options.budget);
+            let mut arguments = vec!["--budget", &budget, "--trust-core"];
+            rows.iter().for_each(|(row, _)| arguments.extend(["--method", row.method.as_str()]));
+            let report = self.object(class, &arguments)?;
+            for (row, violating) in rows {
+                let parameters = parameters(row);
+                let methods = report["object"]["methods"].as_array().context("no methods in the report")?;
+                // Of overloaded methods, the one that the paper's harness calls.
+                let found = methods.iter().filter(|one| one["method"] == row.method.as_str()).find(|one| {
+                    let harness = one["violation"]["harness"].as_str().unwrap_or_default();
+                    harness.parse().is_ok_and(|schema| calls(&schema, &row.method) == Some(parameters))
+                });
+                let (tried, time, harness) = match found {
+                    Some(one) => {
+                        let seconds = one["seconds"].as_f64().unwrap_or_default();
+                        times.push(seconds);
+                        let harness = one["violation"]["harness"].as_str().unwrap_or_default();
+                        (one["harnesses"].to_string(), format!("{seconds:.2} s"), harness.to_owned())
+                    }
+                    None => {
+                        missed.extend(violating.then(|| format!("{}.{}", simple(class), row.method)));
+                        (String::new(), "-".to_owned(), String::new())
+                    }
+                };
+                let paper = format!("{} s", row.seconds);
+                println!(
+                    "{:<22}{:<22}{tried:>10}{time:>12}{paper:>12}  {harness}",
+                    simple(class),
+                    row.method
+                );
+            }
+        }
+        if !times.is_empty() {
+            let mean = times.iter().sum::<f64>() / times.len() as f64;
+            println!(
+                "\n{} methods exposed: mean {mean:.2} s, median {:.2} s (paper: mean 352 s, median 26 s)",
+                times.len(),
+                median(&times)
+            );
+        }
+        println!(
+            "methods whose published harness violates here but that the search missed: {}",
+            missed.len()
+        );
+        missed.iter().for_each(|name| println!("  {name}"));
+        Ok(())
+    }
+
+    /// One command, and its report.
+    fn object(&self, class: &str, arguments: &[&str]) -> Result<Value> {
+        let json = self.folder.join("report.json");
+        let mut command = Command::new(&self.fissure);
+        command.args(["object", class]).args(arguments).arg("--json").arg(&json);
+        let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            bail!("{} failed: {}", line(&command), String::from_utf8_lossy(&output.stderr));
+        }
+        let text = std::fs::read_to_string(&json).context("no report was written")?;
+        serde_json::from_str(&text).context("the report is no JSON")
+    }
+}
+
+/// With how many arguments the paper's harness calls the method under test.
+fn parameters(row: &Row) -> usize {
+    calls(&row.harness, &row.method).unwrap_or(0)
+}
+
+fn calls(schema: &fissure_object::Schema, method: &str) -> Option<usize> {
+    schema.sequences.iter().flatten().find(|one| one.method == method).map(|one| one.arguments.len())
+}
+
+fn simple(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let options = parse(&["--seconds", "2", "--class", "Hash"]).unwrap();
+        assert_eq!(options, Options { seconds: 2, budget: 30, class: Some("Hash".to_owned()) });
+        assert!(parse(&["--bogus", "2"]).is_err());
+        assert!(parse(&["--seconds", "x"]).is_err());
+    }
+
+    #[test]
+    fn the_called_method_tells_which_overload_is_meant() {
+        let schema = "[offer(1); remove(1)], [poll()]".parse().unwrap();
+        assert_eq!(calls(&schema, "remove"), Some(1));
+        assert_eq!(calls(&schema, "clear"), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! Tries the HTML report in a real browser, which is installed if there is none.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    jdk::{find_program, install_other},
+    workspace::{cargo, fresh_folder, succeed},
+};
+
+/// Names under which Chromium and its relatives are installed.
+const NAMES: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+/// Where it is on systems that keep it off the search path.
+const ELSEWHERE: [&str; 2] = [
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+const PACKAGES: [(&str, &[&str]); 6] = [
+    ("apt-get", &["chromium", "chromium-browser"]),
+    ("dnf", &["chromium-headless", "chromium"]),
+    ("pacman", &["chromium"]),
+    ("zypper", &["chromium"]),
+    ("apk", &["chromium"]),
+    ("brew", &["chromium"]),
+];
+
+const ADVICE: &str = "install Chromium and put it on PATH, or name it in FISSURE_CHROMIUM";
+
+/// Runs the tests that need a browser. Screenshots stay in the target folder, to be looked at.
+pub(crate) fn run() -> Result<()> {
+    let browser = match find() {
+        Some(browser) => browser,
+        None => {
+            println!("no Chromium was found by FISSURE_CHROMIUM or PATH");
+            install_other(&PACKAGES)
+                .with_context(|| format!("installing Chromium did not work; {ADVICE}"))?;
+            find().with_context(|| format!("Chromium was installed, but is still not found; {ADVICE}"))?
+        }
+    };
+    let screenshots = fresh_folder("browser")?;
+    let mut tests = cargo(&["test", "--package", "fissure-report", "--test", "browser", "--", "--ignored"]);
+    tests.env("FISSURE_CHROMIUM", &browser).env("FISSURE_SCREENSHOTS", &screenshots);
+    succeed(&mut tests)?;
+    println!("screenshots are in {}", screenshots.display());
+    Ok(())
+}
+
+fn find() -> Option<PathBuf> {
+    env::var_os("FISSURE_CHROMIUM")
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(find_program(&NAMES))
+        .chain(ELSEWHERE.iter().map(PathBuf::from))
+        .find(|path| Path::is_file(path))
+}
