@@ -1,7 +1,8 @@
-// Two accounts. A transfer takes from one and gives to the other in two locked steps, and the total of a moment between them is
-// wrong. The class and its methods are not public, and one of them takes an enumeration.
-// fissure: object --core deposit,balance --values 3
-// fissure: non-atomic transfer total
+// Two accounts. A transfer takes from one and gives to the other in two locked steps, and who looks between them sees too
+// little. The class and its methods are not public, and some of them take an enumeration.
+// fissure: object --core deposit,balance
+// fissure: non-atomic transfer
+// fissure: atomic total
 class Accounts {
     enum Account { SAVINGS, CHECKING }
 
@@ -15,12 +16,14 @@ class Accounts {
         return balances[account.ordinal()];
     }
 
-    void transfer(int amount) {
-        deposit(Account.SAVINGS, -amount);
-        deposit(Account.CHECKING, amount);
+    void transfer() {
+        deposit(Account.SAVINGS, -1);
+        // Whatever a real transfer does here takes time.
+        Thread.yield();
+        deposit(Account.CHECKING, 1);
     }
 
-    long total() {
-        return balance(Account.SAVINGS) + balance(Account.CHECKING);
+    synchronized long total() {
+        return balances[0] + balances[1];
     }
 }

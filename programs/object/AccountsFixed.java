@@ -1,5 +1,5 @@
-// The same with one lock around each of the two.
-// fissure: object --core deposit,balance --values 3
+// The same with one lock around both steps.
+// fissure: object --core deposit,balance
 // fissure: atomic transfer total
 class AccountsFixed {
     enum Account { SAVINGS, CHECKING }
@@ -14,12 +14,14 @@ class AccountsFixed {
         return balances[account.ordinal()];
     }
 
-    synchronized void transfer(int amount) {
-        deposit(Account.SAVINGS, -amount);
-        deposit(Account.CHECKING, amount);
+    synchronized void transfer() {
+        deposit(Account.SAVINGS, -1);
+        // Whatever a real transfer does here takes time.
+        Thread.yield();
+        deposit(Account.CHECKING, 1);
     }
 
     synchronized long total() {
-        return balance(Account.SAVINGS) + balance(Account.CHECKING);
+        return balances[0] + balances[1];
     }
 }

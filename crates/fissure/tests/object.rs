@@ -244,7 +244,7 @@ fn what_is_written_as_java_shows_it_too() {
     compile(folder.path());
     let emitted = folder.path().join("emitted");
     let emit = emitted.to_str().unwrap();
-    let harness = "[transfer(1)], [balance(SAVINGS); balance(CHECKING)]";
+    let harness = "[transfer()], [balance(SAVINGS); balance(CHECKING)]";
     for (class, arguments, name) in [
         ("Accounts", vec!["--core", "deposit,balance", "--harness", harness], "AccountsTransferIsNotAtomic"),
         ("LostCounter", vec!["--harness", "[increment()], [increment()]"], "LostCounterIncrementIsNotAtomic"),
