@@ -1,7 +1,7 @@
 //! Hands signals on to the program while it runs, so that stopping Fissure stops the program and Fissure still reports. Where
 //! several programs run at once, each leads a group of processes that is ended as a whole.
 //!
-//! This is the only module with unsafe code: signal handlers cannot be had without it. The handler touches
+//! Unsafe code is here for what the kernel alone can do: signal handlers cannot be had without it. The handler touches
 //! nothing but atomics and calls nothing but `kill`, both of which are allowed in a handler.
 
 use std::{
@@ -25,6 +25,18 @@ static PENDING: AtomicI32 = AtomicI32::new(0);
 
 /// Whether a signal came that was only to be noted.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Lets programs that are started from now on lie at the same addresses each time. A JVM sorts some of what it loads by address,
+/// so that the order in which it loads classes would differ from run to run. Where the kernel forbids it, it stays so.
+pub(crate) fn keep_addresses() {
+    // SAFETY: only changes how programs are laid out that this process starts later.
+    unsafe {
+        let current = libc::personality(0xffff_ffff);
+        if current >= 0 {
+            libc::personality(current as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        }
+    }
+}
 
 /// Signals are handed on as long as this lives.
 pub(crate) struct Forwarding {

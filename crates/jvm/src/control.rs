@@ -11,10 +11,7 @@ mod places;
 mod story;
 mod watchdog;
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
@@ -58,8 +55,8 @@ pub(crate) struct State {
     locks: Vec<LockName>,
     /// How many locks of each kind have a number.
     named: FxHashMap<String, u32>,
-    /// Since when nobody can run.
-    idle: Option<Instant>,
+    /// Whether nobody can run, unless somebody outside of control wakes a thread.
+    is_idle: bool,
     /// Threads that are over for the conductor and perhaps not yet for the JVM: whoever runs next waits for that.
     dying: Vec<ThreadId>,
     /// Threads that others wait for in the monitor of the thread's object, as `join` does.
@@ -112,7 +109,7 @@ impl Control {
                 story: Story::default(),
                 locks: vec![LockName::default()],
                 named: FxHashMap::default(),
-                idle: None,
+                is_idle: false,
                 dying: Vec::new(),
                 joined: Vec::new(),
                 uncontrolled: Vec::new(),
@@ -135,7 +132,7 @@ impl Control {
         decision: Decision,
     ) -> MutexGuard<'a, State> {
         if decision != Decision::Unchanged {
-            state.idle = None;
+            state.is_idle = false;
         }
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
@@ -144,7 +141,7 @@ impl Control {
             Decision::Unchanged => {}
             Decision::Stuck => {
                 if state.conductor.stuck().circle.is_empty() {
-                    state.idle = Some(Instant::now());
+                    state.is_idle = true;
                 } else {
                     end_run(state, RunEnd::Deadlock);
                 }
@@ -169,7 +166,7 @@ impl Control {
 
     /// Something happened outside of control that may let a thread go on.
     fn outside(&self, mut state: MutexGuard<'_, State>) {
-        if state.conductor.running().is_none() && state.idle.is_some() {
+        if state.conductor.running().is_none() && state.is_idle {
             let reason = "a thread that is not under control woke one that is";
             state.lose_control(reason);
             let decision = state.conductor.retry();

@@ -119,6 +119,7 @@ impl Program<'_> {
         let (seed, target) = (control.seed, control.target.clone());
         let settings = folder.path().join("settings.json");
         self.write_settings(control, folder.path(), &settings)?;
+        signals::keep_addresses();
         let mut process = launch::controlled(self.command, &self.agent, &settings)?;
         // A signal of the terminal reaches the whole group in front; runs are ended one by one instead.
         process.process_group(0).stdin(Stdio::null());

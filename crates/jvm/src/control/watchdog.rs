@@ -3,23 +3,21 @@
 //!
 //! Whether a thread waits or runs is asked of the kernel, which needs no help of the JVM.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Duration};
 
 use fissure_model::{ids::ThreadId, record::RunEnd};
 
-use super::{Control, end_run};
+use super::{Control, State, end_run};
 
-/// How often it looks.
+/// How often it looks. Everything below is counted in looks, not in time: on a machine that stands still, or has no time for
+/// anybody, the watchdog does not look either.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// How long a thread may wait without having said so.
-const LONGEST_WAIT: Duration = Duration::from_millis(300);
-/// How long a thread may run without anything that others may notice, while others could run.
-const LONGEST_RUN: Duration = Duration::from_secs(5);
-/// How long it may take until somebody outside wakes a thread, when none can run.
-const LONGEST_SILENCE: Duration = Duration::from_millis(300);
+/// How often a thread may be seen waiting without having said so.
+const LONGEST_WAIT: u32 = 30;
+/// How often a thread may be seen running without anything that others may notice, while others could run.
+const LONGEST_RUN: u32 = 500;
+/// How often nobody may be seen able to run, until it is clear that nobody outside wakes a thread.
+const LONGEST_SILENCE: u32 = 30;
 
 /// What the thread with the token was seen doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +29,17 @@ struct Seen {
 
 /// Looks on until the run is over.
 pub(crate) fn watch(control: &'static Control) {
-    let mut waiting: Option<(Seen, Instant)> = None;
-    let mut running: Option<(ThreadId, u64, Instant)> = None;
+    let mut waiting: Option<(Seen, u32)> = None;
+    let mut running: Option<(ThreadId, u64, u32)> = None;
+    let mut silent = 0;
     loop {
         std::thread::sleep(INTERVAL);
         let mut state = control.state();
         if state.is_over {
             return;
         }
-        if let Some(since) = state.idle
-            && since.elapsed() > LONGEST_SILENCE
-            && !state.conductor.has_strays()
-        {
+        silent = if state.is_idle && !state.conductor.has_strays() { silent + 1 } else { 0 };
+        if silent > LONGEST_SILENCE {
             end_run(state, RunEnd::Hang);
         }
         let Some(thread) = state.conductor.running() else { continue };
@@ -50,41 +47,39 @@ pub(crate) fn watch(control: &'static Control) {
         if state.is_burying || !state.conductor.others_may_run() {
             continue;
         }
-        let steps = state.conductor.trace().last() + state.conductor.executed();
+        let steps = progress(&state);
         drop(state);
         let Some((runs, processor_time)) = processor(kernel_thread) else { continue };
         let seen = Seen { thread, steps, processor_time };
-        match waiting {
-            Some((before, since)) if !runs && before == seen => {
-                if since.elapsed() > LONGEST_WAIT {
-                    leave(control, thread, steps, "a thread waited for something that is not controlled");
-                    waiting = None;
-                }
-            }
-            _ => waiting = (!runs).then(|| (seen, Instant::now())),
+        waiting = match waiting {
+            _ if runs => None,
+            Some((before, looks)) if before == seen => Some((seen, looks + 1)),
+            _ => Some((seen, 1)),
+        };
+        running = match running {
+            Some((before, at, looks)) if (before, at) == (thread, steps) => Some((thread, steps, looks + 1)),
+            _ => Some((thread, steps, 1)),
+        };
+        if waiting.is_some_and(|(_, looks)| looks > LONGEST_WAIT) {
+            leave(control, thread, steps, "a thread waited for something that is not controlled");
+            waiting = None;
         }
-        match running {
-            Some((before, at, since)) if (before, at) == (thread, steps) => {
-                if since.elapsed() > LONGEST_RUN {
-                    leave(
-                        control,
-                        thread,
-                        steps,
-                        "a thread ran for long without anything that others notice",
-                    );
-                    running = None;
-                }
-            }
-            _ => running = Some((thread, steps, Instant::now())),
+        if running.is_some_and(|(.., looks)| looks > LONGEST_RUN) {
+            leave(control, thread, steps, "a thread ran for long without anything that others notice");
+            running = None;
         }
     }
+}
+
+/// A number that grows with everything that happens under control.
+fn progress(state: &State) -> u64 {
+    state.conductor.trace().last() + state.conductor.executed()
 }
 
 /// Lets others go on beside a thread, if it is still where it was.
 fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) {
     let mut state = control.state();
-    let is_there = state.conductor.running() == Some(thread)
-        && state.conductor.trace().last() + state.conductor.executed() == steps;
+    let is_there = state.conductor.running() == Some(thread) && progress(&state) == steps;
     if is_there {
         state.lose_control(reason);
         let decision = state.conductor.leave(thread);
