@@ -220,16 +220,24 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     fn before_return(&mut self, edit: &mut Edit) -> Result<(), MethodError> {
-        for probe in &self.method.probes {
-            if probe.at == ProbePoint::Return {
-                probe.insert(self.edits);
-            }
+        // Whoever controls threads may let others run in a probe, which must find a lock given back that the method is done with.
+        if !self.method.is_controlled {
+            self.return_probes();
         }
         if self.method.has_end() {
             self.edits.uncover(edit);
             self.end()?;
         }
+        if self.method.is_controlled {
+            self.return_probes();
+        }
         Ok(())
+    }
+
+    fn return_probes(&mut self) {
+        for probe in self.method.probes.iter().filter(|probe| probe.at == ProbePoint::Return) {
+            probe.insert(self.edits);
+        }
     }
 
     /// What is reported at the end of the method.

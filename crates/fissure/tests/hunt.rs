@@ -91,7 +91,7 @@ fn a_violation_is_made_to_happen_and_its_twin_is_clean() {
         assert_eq!(finding["kind"], "atomicity-violation");
         assert_eq!(finding["status"], "bug");
         assert_eq!(finding["analysis"], strategy);
-        assert_eq!(finding["subject"], "AccountTransfer$Customer.run:30");
+        assert_eq!(finding["subject"], "AccountTransfer$Customer.run:31");
         assert_eq!(finding["consequence"]["exception"], "java.lang.IllegalStateException");
         assert_eq!(finding["runs"], 18);
         let seeds = finding["seeds"].as_array().unwrap().len() as u64;

@@ -396,6 +396,13 @@ impl Conductor {
         self.clock
     }
 
+    /// Whether a thread is the only one that has been started and is not over.
+    pub fn is_alone(&self, thread: ThreadId) -> bool {
+        let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
+        let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
+        !others.any(|(_, other)| lives(other))
+    }
+
     /// Who has the token.
     pub fn running(&self) -> Option<ThreadId> {
         self.running

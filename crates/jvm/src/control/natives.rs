@@ -41,6 +41,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", announce as *mut c_void),
             (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
             (c"isOver", c"()Z", is_over as *mut c_void),
+            (c"hasEnded", c"(J)Z", has_ended as *mut c_void),
             (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
@@ -249,6 +250,10 @@ extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass) -> jboolea
     guarded(1, |agent| {
         agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().conductor.is_wanted()))
     })
+}
+
+extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jboolean {
+    controlled(0, thread, |_, control, thread| jboolean::from(control.state().conductor.has_ended(thread)))
 }
 
 extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {

@@ -120,8 +120,10 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
 
 /// A thread has acquired a lock.
 pub(crate) fn acquired(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    // What a thread does alone interferes with nobody.
+    let is_alone = state.conductor.is_alone(thread);
     let known = state.story.acquires.entry(lock).or_default();
-    if known.len() < MOST_PAIRS && !known.contains(&(thread, site)) {
+    if !is_alone && known.len() < MOST_PAIRS && !known.contains(&(thread, site)) {
         known.push((thread, site));
     }
     while let Some(violation) = state.conductor.take_violation() {

@@ -60,6 +60,8 @@ public final class FissureControl {
     /** Makes the current thread, which runs already, wait for its turn; gives its number plus one. */
     private static native long arrive(String name);
 
+    private static native boolean hasEnded(long thread);
+
     /** Whether all threads are over that the program waits for. */
     private static native boolean isOver();
 
@@ -196,6 +198,13 @@ public final class FissureControl {
             throw new InterruptedException();
         }
         long joined = object instanceof Thread ? ((Thread) object).fissureControl : 0L;
+        if (joined > 0L && hasEnded(joined)) {
+            // It is over, and the JVM is about to say so to those who wait for it.
+            while (((Thread) object).isAlive()) {
+                object.wait(1L);
+            }
+            return;
+        }
         long nanos = millis == 0L ? -1L : nanos(millis);
         if (waitIn(self, object, number(object), joined, nanos, site) == INTERRUPTED) {
             Thread.interrupted();
