@@ -396,6 +396,16 @@ impl Conductor {
         self.clock
     }
 
+    /// The locks that a thread holds and that are part of the execution's steps, in the order in which it got them.
+    pub fn held(&self, thread: ThreadId) -> impl Iterator<Item = LockId> {
+        let held = self.threads.get(thread.0 as usize).map_or(&[][..], |thread| &thread.held);
+        held.iter().copied().filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_calm))
+    }
+
+    fn holds_another(&self, thread: ThreadId, lock: LockId) -> bool {
+        self.held(thread).any(|held| held != lock)
+    }
+
     /// Whether a thread is the only one that has been started and is not over.
     pub fn is_alone(&self, thread: ThreadId) -> bool {
         let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
@@ -563,6 +573,7 @@ impl Conductor {
                     thread,
                     operation,
                     reacquires,
+                    is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
                     in_block: self.pattern.is_in_block(thread),
                     target: state.target,
                 });

@@ -9,8 +9,8 @@ use crate::{
     recording::Recording,
     simulation::{
         Does::{
-            self, Acquire, AcquireBetween, Await, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release,
-            Sleep, Unpark, Wait, WaitFor, Yield,
+            self, Acquire, AcquireAgain, AcquireBetween, Await, Enter, Exit, Interrupt, Notify, NotifyAll,
+            Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
         },
         Result, simulate,
     },
@@ -233,6 +233,23 @@ fn a_circle_of_locks_is_told() {
         assert_eq!(stuck.circle, [ThreadId(0), ThreadId(1)]);
         assert!(stuck.threads.iter().all(|thread| matches!(thread.waits_for, WaitsFor::Lock(_))));
     }
+}
+
+#[test]
+fn holding_back_closes_circles_of_locks() {
+    let deadlocks = |threads: &[&[Does]]| {
+        let ends = (0..200).map(|seed| simulate(threads, Box::new(AtomFuzzer::new(ALWAYS)), seed).end);
+        ends.filter(|end| *end == Decision::Stuck).count()
+    };
+    let first = |second: Does| [Acquire(0, 1), second, Release(1), Release(0)];
+    let second = |second: Does| [Acquire(1, 3), second, Release(0), Release(1)];
+    assert_eq!(deadlocks(&[&first(AcquireAgain(1, 2)), &second(AcquireBetween(0, 4))]), 200);
+    assert!(deadlocks(&[&first(Acquire(1, 2)), &second(Acquire(0, 4))]) < 150);
+    let philosopher =
+        |left: u32, right: u32| [Acquire(left, 1), AcquireBetween(right, 2), Release(right), Release(left)];
+    let table = [philosopher(0, 1), philosopher(1, 2), philosopher(2, 3), philosopher(3, 0)];
+    let table: Vec<&[Does]> = table.iter().map(|philosopher| philosopher.as_slice()).collect();
+    assert_eq!(deadlocks(&table), 200);
 }
 
 #[test]

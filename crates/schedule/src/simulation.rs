@@ -16,6 +16,8 @@ pub(crate) enum Does {
     Acquire(u32, u32),
     /// The same, at a site that is to come in between.
     AcquireBetween(u32, u32),
+    /// The same, at a site that is to be come in between of.
+    AcquireAgain(u32, u32),
     Release(u32),
     /// Begins an atomic method.
     Enter(u32),
@@ -111,6 +113,10 @@ impl Run<'_> {
                     target = Target::Between;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
+                Does::AcquireAgain(lock, site) => {
+                    target = Target::Again;
+                    Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
+                }
                 Does::Wait(lock) => conductor.wait(thread, LockId(lock), None, site),
                 Does::WaitFor(lock, time) => conductor.wait(thread, LockId(lock), Some(now + time), site),
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
@@ -155,7 +161,7 @@ impl Run<'_> {
                 let wake = conductor.take_wake(thread);
                 self.result.wakes.push((thread.0, wake));
             }
-            Does::Acquire(..) | Does::AcquireBetween(..) => {
+            Does::Acquire(..) | Does::AcquireBetween(..) | Does::AcquireAgain(..) => {
                 while let Some(violation) = conductor.take_violation() {
                     self.result.violations.push(violation);
                 }

@@ -23,6 +23,8 @@ pub struct Candidate {
     pub operation: Operation,
     /// Whether that acquires a lock again that the thread has acquired and given back in the same atomic block.
     pub reacquires: bool,
+    /// Whether the thread holds another lock.
+    pub is_nested: bool,
     /// Whether the thread is in an atomic block.
     pub in_block: bool,
     /// What it is to the pair of acquires that is looked for.

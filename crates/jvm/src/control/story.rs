@@ -47,6 +47,8 @@ pub(crate) struct Story {
     acquires: FxHashMap<LockId, Vec<(ThreadId, SiteId)>>,
     /// Who was about to acquire a lock again inside of a block, and where.
     again: BTreeSet<(LockId, ThreadId, SiteId)>,
+    /// Which lock was asked for under which other, by whom and where.
+    nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
     failures: Vec<Failure>,
@@ -94,6 +96,12 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
 
 /// A thread is about to acquire a lock: is that the second time inside of a block?
 pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    if state.story.nested.len() < MOST_PAIRS && !state.conductor.is_alone(thread) {
+        let held: Vec<LockId> = state.conductor.held(thread).collect();
+        if !held.contains(&lock) {
+            state.story.nested.extend(held.into_iter().map(|held| (held, lock, thread, site)));
+        }
+    }
     while let Some(block) = state.conductor.reacquires(thread, lock) {
         if block.atomic == Atomic::Unknown {
             let is_atomic = application_calls(agent, block.entered);
@@ -267,9 +275,19 @@ fn own_threads(state: &State) -> usize {
     names.filter(|name| *name != ENDING_THREAD).count()
 }
 
-/// Acquires of one lock by different threads, one of them the second in a block.
+/// Acquires of one lock by different threads, one of them the second in a block, and acquires that could close a circle.
 fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
     let mut pairs = BTreeSet::new();
+    let circular: Vec<_> =
+        story.nested.iter().filter(|(held, wanted, ..)| leads(story, *wanted, *held)).collect();
+    for (_, _, thread, again) in &circular {
+        for (_, _, other, between) in &circular {
+            let (again, between) = (place(agent, *again), place(agent, *between));
+            if thread != other && again <= between && pairs.len() < MOST_PAIRS {
+                pairs.insert(Pair { again, between });
+            }
+        }
+    }
     for (lock, thread, again) in &story.again {
         for (other, between) in story.acquires.get(lock).into_iter().flatten() {
             if other != thread && pairs.len() < MOST_PAIRS {
@@ -278,6 +296,24 @@ fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
         }
     }
     pairs.into_iter().collect()
+}
+
+/// Whether one lock is held while another is asked for, be it by way of further ones.
+fn leads(story: &Story, from: LockId, to: LockId) -> bool {
+    let mut seen = vec![from];
+    let mut at = 0;
+    while let Some(&lock) = seen.get(at) {
+        if lock == to {
+            return true;
+        }
+        at += 1;
+        for (held, wanted, ..) in &story.nested {
+            if *held == lock && !seen.contains(wanted) {
+                seen.push(*wanted);
+            }
+        }
+    }
+    false
 }
 
 fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {

@@ -15,7 +15,8 @@
 //!
 //! Beyond the paper: with a [`Target`], threads that come to the interfering acquire are held back as well, until a thread is
 //! paused at the acquire that they are to come before. Without that, an interfering acquire that is over before the block
-//! begins is never seen to interfere. Who is to hold back is told by the marks of the candidates.
+//! begins is never seen to interfere. Who is to hold back is told by the marks of the candidates. The same serves for deadlocks:
+//! of two acquires that could close a circle of locks, whoever comes first is held back until the other has come.
 
 use fissure_model::ids::{LockId, ThreadId};
 
@@ -103,7 +104,9 @@ impl AtomFuzzer {
             }
             false
         } else {
-            if !candidate.target.is_between() || self.awaited(thread, lock) {
+            // Two acquires that are made under other locks may be those of a circle, where it takes all to be held back.
+            let is_held = candidate.target.is_between() || candidate.target.is_again() && candidate.is_nested;
+            if !is_held || self.awaited(thread, lock) {
                 return false;
             }
             true
