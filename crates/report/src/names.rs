@@ -217,7 +217,8 @@ pub(crate) fn test(finding: &Finding) -> Option<String> {
 /// Whether a class is named as Maven and Gradle expect of tests.
 fn is_test(class: &str) -> bool {
     let library = ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven."];
-    if library.iter().any(|prefix| class.starts_with(prefix)) {
+    // The JVM's own classes for lambdas are named after the class that they are in.
+    if library.iter().any(|prefix| class.starts_with(prefix)) || class.contains("$$Lambda") {
         return false;
     }
     let simple = class.rsplit('.').next().unwrap_or(class);
@@ -255,6 +256,7 @@ mod tests {
         check("com.acme.AccountTest$Nested", true);
         check("com.acme.TestAccount", true);
         check("com.acme.AccountIT", true);
+        check("com.acme.AccountTest$$Lambda$394", false);
         check("com.acme.Testament", false);
         check("com.acme.Account", false);
         check("org.junit.platform.SpecialTest", false);
