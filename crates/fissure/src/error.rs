@@ -46,6 +46,17 @@ pub(crate) enum Error {
     #[error("--seed is too large for so many runs: choose a smaller one")]
     SeedTooLarge,
 
+    /// A part of the seeds without any.
+    #[error("shard {shard} has none of the {runs} runs: raise --runs, or use at most {runs} shards")]
+    EmptyShard { shard: String, runs: u64 },
+
+    /// Two systems that share the seeds in different ways.
+    #[error(
+        "the variables of both {0} and {1} number this hunt, and which of them share its seeds is not known: give \
+         --shard I/N, or --shard 1/1 for all seeds"
+    )]
+    TwoShards(&'static str, &'static str),
+
     /// Nothing to replay.
     #[error(
         "nothing to replay was named: give --seed S, or a report and a finding in it as in          `fissure replay findings.json#ID -- java Main`"

@@ -11,11 +11,12 @@ mod merge;
 mod options;
 mod pool;
 mod run;
+mod shard;
 mod targets;
 #[cfg(test)]
 mod testing;
 
-use std::{ffi::OsString, thread};
+use std::{env, ffi::OsString, thread};
 
 use fissure_model::{
     finding::{Finding, Status},
@@ -43,6 +44,7 @@ use baseline::{Baseline, CONTROL_RUNS};
 use chronicle::Chronicle;
 use merge::{Merged, Tally};
 use pool::Progress;
+use shard::Shard;
 use targets::{ROUND, Targets};
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
@@ -54,13 +56,21 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if options.seed.checked_add(options.runs.max(CONTROL_RUNS)).is_none() {
         return Err(Error::SeedTooLarge);
     }
+    let (shard, remarks) = match options.shard {
+        Some(shard) => (shard, Vec::new()),
+        None => shard::from_environment(|name| env::var(name).ok())?,
+    };
+    if shard.runs(options.runs) == 0 {
+        return Err(Error::EmptyShard { shard: shard.to_string(), runs: options.runs });
+    }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
-    let report = hunt(options, steering)
+    let mut report = hunt(options, steering, shard)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
+    report.notices.splice(0..0, remarks);
     reporting.finish(report, Stream::Error)
 }
 
-fn hunt(options: &HuntArguments, steering: Steering) -> Result<Report, Error> {
+fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Report, Error> {
     watch::check_platform()?;
     let folder = watch::plain_folder()?;
     let program = Program {
@@ -75,9 +85,11 @@ fn hunt(options: &HuntArguments, steering: Steering) -> Result<Report, Error> {
     let hunt = Hunt {
         options,
         steering,
+        shard,
+        runs: shard.runs(options.runs),
         program,
         jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::new(CONTROL_RUNS + options.runs),
+        progress: Progress::new(CONTROL_RUNS + shard.runs(options.runs)),
     };
     let _interruption = Interruption::install();
     let report = hunt.go();
@@ -89,6 +101,9 @@ fn hunt(options: &HuntArguments, steering: Steering) -> Result<Report, Error> {
 struct Hunt<'a> {
     options: &'a HuntArguments,
     steering: Steering,
+    shard: Shard,
+    /// How many runs of the hunt are this shard's own.
+    runs: u64,
     program: Program<'a>,
     jobs: usize,
     progress: Progress,
@@ -127,7 +142,7 @@ impl Hunt<'_> {
             return Ok(self.give_up(game, &controls, problem));
         }
         let mut watched = controls;
-        while game.runs < self.options.runs && !signals::interrupted() {
+        while game.runs < self.runs && !signals::interrupted() {
             let is_first = game.runs == 0;
             let round = self.round(&game);
             let planned = round.len();
@@ -157,15 +172,16 @@ impl Hunt<'_> {
     /// The next runs. In the first round, which knows from the control runs alone what could happen, every second run goes
     /// without a target, as the published algorithm does.
     fn round(&self, game: &Game) -> Vec<Control> {
-        let runs = ROUND.min(self.options.runs - game.runs);
+        let runs = ROUND.min(self.runs - game.runs);
         let learns = self.options.learn == YesNo::Yes && self.steering == Steering::Atomfuzzer;
         let mut targets = if learns { game.targets.choose(runs) } else { vec![None; runs as usize] };
         if game.runs == 0 {
             targets.iter_mut().step_by(2).for_each(|target| *target = None);
         }
-        let first = self.options.seed + game.runs;
-        let control = |(seed, target)| self.options.steering.control(self.steering, seed, target);
-        (first..).zip(targets).map(control).collect()
+        let control = |(run, target)| {
+            self.options.steering.control(self.steering, self.shard.seed(self.options.seed, run), target)
+        };
+        (game.runs..).zip(targets).map(control).collect()
     }
 
     fn run_all(
@@ -204,21 +220,28 @@ impl Hunt<'_> {
 
     fn report(&self, game: Game) -> Report {
         let Game { runs, merged, chronicle, jvms, mut notices, .. } = game;
-        let (first, name) = (self.options.seed, self.steering.name());
+        let name = self.steering.name();
+        let seed = |run| self.shard.seed(self.options.seed, run);
+        let (first, step) = (seed(0), self.shard.step());
         let found = merged.finish(name, runs);
         if runs > 0 {
             notices.insert(
                 0,
                 format!(
-                    "{} of {name}, seeds {first} to {}, after {CONTROL_RUNS} control runs without interference",
+                    "{} of {name}, seeds {first} to {}{}, after {CONTROL_RUNS} control runs without interference",
                     chronicle::count(runs, "run", "runs"),
-                    first + runs - 1,
+                    seed(runs - 1),
+                    if step > 1 {
+                        format!(" in steps of {step} (shard {})", self.shard)
+                    } else {
+                        String::new()
+                    },
                 ),
             );
         }
         let interrupted = signals::interrupted();
         if interrupted {
-            notices.push(format!("the hunt was interrupted after {runs} of {} runs", self.options.runs));
+            notices.push(format!("the hunt was interrupted after {runs} of {} runs", self.runs));
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
@@ -228,7 +251,7 @@ impl Hunt<'_> {
             command: words(&self.options.command),
             options: self.options.steering.words(self.steering),
             runs,
-            seeds: if runs > 0 { vec![SeedRange { first, count: runs, step: 1 }] } else { Vec::new() },
+            seeds: if runs > 0 { vec![SeedRange { first, count: runs, step }] } else { Vec::new() },
             exits: chronicle.exits,
             jvms,
             coverage: chronicle.coverage,

@@ -72,6 +72,48 @@ fn told(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
+/// All seeds of a report, in order.
+fn seeds(report: &Value) -> Vec<u64> {
+    let number = |range: &Value, key: &str| range[key].as_u64().unwrap();
+    let ranges = report["seeds"].as_array().unwrap().iter();
+    let mut seeds: Vec<u64> = ranges
+        .flat_map(|range| {
+            (0..number(range, "count")).map(|at| number(range, "first") + at * number(range, "step"))
+        })
+        .collect();
+    seeds.sort_unstable();
+    seeds
+}
+
+/// What of a report with one finding must add up.
+#[derive(Debug, PartialEq)]
+struct Counts {
+    runs: u64,
+    exits: Value,
+    id: String,
+    hits: u64,
+    /// The seeds that made the finding happen, in order.
+    seeds: Vec<u64>,
+}
+
+impl Counts {
+    fn new(report: &Value) -> Self {
+        let findings = report["findings"].as_array().unwrap();
+        let [finding] = findings.as_slice() else { panic!("{report}") };
+        assert_eq!(finding["runs"], report["runs"]);
+        let mut seeds: Vec<u64> =
+            finding["seeds"].as_array().unwrap().iter().map(|seed| seed.as_u64().unwrap()).collect();
+        seeds.sort_unstable();
+        Counts {
+            runs: report["runs"].as_u64().unwrap(),
+            exits: report["exits"].clone(),
+            id: finding["id"].to_string(),
+            hits: finding["hits"].as_u64().unwrap(),
+            seeds,
+        }
+    }
+}
+
 fn check_misuse(arguments: &[&str], expected: &str) {
     let output = Place::new().fissure(arguments);
     let told = told(&output);
@@ -124,6 +166,46 @@ fn a_hunt_stops_at_the_first_bug_if_asked() {
     assert!(runs < 40 && code == Some(1), "{text}");
     assert_eq!(report["findings"][0]["seeds"][0].as_u64(), Some(7 + runs - 1), "{text}");
     assert_eq!(report["findings"][0]["status"], "bug");
+}
+
+#[test]
+fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
+    if Command::new("parallel").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: GNU parallel is not there; install it to run this test");
+        return;
+    }
+    let place = Place::new();
+    // Without targets what a run does depends on its seed alone, so that not only the seeds but all counts must be the same.
+    for options in ["--runs 9 --seed 5 --learn no", "--runs 9 --seed 5"] {
+        let words: Vec<&str> = options.split(' ').chain(["--shard", "1/1"]).collect();
+        let (_, text) = place.hunt(&words, "AccountTransfer");
+        let whole: Value = serde_json::from_str(&text).unwrap();
+        let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
+        let job = format!(
+            "'{fissure}' hunt {options} --json part-{{#}}.json --fail-on never -- java -cp '{classes}' {{}}"
+        );
+        let mut parallel = Command::new("parallel");
+        parallel.args(["--will-cite", &job, ":::", "AccountTransfer", "AccountTransfer"]);
+        parallel.env("FISSURE_SHARDS", "2").env_remove("JAVA_TOOL_OPTIONS").env_remove("CLASSPATH");
+        // It keeps its own state in the user's folder.
+        parallel.env("HOME", place.folder.path()).current_dir(place.folder.path()).stdin(Stdio::null());
+        let output = parallel.output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        assert!(told(&output).contains("shard 2/2 was taken from PARALLEL_SEQ"), "{}", told(&output));
+        let output = place.fissure(&["report", "part-1.json", "part-2.json", "--json", "all.json"]);
+        assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+        let read = |name: &str| -> Value {
+            serde_json::from_str(&fs::read_to_string(place.path(name)).unwrap()).unwrap()
+        };
+        let (one, two, all) = (read("part-1.json"), read("part-2.json"), read("all.json"));
+        assert_eq!((seeds(&one), seeds(&two)), (vec![5, 7, 9, 11, 13], vec![6, 8, 10, 12]));
+        assert_eq!(seeds(&all), seeds(&whole));
+        let [one, two, all, whole] = [one, two, all, whole].map(|report| Counts::new(&report));
+        assert_eq!((all.runs, all.hits), (whole.runs, one.hits + two.hits), "{options}");
+        if options.contains("--learn no") {
+            assert_eq!(all, whole, "{options}");
+        }
+    }
 }
 
 #[test]
@@ -221,6 +303,13 @@ fn command_lines_that_make_no_sense_are_refused() {
     check_misuse(&["hunt", "--runs", "0", "--", "java"], "invalid value '0'");
     check_misuse(&["hunt", "--jobs", "0", "--", "java"], "invalid value '0'");
     check_misuse(&["hunt", "--seed", "18446744073709551615", "--", "java"], "--seed is too large");
+    for nonsense in ["0/2", "3/2", "2", "a/b", "1/0"] {
+        check_misuse(&["hunt", "--shard", nonsense, "--", "java"], "write it as I/N with I from 1 to N");
+    }
+    check_misuse(
+        &["hunt", "--runs", "2", "--shard", "3/4", "--", "java"],
+        "shard 3/4 has none of the 2 runs: raise --runs, or use at most 2 shards",
+    );
     check_misuse(&["hunt", "--sources", "nowhere", "--", "java"], "there is no such folder");
     check_misuse(&["replay", "--", "java"], "nothing to replay was named");
     check_misuse(&["replay", "--seed", "1"], "no command was given");

@@ -8,6 +8,7 @@ use fissure_model::{
     settings::{Control, Pair, Steering},
 };
 
+use super::shard::Shard;
 use crate::{args::YesNo, error::Error, reporting::ReportingArguments};
 
 /// A pause that always happens.
@@ -34,6 +35,11 @@ pub(crate) struct HuntArguments {
     /// The first run's seed; each further run has the next one.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
+
+    /// Run only the I-th of N parts of the seeds; `fissure report` puts the reports of all parts together. Without it, I and N
+    /// are those of a Slurm array, an indexed job of Kubernetes, GNU parallel or a CI system, if they are there.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
 
     /// How many runs go on at the same time; without it as many as there are processors.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..))]

@@ -1,0 +1,282 @@
+//! Which of a hunt's seeds one of several machines runs.
+//!
+//! Shard I of N has the seeds S+i with i mod N = I-1, so that shards differ by one run at the most, together have exactly the
+//! seeds of the whole hunt, and can be told from each other without talking. Systems that start the same command many times
+//! number the copies in variables; these are read if `--shard` is not given.
+
+use std::{fmt, str::FromStr};
+
+use crate::error::Error;
+
+/// Our own variable for the number of shards, for systems that tell each copy its number but not how many there are.
+const SHARDS: &str = "FISSURE_SHARDS";
+
+/// The variables by which systems number copies of a command.
+const SYSTEMS: [System; 6] = [
+    System {
+        name: "Slurm",
+        index: "SLURM_ARRAY_TASK_ID",
+        count: "SLURM_ARRAY_TASK_COUNT",
+        base: Base::Slurm,
+    },
+    System { name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: SHARDS, base: Base::Number(0) },
+    System { name: "GitLab", index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", base: Base::Number(1) },
+    System {
+        name: "CircleCI",
+        index: "CIRCLE_NODE_INDEX",
+        count: "CIRCLE_NODE_TOTAL",
+        base: Base::Number(0),
+    },
+    System {
+        name: "Buildkite",
+        index: "BUILDKITE_PARALLEL_JOB",
+        count: "BUILDKITE_PARALLEL_JOB_COUNT",
+        base: Base::Number(0),
+    },
+    System { name: "GNU parallel", index: "PARALLEL_SEQ", count: SHARDS, base: Base::Number(1) },
+];
+
+/// A part of the seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// Which of the shards, from 0 on.
+    place: u64,
+    /// How many shards there are, at least one.
+    all: u64,
+}
+
+/// How a system numbers the copies of a command.
+#[derive(Debug)]
+struct System {
+    name: &'static str,
+    index: &'static str,
+    count: &'static str,
+    base: Base,
+}
+
+/// Where a system starts to count.
+#[derive(Debug, Clone, Copy)]
+enum Base {
+    Number(u64),
+    /// The user chooses the numbers of a Slurm array, and other variables tell which they are.
+    Slurm,
+}
+
+impl Shard {
+    /// All seeds.
+    pub(crate) const WHOLE: Shard = Shard { place: 0, all: 1 };
+
+    fn new(place: u64, all: u64) -> Option<Self> {
+        (place < all).then_some(Shard { place, all })
+    }
+
+    /// How many of so many runs are the shard's own.
+    pub(crate) fn runs(self, of: u64) -> u64 {
+        of.saturating_sub(self.place).div_ceil(self.all)
+    }
+
+    /// The seed of the shard's own run number `run`, counted from 0, in a hunt whose seeds begin with `first`.
+    pub(crate) fn seed(self, first: u64, run: u64) -> u64 {
+        first + self.place + run * self.all
+    }
+
+    /// The distance from one of its seeds to the next.
+    pub(crate) fn step(self) -> u64 {
+        self.all
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.place + 1, self.all)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.parse::<u64>().ok();
+        text.split_once('/')
+            .and_then(|(index, all)| Shard::new(number(index)?.checked_sub(1)?, number(all)?))
+            .ok_or("write it as I/N with I from 1 to N, as in --shard 2/4")
+    }
+}
+
+impl System {
+    /// The shard that the variables tell of; `None` if one of them is missing.
+    fn shard(&self, variable: &impl Fn(&str) -> Option<String>) -> Option<Result<Shard, String>> {
+        let value = |name: &str| variable(name).filter(|text| !text.is_empty());
+        let (index, count) = (value(self.index)?, value(self.count)?);
+        let number = |name: &str| value(name)?.parse::<u64>().ok();
+        let shard = || {
+            let (index, count) = (index.parse::<u64>().ok()?, count.parse::<u64>().ok()?);
+            match self.base {
+                Base::Number(base) => Shard::new(index.checked_sub(base)?, count),
+                Base::Slurm => {
+                    let least = number("SLURM_ARRAY_TASK_MIN")?;
+                    let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1);
+                    let place = |index: u64| {
+                        let distance = index.checked_sub(least)?;
+                        (distance.checked_rem(step)? == 0).then_some(distance / step)
+                    };
+                    // An array with gaps, such as 1,3,7, does not tell which of its tasks this is.
+                    let is_dense = match number("SLURM_ARRAY_TASK_MAX") {
+                        Some(most) => place(most)?.checked_add(1)? == count,
+                        None => true,
+                    };
+                    Shard::new(place(index)?, count).filter(|_| is_dense)
+                }
+            }
+        };
+        Some(shard().ok_or_else(|| {
+            format!(
+                "{} {index} and {} {count} are no shard that can be told from the others, so they were not used: give \
+                 --shard I/N to share the seeds",
+                self.index, self.count
+            )
+        }))
+    }
+}
+
+/// The shard that the environment tells of, with what is to be said about it. Variables that make no sense change nothing, and
+/// one copy is the whole.
+pub(crate) fn from_environment(
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(Shard, Vec<String>), Error> {
+    let mut found: Option<(&System, Shard)> = None;
+    let mut notices = Vec::new();
+    for system in &SYSTEMS {
+        match system.shard(&variable) {
+            Some(Ok(shard)) if shard != Shard::WHOLE => match found {
+                Some((other, _)) => return Err(Error::TwoShards(other.name, system.name)),
+                None => found = Some((system, shard)),
+            },
+            Some(Err(notice)) => notices.push(notice),
+            _ => {}
+        }
+    }
+    let Some((System { name, index, count, .. }, shard)) = found else { return Ok((Shard::WHOLE, notices)) };
+    notices.push(format!(
+        "shard {shard} was taken from {index} and {count} ({name}); --shard 1/1 runs all seeds"
+    ));
+    Ok((shard, notices))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_text(text: &str, expected: Option<(u64, u64)>) {
+        let shard = text.parse::<Shard>().ok();
+        assert_eq!(shard.map(|shard| (shard.place, shard.all)), expected, "{text}");
+        assert!(shard.is_none_or(|shard| shard.to_string() == text), "{text}");
+    }
+
+    /// The environment is written as `NAME=value` with blanks between.
+    fn read(environment: &str) -> Result<(Shard, Vec<String>), Error> {
+        from_environment(|name| {
+            let mut pairs = environment.split(' ').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+        })
+    }
+
+    /// Expects a shard, and a part of what is said, which is nothing if the part is empty.
+    fn check(environment: &str, expected: &str, notice: &str) {
+        let (shard, notices) = read(environment).unwrap();
+        assert_eq!(shard.to_string(), expected, "{environment}");
+        assert_eq!(notices.is_empty(), notice.is_empty(), "{environment}: {notices:?}");
+        assert!(notices.iter().all(|told| told.contains(notice)), "{environment}: {notices:?}");
+    }
+
+    fn check_split(first: u64, runs: u64, all: u64) {
+        let shards = (0..all).map(|place| Shard::new(place, all).unwrap());
+        let sizes: Vec<u64> = shards.clone().map(|shard| shard.runs(runs)).collect();
+        let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+        assert!(most - least <= 1, "{sizes:?}");
+        let mut seeds: Vec<u64> =
+            shards.flat_map(|shard| (0..shard.runs(runs)).map(move |run| shard.seed(first, run))).collect();
+        seeds.sort_unstable();
+        assert_eq!(seeds, (first..first + runs).collect::<Vec<_>>(), "{runs} runs in {all} shards");
+    }
+
+    #[test]
+    fn shards_are_written_with_a_slash() {
+        check_text("1/1", Some((0, 1)));
+        check_text("4/4", Some((3, 4)));
+        for nonsense in ["", "1", "/", "0/4", "5/4", "1/0", "0/0", "-1/4", "1/4/2", "a/b", "1 / 2", "1.5/2"] {
+            check_text(nonsense, None);
+        }
+    }
+
+    #[test]
+    fn shards_have_exactly_the_seeds_of_the_whole() {
+        for (runs, all) in [(1, 1), (64, 1), (64, 2), (64, 3), (7, 5), (2, 4), (100, 99)] {
+            check_split(1, runs, all);
+            check_split(u64::MAX - runs, runs, all);
+        }
+        let last = "18446744073709551615/18446744073709551615".parse::<Shard>().unwrap();
+        assert_eq!((last.runs(64), last.runs(u64::MAX)), (0, 1));
+    }
+
+    #[test]
+    fn systems_number_their_copies_each_in_its_own_way() {
+        check("", "1/1", "");
+        let slurm = "SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=";
+        check(&format!("{slurm}0 SLURM_ARRAY_TASK_ID=0"), "1/4", "(Slurm)");
+        check(
+            &format!("{slurm}1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_ID=4"),
+            "4/4",
+            "SLURM_ARRAY_TASK_ID",
+        );
+        let stepped = format!("{slurm}1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=2");
+        check(&format!("{stepped} SLURM_ARRAY_TASK_ID=5"), "3/4", "(Slurm)");
+        check("JOB_COMPLETION_INDEX=0 FISSURE_SHARDS=3", "1/3", "(Kubernetes)");
+        check("CI_NODE_INDEX=3 CI_NODE_TOTAL=3", "3/3", "(GitLab)");
+        check("CIRCLE_NODE_INDEX=2 CIRCLE_NODE_TOTAL=3", "3/3", "(CircleCI)");
+        check("BUILDKITE_PARALLEL_JOB=1 BUILDKITE_PARALLEL_JOB_COUNT=3", "2/3", "(Buildkite)");
+        check("PARALLEL_SEQ=1 FISSURE_SHARDS=2", "1/2", "(GNU parallel)");
+    }
+
+    #[test]
+    fn half_of_the_numbers_and_a_single_copy_change_nothing() {
+        for environment in [
+            "SLURM_ARRAY_TASK_ID=3",
+            "JOB_COMPLETION_INDEX=3",
+            "PARALLEL_SEQ=2",
+            "FISSURE_SHARDS=2",
+            "CI_NODE_TOTAL=4",
+            "CI_NODE_INDEX= CI_NODE_TOTAL=4",
+            "CI_NODE_INDEX=1 CI_NODE_TOTAL=1",
+            "CIRCLE_NODE_INDEX=0 CIRCLE_NODE_TOTAL=1",
+        ] {
+            check(environment, "1/1", "");
+        }
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_said_and_not_used() {
+        for environment in [
+            "CI_NODE_INDEX=0 CI_NODE_TOTAL=4",
+            "CI_NODE_INDEX=5 CI_NODE_TOTAL=4",
+            "CIRCLE_NODE_INDEX=4 CIRCLE_NODE_TOTAL=4",
+            "PARALLEL_SEQ=3 FISSURE_SHARDS=2",
+            "PARALLEL_SEQ=1 FISSURE_SHARDS=many",
+            "PARALLEL_SEQ=1 FISSURE_SHARDS=0",
+            "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=4",
+            "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4",
+            "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_COUNT=3",
+            "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=0 SLURM_ARRAY_TASK_COUNT=3",
+        ] {
+            check(environment, "1/1", "were not used");
+        }
+    }
+
+    #[test]
+    fn two_systems_at_once_are_not_guessed_about() {
+        let both = "CI_NODE_INDEX=1 CI_NODE_TOTAL=3 PARALLEL_SEQ=1 FISSURE_SHARDS=2";
+        let told = read(both).unwrap_err().to_string();
+        assert!(told.contains("GitLab and GNU parallel") && told.contains("--shard I/N"), "{told}");
+        check("CI_NODE_INDEX=1 CI_NODE_TOTAL=1 PARALLEL_SEQ=1 FISSURE_SHARDS=2", "1/2", "(GNU parallel)");
+    }
+}
