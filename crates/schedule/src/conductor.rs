@@ -206,7 +206,8 @@ impl Conductor {
             return self.retry();
         }
         self.running = None;
-        if arrival.calm && self.may_run(thread) {
+        let is_chosen = arrival.calm || self.executed < self.limits.steps && self.is_alone(thread);
+        if is_chosen && self.may_run(thread) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {

@@ -286,9 +286,12 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         if !is_quiet && flags & LIBRARY != 0 {
             is_quiet = story::serves_the_jdk(agent, &mut state);
         }
+        let is_alone = state.conductor.is_alone(thread);
         if !is_quiet {
             state.name_lock(lock);
-            story::consider(agent, &mut state, thread, lock, site);
+            if !is_alone {
+                story::consider(agent, &mut state, thread, lock, site);
+            }
         }
         let operation = Operation::Acquire { lock, site };
         let told = if is_quiet { flags | QUIET } else { flags };
@@ -300,7 +303,8 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
             _ => Atomic::No,
         };
         state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
-        if !is_quiet {
+        // What a thread does alone interferes with nobody.
+        if !is_quiet && !is_alone {
             story::acquired(agent, &mut state, thread, lock, site);
         }
     });
