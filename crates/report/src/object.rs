@@ -1,5 +1,6 @@
 //! What was found out about a class, method by method: a table, then each violation with what it should have been.
 
+use fissure_model::finding::Outcome;
 use serde::Serialize;
 
 use crate::{
@@ -64,6 +65,9 @@ pub struct ViolationReport {
     pub executions: u64,
     /// What it should have been one of.
     pub atomic: Vec<AtomicOutcome>,
+    /// How often each outcome was seen when that was counted; told with the finding.
+    #[serde(skip)]
+    pub outcomes: Vec<Outcome>,
 }
 
 /// An outcome that some order of the invocations explains.

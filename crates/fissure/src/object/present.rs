@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use fissure_model::finding::{Finding, Kind, Status, fingerprint};
+use fissure_model::finding::{Finding, Kind, Outcome, Status, fingerprint};
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
@@ -42,6 +42,15 @@ impl Shown {
                 hits: violation.hits,
                 executions: violation.executions,
                 atomic: atomic.collect(),
+                outcomes: violation
+                    .counts
+                    .iter()
+                    .map(|(outcome, count, atomic)| Outcome {
+                        outcome: outcome.join(", "),
+                        count: *count,
+                        atomic: *atomic,
+                    })
+                    .collect(),
             },
             schema,
         }
@@ -66,6 +75,7 @@ pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
         finding.hits = violation.hits;
         finding.harness = Some(violation.harness.clone());
         finding.outcome = Some(violation.outcome.clone());
+        finding.outcomes.clone_from(&violation.outcomes);
         finding.executions = Some(violation.executions);
         Some(finding)
     });

@@ -77,6 +77,8 @@ pub(crate) struct Violation {
     pub(crate) executions: u64,
     /// The atomic outcomes, each with the linearizations that lead to it.
     pub(crate) atomic: Vec<(Vec<String>, Vec<Vec<usize>>)>,
+    /// Outcomes of the last executions, how often each was seen, and whether it is atomic.
+    pub(crate) counts: Vec<(Vec<String>, u64, bool)>,
 }
 
 /// A harness that can be executed.
@@ -375,13 +377,18 @@ impl<'a> Search<'a> {
         let words = in_words(self.session, &outcome);
         let atomic = ready.outcomes.atomic.iter();
         let atomic = atomic.map(|(one, runs)| (in_words(self.session, one), runs.clone())).collect();
+        let mut counts = Vec::new();
         if !self.patient
             && let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, COUNTING, true)?
         {
             hits += stressed.outcomes.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, count)| *count);
             executions += stressed.executions;
+            for (one, count) in &stressed.outcomes {
+                counts.push((in_words(self.session, one), *count, ready.outcomes.contains(one)));
+            }
+            counts.sort();
         }
-        Ok(Violation { harness: ready.harness.clone(), outcome: words, hits, executions, atomic })
+        Ok(Violation { harness: ready.harness.clone(), outcome: words, hits, executions, atomic, counts })
     }
 }
 
