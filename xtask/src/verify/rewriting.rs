@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    ClassSummary, Environment, FieldSummary, Foreign, Plan, Site, read_summary, rewrite,
+    ClassSummary, Environment, FieldSummary, Foreign, MethodFacts, Plan, Site, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -52,6 +52,10 @@ impl Rewriting {
     fn add(&mut self, class: &ClassFile, world: &mut World) {
         let plan = Plan {
             monitors: true,
+            monitor_sites: true,
+            blocks: true,
+            volatiles: true,
+            repetitions: true,
             waits: true,
             fields: true,
             arrays: true,
@@ -118,6 +122,11 @@ impl Environment for World {
     fn cell(&mut self, _field: &str, _descriptor: &str) -> u32 {
         self.cells += 1;
         self.cells
+    }
+
+    /// Every method is taken as a block, so that each gets what blocks need.
+    fn is_atomic(&mut self, _method: &MethodFacts<'_>) -> bool {
+        true
     }
 
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign {
