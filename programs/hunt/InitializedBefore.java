@@ -1,5 +1,5 @@
 // Section 5.4 of the AtomFuzzer paper, the first kind of false warning: the main thread does it before there is any other thread.
-// fissure: must-warn atomicity-violation InitializedBefore.initialize
+// Here it is none, for a thread that is alone cannot be interfered with.
 public class InitializedBefore {
     private static final Object LOCK = new Object();
     private static int value;
