@@ -200,9 +200,12 @@ pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
     stack.iter().filter(|frame| !made(frame)).collect()
 }
 
-/// The test that a finding was seen in, `com.acme.AccountTest.deposits`: the outermost frame of a class that is named
-/// like a test. Lambdas tell the method that they stand in.
+/// The test that a finding was seen in, `com.acme.AccountTest.deposits`. Where it is not known, the outermost frame of a
+/// class that is named like a test has to do; lambdas tell the method that they stand in.
 pub(crate) fn test(finding: &Finding) -> Option<String> {
+    if finding.test.is_some() {
+        return finding.test.clone();
+    }
     let frames = finding.sites.iter().flat_map(|site| site.stack.iter().rev());
     frames.filter(|frame| is_test(&frame.class)).find_map(|frame| {
         let method = match frame.method.strip_prefix("lambda$") {
@@ -216,7 +219,8 @@ pub(crate) fn test(finding: &Finding) -> Option<String> {
 
 /// Whether a class is named as Maven and Gradle expect of tests.
 fn is_test(class: &str) -> bool {
-    let library = ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven."];
+    let library =
+        ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven.", "org.gradle."];
     // The JVM's own classes for lambdas are named after the class that they are in.
     if library.iter().any(|prefix| class.starts_with(prefix)) || class.contains("$$Lambda") {
         return false;
@@ -260,6 +264,7 @@ mod tests {
         check("com.acme.Testament", false);
         check("com.acme.Account", false);
         check("org.junit.platform.SpecialTest", false);
+        check("org.gradle.api.internal.tasks.testing.worker.TestWorker", false);
     }
 
     #[test]
