@@ -49,7 +49,8 @@ const BUILD_TOOLS: &[&str] = &[
 ];
 
 /// Beginnings of the names of archives by which such tools are started.
-const BUILD_TOOL_ARCHIVES: &[&str] = &["gradle-gradle-cli-main", "gradle-launcher", "gradle-wrapper", "maven-wrapper"];
+const BUILD_TOOL_ARCHIVES: &[&str] =
+    &["gradle-gradle-cli-main", "gradle-launcher", "gradle-wrapper", "maven-wrapper"];
 
 /// The main class of JVMs that do work for Gradle.
 const GRADLE_WORKER: &str = "worker.org.gradle.process.internal.worker.GradleWorkerMain";

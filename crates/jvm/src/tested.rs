@@ -113,7 +113,8 @@ mod tests {
         check(&[("org.gradle.api.TestWorker", "execute"), ("java.lang.Thread", "run")], None);
         let lambda = [("com.acme.Checks", "lambda$refuses$3"), ("org.junit.jupiter.api.AssertThrows", "x")];
         check(&lambda, Some("com.acme.Checks.refuses"));
-        let made = [("com.acme.Checks", "<init>"), ("org.junit.runners.BlockJUnit4ClassRunner", "createTest")];
+        let made =
+            [("com.acme.Checks", "<init>"), ("org.junit.runners.BlockJUnit4ClassRunner", "createTest")];
         check(&made, None);
     }
 }

@@ -270,8 +270,7 @@ public final class FissureControl {
      * is, and have no part in the tests.
      */
     private static boolean isOfABuildTool(String name) {
-        boolean isGradle = name.startsWith("/") && name.contains(" to /") && name.contains(" workers");
-        return isGradle || name.startsWith("surefire-forkedjvm-");
+        return name.startsWith("surefire-forkedjvm-");
     }
 
     public static void threadStarted(Object started) {
