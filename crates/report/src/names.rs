@@ -312,6 +312,16 @@ pub(crate) fn short(name: &str) -> &str {
     name
 }
 
+/// A name without its packages and the classes around its own, for where there is little room: `Bank$Account@2` becomes
+/// `Account@2`. What the compiler numbered keeps the class that it is in.
+pub(crate) fn innermost(name: &str) -> &str {
+    let name = short(name);
+    match name.rsplit_once('$') {
+        Some((_, own)) if own.starts_with(char::is_alphabetic) => own,
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,5 +354,9 @@ mod tests {
         check("com.acme.Konto.Ärger", "Konto.Ärger");
         check("a.b.c", "a.b.c");
         check("", "");
+        let check = |name: &str, expected: &str| assert_eq!(innermost(name), expected);
+        check("com.acme.Bank$Account@2", "Account@2");
+        check("com.acme.Bank$1@2", "Bank$1@2");
+        check("com.acme.Account@2", "Account@2");
     }
 }

@@ -82,7 +82,10 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     if let Some(blocks) = blocks(&report.coverage) {
         summary.say("fissure: ", &blocks);
     }
-    summary.say("fissure: ", &coverage(report, options.verbose));
+    // Harnesses of objects run without anybody watching; what was executed is told with each.
+    if report.coverage.jvms > 0 || report.problem.is_some() {
+        summary.say("fissure: ", &coverage(report, options.verbose));
+    }
     summary.text
 }
 
