@@ -239,7 +239,7 @@ pub(crate) fn raced() -> Finding {
         field_type: Some("int".to_owned()),
         owner: Some("com.acme.text.Buffer@1".to_owned()),
         test: Some("com.acme.text.BufferTest.appends".to_owned()),
-        hits: 40,
+        hits: 2,
         runs: 100,
         seeds: vec![2, 4],
         sites: vec![
