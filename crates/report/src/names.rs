@@ -140,6 +140,11 @@ fn is_circle(finding: &Finding) -> bool {
     !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
 }
 
+/// How many executions the counts of a finding's outcomes tell of.
+pub(crate) fn counted(finding: &Finding) -> u64 {
+    finding.outcomes.iter().fold(0, |sum, outcome| sum.saturating_add(outcome.count))
+}
+
 /// The thread of a site as it stands in a sentence.
 pub(crate) fn thread(name: &str) -> String {
     if name.is_empty() { "an unnamed thread".to_owned() } else { format!("thread \"{name}\"") }
