@@ -140,7 +140,18 @@ impl Control {
         }
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
-            Decision::Run(thread) => state.gate(thread).open(),
+            Decision::Run(thread) => {
+                let gate = state.gate(thread);
+                // Whoever goes on asks for the state first of all.
+                if let Some(me) = me {
+                    let own = state.gate(me);
+                    drop(state);
+                    gate.open();
+                    own.pass();
+                    return self.state();
+                }
+                gate.open();
+            }
             Decision::Over => state.note_end(),
             Decision::Unchanged => {}
             Decision::Stuck => {
