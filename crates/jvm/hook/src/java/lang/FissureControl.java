@@ -255,7 +255,7 @@ public final class FissureControl {
         }
         String type = child.getClass().getName();
         boolean isOfTheJdk = type.startsWith("jdk.internal.");
-        if (isOfTheJdk || self() <= 0L && child.isDaemon()) {
+        if (isOfTheJdk || isOfABuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
             child.fissureControl = -1L;
@@ -263,6 +263,14 @@ public final class FissureControl {
         } else {
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
+    }
+
+    /**
+     * Threads by which the JVM of tests talks to Maven Surefire or Gradle. They wait for what comes from there, whenever that
+     * is, and have no part in the tests.
+     */
+    private static boolean isOfABuildTool(String name) {
+        return name.startsWith("surefire-forkedjvm-");
     }
 
     public static void threadStarted(Object started) {
