@@ -23,7 +23,7 @@ const LOCATIONS: usize = 200_000;
 const PAIRS: usize = 1_000;
 
 /// Two places of accesses that may race, in the order of their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RacingPair {
     /// The places.
     pub sites: [SiteId; 2],
@@ -36,11 +36,9 @@ pub struct RacingPair {
 pub struct Racing {
     locations: FxHashMap<LocationId, Vec<Known>>,
     pairs: Vec<RacingPair>,
-    known: FxHashSet<RacingPairKey>,
+    known: FxHashSet<RacingPair>,
     cut: u64,
 }
-
-type RacingPairKey = [(SiteId, bool); 2];
 
 #[derive(Debug)]
 struct Known {
@@ -92,15 +90,13 @@ impl Racing {
             }
             let mut places = [(other.site, other.kind), (site, kind)];
             places.sort_by_key(|(site, kind)| (*site, *kind == AccessKind::Write));
-            let key = places.map(|(site, kind)| (site, kind == AccessKind::Write));
-            if !self.known.insert(key) {
+            let pair =
+                RacingPair { sites: places.map(|(site, _)| site), kinds: places.map(|(_, kind)| kind) };
+            if !self.known.insert(pair) {
                 continue;
             }
             if self.pairs.len() < PAIRS {
-                self.pairs.push(RacingPair {
-                    sites: places.map(|(site, _)| site),
-                    kinds: places.map(|(_, kind)| kind),
-                });
+                self.pairs.push(pair);
             } else {
                 self.cut += 1;
             }

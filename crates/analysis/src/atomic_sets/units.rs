@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn executions_are_told_apart() {
         let mut units = Units::default();
-        let mut now = |units: &mut Units| units.of_access(THREAD, |_| true).number;
+        let now = |units: &mut Units| units.of_access(THREAD, |_| true).number;
         units.enter(THREAD, UnitId(1));
         let first = now(&mut units);
         assert_eq!(first, now(&mut units));
