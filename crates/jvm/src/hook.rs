@@ -48,8 +48,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureEngine",
     "FissureHook",
-    "FissureControl$Lock",
+    "FissureControl$Numbered",
     "FissureControl$Locks",
+    "FissureControl$Objects",
     "FissureControl",
 ];
 

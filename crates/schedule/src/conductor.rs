@@ -25,6 +25,7 @@ use crate::{
     strategy::{Candidate, Choice, Strategy, Target, View},
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::{Trace, TraceStep},
+    unit::{Unit, Units},
 };
 
 /// How much virtual time a step takes.
@@ -79,6 +80,7 @@ struct Thread {
     attempts: Option<LockId>,
     /// Who goes on once this thread has come to its first operation.
     starter: Option<ThreadId>,
+    units: Units,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,6 +161,7 @@ impl Conductor {
             held: Vec::new(),
             attempts: None,
             starter: None,
+            units: Units::default(),
         });
         number
     }
@@ -192,7 +195,8 @@ impl Conductor {
         let had_token = self.running == Some(thread);
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
-        if !spins {
+        // Looking at things again and again is what spinning is.
+        if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             self.thread(thread).spin = (None, 0);
         }
         {
@@ -257,6 +261,26 @@ impl Conductor {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
+    }
+
+    /// A method of interest begins in a thread. The key stands for the method in every run; sites may be numbered otherwise.
+    pub fn enter_unit(&mut self, thread: ThreadId, site: SiteId, key: u64) {
+        self.thread(thread).units.enter(site, key);
+    }
+
+    /// A method of interest ends in a thread, however it does.
+    pub fn exit_unit(&mut self, thread: ThreadId, site: SiteId) {
+        self.thread(thread).units.exit(site);
+    }
+
+    /// The methods of interest that a thread is in, the outermost first.
+    pub fn units(&self, thread: ThreadId) -> &[Unit] {
+        self.threads.get(thread.0 as usize).map_or(&[], |thread| thread.units.stack())
+    }
+
+    /// Which methods of interest a thread is in, as one number that is the same in every run.
+    pub fn context(&self, thread: ThreadId) -> u64 {
+        self.units(thread).last().map_or(0, |unit| unit.context)
     }
 
     /// A thread has entered a block.
@@ -576,6 +600,7 @@ impl Conductor {
                     reacquires,
                     is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
                     in_block: self.pattern.is_in_block(thread),
+                    context: self.context(thread),
                     target: state.target,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
@@ -600,6 +625,7 @@ impl Conductor {
             Operation::Begin
             | Operation::Attempt { .. }
             | Operation::Yield { .. }
+            | Operation::Access { .. }
             | Operation::Step { .. } => true,
             Operation::Acquire { lock, .. } => is_open(lock),
             Operation::Resume { lock, .. } => thread.wake.is_some() && is_open(lock),
@@ -672,6 +698,17 @@ impl Conductor {
                 self.log(thread, Action::Park, None, None, Some(site));
             }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
+            Operation::Access { location, is_write, site } => {
+                let action = if is_write { Action::Write } else { Action::Read };
+                self.trace.push(TraceStep {
+                    thread,
+                    action,
+                    lock: None,
+                    other: None,
+                    site: Some(site),
+                    location: Some(location),
+                });
+            }
             Operation::Yield { .. } | Operation::Step { .. } => {}
         }
         Decision::Run(thread)
@@ -704,7 +741,7 @@ impl Conductor {
         other: Option<ThreadId>,
         site: Option<SiteId>,
     ) -> u64 {
-        self.trace.push(TraceStep { thread, action, lock, other, site })
+        self.trace.push(TraceStep { thread, action, lock, other, site, location: None })
     }
 
     /// Numbers are given by the conductor alone; one that it did not give is made to stand for something.
