@@ -8,14 +8,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`patterns`] | the eleven ways in which two units can interleave so that no order of the two explains it |
-//! | [`units`] | which unit of work an access belongs to |
 //! | [`profile`] | what one execution did to each set, kept small |
 //! | [`predict`] | Phase I: which patterns other executions may show |
 //! | [`monitor`] | which patterns this execution shows |
 //!
 //! An access outside of every unit is a unit by itself: it can come in between two accesses of a unit, and nothing can
-//! come in between of it. A unit that waits for others wants them to come in between, so that a new one begins there
-//! ([`units::Units::split`]).
+//! come in between of it. Which unit an access belongs to (the outermost that is declared on its set) the front end tells, and
+//! when one is over: a unit that waits for others wants them to come in between, so that a new one begins there.
 
 pub mod monitor;
 pub mod patterns;
@@ -23,7 +22,6 @@ pub mod predict;
 pub mod profile;
 #[cfg(test)]
 mod scenario;
-pub mod units;
 
 use fissure_model::{
     event::AccessKind,

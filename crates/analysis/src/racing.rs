@@ -29,6 +29,10 @@ pub struct RacingPair {
     pub sites: [SiteId; 2],
     /// What happens there.
     pub kinds: [AccessKind; 2],
+    /// Who was seen to do it.
+    pub threads: [ThreadId; 2],
+    /// The location with which it was seen first.
+    pub location: LocationId,
 }
 
 /// Looks at accesses for pairs that may race.
@@ -36,7 +40,7 @@ pub struct RacingPair {
 pub struct Racing {
     locations: FxHashMap<LocationId, Vec<Known>>,
     pairs: Vec<RacingPair>,
-    known: FxHashSet<RacingPair>,
+    known: FxHashSet<[(SiteId, AccessKind); 2]>,
     cut: u64,
 }
 
@@ -88,13 +92,17 @@ impl Racing {
             if !races {
                 continue;
             }
-            let mut places = [(other.site, other.kind), (site, kind)];
-            places.sort_by_key(|(site, kind)| (*site, *kind == AccessKind::Write));
-            let pair =
-                RacingPair { sites: places.map(|(site, _)| site), kinds: places.map(|(_, kind)| kind) };
-            if !self.known.insert(pair) {
+            let mut places = [(other.site, other.kind, other.thread), (site, kind, thread)];
+            places.sort_by_key(|(site, kind, _)| (*site, *kind == AccessKind::Write));
+            if !self.known.insert(places.map(|(site, kind, _)| (site, kind))) {
                 continue;
             }
+            let pair = RacingPair {
+                sites: places.map(|(site, ..)| site),
+                kinds: places.map(|(_, kind, _)| kind),
+                threads: places.map(|(.., thread)| thread),
+                location,
+            };
             if self.pairs.len() < PAIRS {
                 self.pairs.push(pair);
             } else {
@@ -136,11 +144,11 @@ mod tests {
             let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
             let lock = LockId(name.into());
             match what {
-                "+" => drop(relaxed.lock(thread, lock, LockMode::Exclusive, site)),
-                "*" => drop(relaxed.lock(thread, lock, LockMode::Shared, site)),
+                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, site).is_some()),
+                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, site).is_some()),
                 "-" => relaxed.unlock(thread, lock),
                 ">" => relaxed.start(thread, other),
-                "<" => relaxed.join(thread, other),
+                "<" => assert!(relaxed.join(thread, other)),
                 what => {
                     let kind = if what == "R" { AccessKind::Read } else { AccessKind::Write };
                     let stamp = relaxed.stamp(thread);

@@ -206,6 +206,8 @@ impl Search<'_> {
         let (_, units, events) = key.clone();
         self.known.insert(key);
         let gate = chosen[1].locks.iter().find(|held| excludes_any(held, &chosen[0].locks));
+        // Where the first unit gets its own locks nobody can be kept waiting for it.
+        let gate = gate.filter(|held| chosen[0].locks.iter().all(|own| own.site != held.site));
         self.found.push(Prediction {
             word: number,
             set,

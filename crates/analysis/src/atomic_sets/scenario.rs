@@ -12,29 +12,35 @@ use fissure_model::{
 };
 
 use super::{
-    Access, SetId, UnitId,
+    Access, Occurrence, SetId, UnitId,
     monitor::{Monitor, Violation},
     predict::Prediction,
     profile::{Bounds, Cut, Profile},
-    units::Units,
 };
 use crate::relaxed::Relaxed;
 
 #[derive(Default)]
 struct Run {
     relaxed: Relaxed,
-    units: Units,
+    /// The units that each thread is in, outermost first.
+    units: Vec<Vec<Occurrence>>,
+    numbers: u64,
     profile: Profile,
     monitor: Monitor,
     shown: Vec<Violation>,
 }
 
 impl Run {
-    fn ends(&mut self, thread: ThreadId, ended: impl IntoIterator<Item = super::Occurrence>) {
+    fn ends(&mut self, thread: ThreadId, ended: impl IntoIterator<Item = Occurrence>) {
         for occurrence in ended {
             self.profile.ended(thread, occurrence);
             self.monitor.ended(thread, occurrence);
         }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
     }
 
     fn act(&mut self, thread: ThreadId, act: &str, site: u32) {
@@ -43,13 +49,19 @@ impl Run {
         let (lock, site) = (LockId(name.into()), SiteId(site));
         let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
         match what {
-            "[" => self.units.enter(thread, UnitId(name.into())),
+            "[" => {
+                let number = self.number();
+                let unit = Some(UnitId(name.into()));
+                self.units[thread.0 as usize].push(Occurrence { unit, number });
+            }
             "]" => {
-                let ended = self.units.exit(thread);
+                let ended = self.units[thread.0 as usize].pop();
                 self.ends(thread, ended);
             }
             "w" => {
-                let ended = self.units.split(thread);
+                let ended = self.units[thread.0 as usize].clone();
+                let renewed = ended.iter().map(|unit| Occurrence { number: self.number(), ..*unit });
+                self.units[thread.0 as usize] = renewed.collect();
                 self.ends(thread, ended);
             }
             "+" | "*" => {
@@ -60,10 +72,10 @@ impl Run {
             }
             "-" => self.relaxed.unlock(thread, lock),
             ">" => self.relaxed.start(thread, other),
-            "<" => self.relaxed.join(thread, other),
+            "<" => assert!(self.relaxed.join(thread, other)),
             "!" => self.relaxed.wake(thread, other),
             "^" => self.relaxed.release(thread, name.into()),
-            "_" => self.relaxed.acquire(thread, name.into()),
+            "_" => assert!(self.relaxed.acquire(thread, name.into())),
             "R" | "W" => {
                 let access = Access {
                     thread,
@@ -72,7 +84,10 @@ impl Run {
                     kind: if what == "R" { AccessKind::Read } else { AccessKind::Write },
                     site,
                     context: 0,
-                    unit: self.units.of_access(thread, |_| true),
+                    unit: match self.units[thread.0 as usize].first() {
+                        Some(outermost) => *outermost,
+                        None => Occurrence { unit: None, number: self.number() },
+                    },
                 };
                 let stamp = self.relaxed.stamp(thread);
                 self.profile.access(&access, &stamp);
@@ -85,7 +100,7 @@ impl Run {
 
 /// What is predicted from an execution, what was cut, and what it shows itself.
 fn run(text: &str, bounds: Bounds) -> (Vec<Prediction>, Cut, Vec<Violation>) {
-    let mut run = Run { profile: Profile::new(bounds), ..Run::default() };
+    let mut run = Run { profile: Profile::new(bounds), units: vec![Vec::new(); 3], ..Run::default() };
     for (site, word) in (1..).zip(text.split_whitespace()) {
         let (thread, act) = word.split_once(':').unwrap();
         run.act(ThreadId(thread.parse().unwrap()), act, site);
