@@ -1,6 +1,7 @@
 package java.lang;
 
 import java.lang.reflect.Field;
+import java.util.concurrent.CountedCompleter;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -114,6 +115,12 @@ public final class FissureControl {
     private static native void enterUnit(long thread, int site);
 
     private static native void exitUnit(long thread, int site);
+
+    private static native void joins(long thread, long ended);
+
+    private static native void handsOver(long thread, int place);
+
+    private static native void takesOver(long thread, int place, boolean waits);
 
     private static native void throwing(long thread, String type, String message, String stack);
 
@@ -489,6 +496,43 @@ public final class FissureControl {
         long self = on ? self() : -1L;
         if (self > 0L) {
             exitUnit(self, site);
+        }
+    }
+
+    // What a program does to put its threads into an order, beside starting and waking them.
+
+    public static void threadJoined(Object ended) {
+        long self = on ? self() : -1L;
+        long other = ((Thread) ended).fissureControl;
+        if (self > 0L && other > 0L && hasEnded(other)) {
+            joins(self, other);
+        }
+    }
+
+    public static void released(Object place) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            handsOver(self, numberOf(place));
+        }
+    }
+
+    public static void acquired(Object place) {
+        takeOver(place, true);
+    }
+
+    /** An element was taken out of a collection, without having waited for it perhaps. */
+    public static void taken(Object element, Object collection) {
+        takeOver(element, false);
+    }
+
+    public static void completes(Object task) {
+        released(((CountedCompleter<?>) task).getRoot());
+    }
+
+    private static void takeOver(Object place, boolean waits) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            takesOver(self, numberOf(place), waits);
         }
     }
 
