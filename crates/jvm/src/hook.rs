@@ -48,8 +48,10 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureEngine",
     "FissureHook",
+    "FissureChance",
     "FissureControl$Lock",
     "FissureControl$Locks",
+    "FissureControl$Waits",
     "FissureControl",
 ];
 
