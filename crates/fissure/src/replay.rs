@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use fissure_model::{
-    finding::{Finding, Status},
+    finding::{Finding, Status, fingerprint},
     record::Run,
     settings::{Control, Pair, Steering},
 };
@@ -205,6 +205,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
+        finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
         finding.targets = outcome.target.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
@@ -260,6 +261,12 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         notices.extend(departures(outcome, schedule));
     }
     for run in outcome.accounts() {
+        notices.push(format!(
+            "the schedule: {}, {}, digest {}",
+            hunt::count(run.choices, "choice", "choices"),
+            hunt::count(run.steps, "step", "steps"),
+            fingerprint(&[&run.schedule])
+        ));
         for failure in &run.failures {
             let message =
                 if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
