@@ -235,11 +235,6 @@ impl State {
         }
     }
 
-    /// Whether the thread that runs is in a region for which others may wait inside of the JVM.
-    fn is_in_region(&mut self) -> bool {
-        self.conductor.running().is_some_and(|thread| self.thread(thread).regions > 0)
-    }
-
     /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may
     /// have begun before.
     fn note_end(&mut self) {
