@@ -74,7 +74,7 @@ pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
 
 /// Says that something is not tested here. Unlike what is printed by the macros, this is seen of tests that pass, too.
 pub(crate) fn skip(reason: &str) {
-    let _ = writeln!(io::stderr(), "SKIPPED: {reason}");
+    let _ = io::stderr().write_all(format!("SKIPPED: {reason}\n").as_bytes());
 }
 
 /// Everything that a command said.
