@@ -14,8 +14,8 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::{Finding, Kind, SetAccess, Status, fingerprint},
-    goal::{ExpectedAccess, Goal, RaceGoal, SetGoal},
+    finding::{Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
+    goal::{ExpectedAccess, Gate, Goal, RaceGoal, SetGoal},
     ids::{LocationId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
 };
@@ -68,6 +68,7 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
         return;
     }
     let current = stacks::current(agent.tool);
+    add_locks(state, &mut finding, violation.events.iter().map(|event| (event.thread, event.site)));
     for (place, (site, event)) in finding.sites.iter_mut().zip(&violation.events).enumerate() {
         let known = state.sets.stacks.get(&(event.thread, event.site));
         if place + 1 == violation.events.len() {
@@ -79,7 +80,10 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
     let threads = [first.thread, second.thread];
     let (from, to) = (first.step.saturating_sub(LEAD).max(1), last.step);
     finding.interleaving = Some(interleaving(agent, state, threads, (from, to), &violation.events));
+    let id = finding.id.clone();
     story::add_confirmed(agent, state, finding);
+    // Whoever sees an intermediate state may fail before the other unit has come to the pattern's last event.
+    story::blame(state, &id, violation.events[1].step);
 }
 
 impl Case<'_> {
@@ -115,6 +119,15 @@ impl Case<'_> {
             let frame = frame(agent, site.unwrap_or(SiteId(0)));
             format!("{}.{}", frame.class, frame.method)
         })
+    }
+}
+
+/// The locks that threads held at the sites of a finding.
+fn add_locks(state: &State, finding: &mut Finding, places: impl Iterator<Item = (ThreadId, SiteId)>) {
+    for (site, place) in finding.sites.iter_mut().zip(places) {
+        let held = state.sets.locks.get(&place).into_iter().flatten();
+        let names = held.filter_map(|lock| lock_name(state, *lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
     }
 }
 
@@ -256,7 +269,13 @@ fn predicted(agent: &Agent, state: &State, prediction: &Prediction) -> (SetGoal,
             .collect(),
         threads: [&names[0], &names[1]],
     };
-    let finding = case.finding(agent, Status::Warning);
+    let mut finding = case.finding(agent, Status::Warning);
+    let events = letters.iter().zip(&prediction.events);
+    add_locks(
+        state,
+        &mut finding,
+        events.map(|(letter, event)| (prediction.threads[letter.who.index()], event.site)),
+    );
     let expected = |event: &Expected| ExpectedAccess {
         place: place(agent, event.site),
         field: field_of_place(state, event.location),
@@ -270,7 +289,9 @@ fn predicted(agent: &Agent, state: &State, prediction: &Prediction) -> (SetGoal,
         units: case.unit_names(agent),
         events: prediction.events.iter().map(expected).collect(),
         windows: prediction.windows.iter().map(places).collect(),
-        gate: prediction.gate.map(|site| place(agent, site)),
+        gate: prediction
+            .gate
+            .map(|(site, context)| Gate { place: place(agent, site), context: format!("{context:x}") }),
     };
     (goal, finding)
 }

@@ -12,7 +12,7 @@ use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
     event::AccessKind,
     goal::{ExpectedAccess, Goal},
-    ids::{LocationId, SiteId, ThreadId},
+    ids::{LocationId, LockId, SiteId, ThreadId},
     pattern::Pattern,
     settings::SetRules,
 };
@@ -58,6 +58,8 @@ pub(crate) struct Sets {
     element_numbers: FxHashMap<(u32, u32), u32>,
     /// Where threads stood when they made accesses that are looked for.
     pub(super) stacks: FxHashMap<(ThreadId, SiteId), Vec<RawFrame>>,
+    /// The locks that threads held when they accessed something last.
+    pub(super) locks: FxHashMap<(ThreadId, SiteId), Vec<LockId>>,
 }
 
 /// The set that a field is in.
@@ -259,6 +261,9 @@ pub(super) fn accessed(
         observer.accessed(thread, location, kind, site);
     }
     if let Some((set, place, field)) = place_in_set(agent, state, thread, location, site) {
+        let held = state.sets.locks.entry((thread, site)).or_default();
+        held.clear();
+        held.extend(state.conductor.held(thread));
         let unit = unit_of(agent, state, thread, field);
         let context = state.conductor.context(thread);
         let access = Access { thread, set, location: place, kind, site, context, unit };
