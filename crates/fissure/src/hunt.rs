@@ -27,6 +27,7 @@ use fissure_model::{
 };
 use fissure_report::{Campaign, Report, SeedRange};
 
+pub(crate) use chronicle::count;
 pub(crate) use options::{HuntArguments, SteeringArguments};
 pub(crate) use run::{Ending, Outcome, Print, Program};
 

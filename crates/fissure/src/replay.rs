@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use fissure_model::{
-    finding::{Finding, Status},
+    finding::{Finding, Status, fingerprint},
     goal::Goal,
     record::Run,
     settings::{Control, Steering},
@@ -209,6 +209,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
+        finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
         finding.targets = outcome.target.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
@@ -264,6 +265,12 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         notices.extend(departures(outcome, schedule));
     }
     for run in outcome.accounts() {
+        notices.push(format!(
+            "the schedule: {}, {}, digest {}",
+            hunt::count(run.choices, "choice", "choices"),
+            hunt::count(run.steps, "step", "steps"),
+            fingerprint(&[&run.schedule])
+        ));
         for failure in &run.failures {
             let message =
                 if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };

@@ -155,7 +155,18 @@ impl Control {
         }
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
-            Decision::Run(thread) => state.gate(thread).open(),
+            Decision::Run(thread) => {
+                let gate = state.gate(thread);
+                // Whoever goes on asks for the state first of all.
+                if let Some(me) = me {
+                    let own = state.gate(me);
+                    drop(state);
+                    gate.open();
+                    own.pass();
+                    return self.state();
+                }
+                gate.open();
+            }
             Decision::Over => state.note_end(),
             Decision::Unchanged => {}
             Decision::Stuck => {
@@ -222,11 +233,6 @@ impl State {
             *count += 1;
             lock.number = Some(*count);
         }
-    }
-
-    /// Whether the thread that runs is in a region for which others may wait inside of the JVM.
-    fn is_in_region(&mut self) -> bool {
-        self.conductor.running().is_some_and(|thread| self.thread(thread).regions > 0)
     }
 
     /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may

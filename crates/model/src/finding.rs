@@ -147,6 +147,9 @@ pub struct Finding {
     /// Why it does, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The test that was running when this was first seen: `com.acme.AccountTest.deposits`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// In how many locations (objects) or executions this was seen; for a hunt, in how many runs.
     pub hits: u64,
     /// In how many runs this was seen; for a hunt, how many runs there were.
@@ -204,6 +207,7 @@ impl Finding {
             owner: None,
             object: None,
             reason: None,
+            test: None,
             hits: 1,
             runs: 1,
             ordered: false,

@@ -2,7 +2,7 @@
 
 use fissure_model::finding::{Finding, Kind, Site};
 
-use crate::words;
+use crate::{steps, words};
 
 /// A line of source as it is shown.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,17 +30,27 @@ pub(crate) fn excerpt(finding: &Finding, site: &Site, source: &str, width: usize
 
 /// The words worth pointing at, the best first, and whether their last occurrence is meant.
 fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
-    let member = finding.subject.rsplit('.').next().unwrap_or_default();
     match site.role.as_str() {
         // `balance = balance + 1` writes on the left and reads on the right.
-        "read" if finding.kind == Kind::DataRace => vec![(member, true)],
-        "write" if finding.kind == Kind::DataRace => vec![(member, false)],
+        "read" | "write" => vec![(accessed(finding, site), site.role == "read")],
         "entered" => vec![("synchronized", false), (site.method.as_str(), false)],
         "acquire" | "acquired" | "reacquire" | "reacquired" | "interfere" | "interfered" => {
             vec![("synchronized", false), ("lock", false)]
         }
         _ => Vec::new(),
     }
+}
+
+/// The field that is accessed at a site. An atomic set has several; the step that the site is knows which is meant.
+fn accessed<'a>(finding: &'a Finding, site: &Site) -> &'a str {
+    let member = |name: &'a str| name.rsplit('.').next().unwrap_or_default();
+    if finding.kind != Kind::AtomicSetViolation {
+        return member(&finding.subject);
+    }
+    let Some(interleaving) = &finding.interleaving else { return "" };
+    let number = finding.sites.iter().position(|other| std::ptr::eq(other, site)).map(|place| place + 1);
+    let place = steps::site_numbers(finding, interleaving).iter().position(|step| *step == number);
+    place.filter(|_| number.is_some()).map_or("", |step| member(&interleaving.steps[step].object))
 }
 
 /// Where a whole word stands in a line, counted in characters.

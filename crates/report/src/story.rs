@@ -1,7 +1,7 @@
 //! One finding as a short story: what is wrong, who did what where and in which order, what followed, and how to see
 //! it again.
 
-use fissure_model::finding::{Finding, Frame, Site, Status};
+use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
 
 use crate::{
     Report, SourceFinder, columns, excerpt, names, steps,
@@ -95,7 +95,12 @@ impl<'a> Teller<'a> {
                 format!("{} {} {}", names::thread(&site.thread), names::verb(&site.role), names::site(site))
             })
             .collect();
-        let subject = self.painter.paint(Style::Strong, &words::clean(&names::subject(finding)));
+        let named = match (finding.kind, &finding.reason) {
+            // The subject alone does not say what is wrong.
+            (Kind::Custom, Some(_)) => names::headline(finding),
+            _ => names::subject(finding),
+        };
+        let subject = self.painter.paint(Style::Strong, &words::clean(&named));
         let id = self.painter.paint(Style::Faint, &format!("id {}", words::clean(&finding.id)));
         let mut text = format!("  {subject} · {id}\n");
         let width = self.options.width.saturating_sub(4).max(30);
@@ -107,8 +112,12 @@ impl<'a> Teller<'a> {
 
     fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
         let thread = words::clean(&names::thread(&site.thread));
-        let sentence =
-            format!("{thread} {} {}{}", names::verb(&site.role), names::site(site), names::holding(site));
+        let sentence = format!(
+            "{thread} {} {}{}",
+            names::verb(&site.role),
+            names::site(site),
+            names::holding(finding, site)
+        );
         let width = self.options.width.saturating_sub(6).max(30);
         for (at, line) in words::wrap(&words::clean(&sentence), width).iter().enumerate() {
             let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };
@@ -127,7 +136,7 @@ impl<'a> Teller<'a> {
 
     fn tell_reason(&self, text: &mut String, finding: &Finding) {
         let width = self.options.width.saturating_sub(7).max(20);
-        let reason = words::clean(finding.reason.as_deref().unwrap_or_default());
+        let reason = words::clean(&names::reason(finding).unwrap_or_default());
         for (at, line) in words::wrap(&reason, width).iter().enumerate() {
             let lead = if at == 0 { "why: " } else { "     " };
             text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
@@ -207,7 +216,10 @@ impl<'a> Teller<'a> {
         let Some(consequence) = &finding.consequence else { return };
         let message = match consequence.message.as_str() {
             "" => consequence.exception.clone(),
-            message => format!("{}: {message}", consequence.exception),
+            message if names::is_exception(&consequence.exception) => {
+                format!("{}: {message}", consequence.exception)
+            }
+            message => message.to_owned(),
         };
         let thread = match consequence.thread.as_str() {
             "" => String::new(),

@@ -27,6 +27,16 @@ const fn clock(
     Call { class: Some(class), name, descriptor, hook_method, hook_descriptor: descriptor, site: false }
 }
 
+const fn random(
+    class: &'static str,
+    name: &'static str,
+    descriptor: &'static str,
+    hook_method: &'static str,
+    hook_descriptor: &'static str,
+) -> Call<'static> {
+    Call { class: Some(class), name, descriptor, hook_method, hook_descriptor, site: false }
+}
+
 const THREAD: Option<&str> = Some("java/lang/Thread");
 const UNSAFE: Option<&str> = Some("jdk/internal/misc/Unsafe");
 
@@ -56,6 +66,23 @@ const CALLS: &[Call<'static>] = &[
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
+    // What the system has of random numbers.
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implNextBytes",
+        "([B)V",
+        "randomBytes",
+        "(Ljava/lang/Object;[B)V",
+    ),
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implGenerateSeed",
+        "(I)[B",
+        "randomSeed",
+        "(Ljava/lang/Object;I)[B",
+    ),
+    random("sun/security/provider/SeedGenerator", "generateSeed", "([B)V", "seedBytes", "([B)V"),
+    random("sun/security/provider/SeedGenerator", "getSystemEntropy", "()[B", "entropy", "()[B"),
 ];
 
 /// While one thread is in these, others may wait for it inside of the JVM.
@@ -215,13 +242,22 @@ const ATOMIC: &[Probe<'static>] = &[
     look("addAndGet"),
 ];
 
-const REFLECTION: &[Probe<'static>] = &[typed(
-    "filterFields",
-    "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
-    Return,
-    "visibleFields",
-    MapResult,
-)];
+const REFLECTION: &[Probe<'static>] = &[
+    typed(
+        "filterFields",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
+        Return,
+        "visibleFields",
+        MapResult,
+    ),
+    typed(
+        "filterMethods",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Method;)[Ljava/lang/reflect/Method;",
+        Return,
+        "orderedMethods",
+        MapResult,
+    ),
+];
 
 const JOIN_PROBES: &[Probe<'static>] = &[
     typed("join", "(J)V", Return, "threadJoined", This),

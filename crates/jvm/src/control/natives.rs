@@ -70,7 +70,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
                 c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
                 throwing as *mut c_void,
             ),
-            (c"now", c"()J", now as *mut c_void),
+            (c"now", c"(J)J", now as *mut c_void),
             (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
         ];
         jni.register_natives(class, methods);
@@ -582,12 +582,12 @@ extern "system" fn throwing(
     });
 }
 
-extern "system" fn now(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jlong {
     guarded(0, |agent| {
         let Some(control) = &agent.control else { return 0 };
         let mut state = control.state();
-        // How often the JVM looks at the clock while it loads classes may differ from run to run.
-        let is_calm = state.is_in_region();
+        // How often the JVM looks at the clock, in threads of its own or while it loads classes, may differ from run to run.
+        let is_calm = thread_id(thread).is_none_or(|thread| state.thread(thread).regions > 0);
         BEGINNING + state.conductor.now(is_calm) as jlong
     })
 }

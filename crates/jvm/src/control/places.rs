@@ -43,6 +43,8 @@ const UNCONCERNING: &[&str] = &[
     "java.util.ResourceBundle",
     "java.util.ServiceLoader",
     "java.util.TimeZone",
+    // How often it takes its lock depends on when garbage is collected.
+    "java.util.WeakHashMap",
     "java.util.jar.",
     "java.util.logging.",
     "java.util.prefs.",
