@@ -190,11 +190,15 @@ fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
     if story::knows(state, &finding.id) {
         return;
     }
-    finding.sites[1].stack = stacks::current(agent.tool);
-    let reference = state.threads.get(race.sides[0].0.0 as usize).and_then(|thread| thread.reference);
-    if let Some(reference) = reference {
-        let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
-        finding.sites[0].stack = stacks::named(agent.tool, &stack);
+    // Both still stand there, and this may be either of them.
+    for (site, (thread, ..)) in finding.sites.iter_mut().zip(race.sides) {
+        let names = state.conductor.held(thread).filter_map(|lock| lock_name(state, lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
+        let reference = state.threads.get(thread.0 as usize).and_then(|thread| thread.reference);
+        if let Some(reference) = reference {
+            let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
+            site.stack = stacks::named(agent.tool, &stack);
+        }
     }
     story::add_confirmed(agent, state, finding);
 }
@@ -300,7 +304,8 @@ fn may_race(agent: &Agent, state: &State, pair: &RacingPair) -> (RaceGoal, Findi
     let name = location_name(state, pair.location);
     let sides = [0, 1].map(|side| (pair.sites[side], pair.kinds[side] == AccessKind::Write));
     let threads = pair.threads.map(|thread| state.conductor.name(thread).to_owned());
-    let finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Warning);
+    let mut finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Warning);
+    add_locks(state, &mut finding, pair.threads.into_iter().zip(pair.sites));
     let mut accesses = sides.map(|(site, write)| ExpectedAccess {
         place: place(agent, site),
         field: name.clone(),

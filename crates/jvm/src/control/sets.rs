@@ -256,14 +256,14 @@ pub(super) fn accessed(
         return;
     }
     let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
+    let held = state.sets.locks.entry((thread, site)).or_default();
+    held.clear();
+    held.extend(state.conductor.held(thread));
     let is_volatile = state.points.field(location).is_some_and(|field| field.is_volatile);
     if !is_volatile && let Some(observer) = state.conductor.observer() {
         observer.accessed(thread, location, kind, site);
     }
     if let Some((set, place, field)) = place_in_set(agent, state, thread, location, site) {
-        let held = state.sets.locks.entry((thread, site)).or_default();
-        held.clear();
-        held.extend(state.conductor.held(thread));
         let unit = unit_of(agent, state, thread, field);
         let context = state.conductor.context(thread);
         let access = Access { thread, set, location: place, kind, site, context, unit };
