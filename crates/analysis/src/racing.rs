@@ -144,8 +144,8 @@ mod tests {
             let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
             let lock = LockId(name.into());
             match what {
-                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, site).is_some()),
-                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, site).is_some()),
+                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, (site, 0)).is_some()),
+                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, (site, 0)).is_some()),
                 "-" => relaxed.unlock(thread, lock),
                 ">" => relaxed.start(thread, other),
                 "<" => assert!(relaxed.join(thread, other)),

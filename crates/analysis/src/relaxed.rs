@@ -35,6 +35,8 @@ pub struct Held {
     pub time: u64,
     /// Where it was got.
     pub site: SiteId,
+    /// The calls that led there, as a hash.
+    pub context: u64,
 }
 
 impl Held {
@@ -140,7 +142,13 @@ impl Relaxed {
     }
 
     /// A thread has got a lock, perhaps not for the first time. Says what it holds now if it did not hold the lock before.
-    pub fn lock(&mut self, thread: ThreadId, lock: LockId, mode: LockMode, site: SiteId) -> Option<Held> {
+    pub fn lock(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        mode: LockMode,
+        (site, context): (SiteId, u64),
+    ) -> Option<Held> {
         self.times += 1;
         let time = self.times;
         let thread = self.thread(thread);
@@ -148,7 +156,7 @@ impl Relaxed {
             *count += 1;
             return None;
         }
-        let held = Held { lock, mode, time, site };
+        let held = Held { lock, mode, time, site, context };
         thread.held.push((held, 1));
         thread.keep();
         Some(held)
@@ -252,7 +260,7 @@ mod tests {
     fn what_happens_to_happen_orders_nothing() {
         let locks = |relaxed: &mut Relaxed| {
             for thread in [MAIN, OTHER] {
-                relaxed.lock(thread, LockId(1), LockMode::Exclusive, SITE);
+                relaxed.lock(thread, LockId(1), LockMode::Exclusive, (SITE, 0));
                 relaxed.unlock(thread, LockId(1));
             }
         };
@@ -275,14 +283,14 @@ mod tests {
         let mut relaxed = Relaxed::default();
         let held = |relaxed: &mut Relaxed| relaxed.stamp(MAIN).locks;
         for lock in [1, 2] {
-            relaxed.lock(MAIN, LockId(lock), LockMode::Exclusive, SITE);
+            relaxed.lock(MAIN, LockId(lock), LockMode::Exclusive, (SITE, 0));
         }
         let first = held(&mut relaxed);
         // Once more and back again changes nothing.
-        relaxed.lock(MAIN, LockId(1), LockMode::Exclusive, SITE);
+        relaxed.lock(MAIN, LockId(1), LockMode::Exclusive, (SITE, 0));
         relaxed.unlock(MAIN, LockId(1));
         relaxed.unlock(MAIN, LockId(2));
-        relaxed.lock(MAIN, LockId(2), LockMode::Exclusive, SITE);
+        relaxed.lock(MAIN, LockId(2), LockMode::Exclusive, (SITE, 0));
         let second = held(&mut relaxed);
         let both: Vec<LockId> = kept(&first, &second).map(|held| held.lock).collect();
         assert_eq!(both, [LockId(1)]);
@@ -292,7 +300,7 @@ mod tests {
 
     #[test]
     fn shared_locks_exclude_only_exclusive_ones() {
-        let held = |lock, mode| Held { lock: LockId(lock), mode, time: 1, site: SITE };
+        let held = |lock, mode| Held { lock: LockId(lock), mode, time: 1, site: SITE, context: 0 };
         let (shared, exclusive) = (held(1, LockMode::Shared), held(1, LockMode::Exclusive));
         assert!(exclusive.excludes(&exclusive) && exclusive.excludes(&shared) && shared.excludes(&exclusive));
         assert!(!shared.excludes(&shared) && !exclusive.excludes(&held(2, LockMode::Exclusive)));

@@ -113,8 +113,11 @@ pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
 /// It ends, normally or not: the site of its beginning.
 pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
 
+/// A field is about to be read, by a thread that may do nothing else any more: the site.
+pub const LOOK_AT: Hook = Hook::new(42, "lookAt", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 42] = [
+pub const ALL: [Hook; 43] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -157,6 +160,7 @@ pub const ALL: [Hook; 42] = [
     CALL_AT,
     UNIT_ENTER,
     UNIT_EXIT,
+    LOOK_AT,
 ];
 
 #[cfg(test)]

@@ -48,7 +48,16 @@ pub struct SetGoal {
     pub windows: Vec<Vec<String>>,
     /// Where the second unit gets a lock that it must not have before the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<String>,
+    pub gate: Option<Gate>,
+}
+
+/// Where a lock is got.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Gate {
+    /// The place.
+    pub place: String,
+    /// The methods that led there, as a hash in hexadecimal.
+    pub context: String,
 }
 
 /// A predicted race.
@@ -80,6 +89,7 @@ impl fmt::Display for Goal {
             Goal::Pair(pair) => pair.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
             Goal::Set(goal) => {
+                let gate = goal.gate.as_ref().map(|gate| format!("{} {}", gate.place, gate.context));
                 let windows: Vec<String> = goal.windows.iter().map(|window| window.join(",")).collect();
                 write!(
                     f,
@@ -90,7 +100,7 @@ impl fmt::Display for Goal {
                     goal.units[1],
                     joined(&goal.events),
                     windows.join(";"),
-                    goal.gate.as_deref().unwrap_or_default()
+                    gate.unwrap_or_default()
                 )
             }
         }
@@ -144,6 +154,13 @@ impl FromStr for Goal {
                     window.split(',').filter(|site| !site.is_empty()).map(str::to_owned).collect()
                 };
                 let events = events(accesses)?;
+                let gate = match gate.split_once(' ') {
+                    Some((place, context)) => {
+                        Some(Gate { place: place.to_owned(), context: context.to_owned() })
+                    }
+                    None if gate.is_empty() => None,
+                    None => return Err(GoalError),
+                };
                 if !(3..=4).contains(&events.len()) {
                     return Err(GoalError);
                 }
@@ -153,7 +170,7 @@ impl FromStr for Goal {
                     units: [first.to_owned(), second.to_owned()],
                     events,
                     windows: windows.split(';').map(sites).collect(),
-                    gate: Some(gate.to_owned()).filter(|gate| !gate.is_empty()),
+                    gate,
                 }))
             }
             [pair] => pair.parse().map(Goal::Pair).map_err(|_| GoalError),
@@ -180,7 +197,8 @@ mod tests {
         check("race|R a.B.c:1 a.B.x ,W a.B.d:2 a.B.x ", true);
         check("race|R a.B.c:1 a.B.x ", false);
         let set = "9|a.B|a.B.<init>|a.B.d|R a.B.c:1 a.B.x 1f,W a.B.d:2 a.B.x 2,W a.B.d:3 a.B.y 2,R a.B.e:4 a.B.y 1f";
-        check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1"), true);
+        check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1 2"), true);
+        check(&format!("{set}|;;|a.B.d:1"), false);
         check(&format!("{set}|;;|"), true);
         check("12|a.B|u|v|R p f 1,W p f 2,W p f 1|;|", false);
         check("1|a.B|u|v|R p f 1|;|", false);

@@ -18,6 +18,7 @@ mod excerpt;
 mod exit;
 mod merge;
 mod names;
+mod sets;
 mod steps;
 mod story;
 mod style;

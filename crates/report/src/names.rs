@@ -5,7 +5,7 @@ use fissure_model::{
     interleaving::{Action, Step},
 };
 
-use crate::{PASSIVE, words};
+use crate::{PASSIVE, sets, words};
 
 /// Classes of Fissure's own hook, which is no part of the program's story.
 const HOOK: &str = "java.lang.Fissure";
@@ -127,7 +127,8 @@ pub(crate) fn reason(finding: &Finding) -> Option<String> {
     if finding.kind == Kind::Custom {
         return None;
     }
-    finding.reason.clone().or_else(|| finding.pattern.and_then(set_pattern).map(str::to_owned))
+    let told = || sets::sentence(finding);
+    finding.reason.clone().or_else(told).or_else(|| finding.pattern.and_then(set_pattern).map(str::to_owned))
 }
 
 /// What a pattern of an atomic-set violation means. The first thread is the one whose access comes first.

@@ -4,7 +4,7 @@
 use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
 
 use crate::{
-    Report, SourceFinder, columns, excerpt, names, steps,
+    Report, SourceFinder, columns, excerpt, names, sets, steps,
     style::{Painter, Style},
     text::Options,
     words,
@@ -112,12 +112,11 @@ impl<'a> Teller<'a> {
 
     fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
         let thread = words::clean(&names::thread(&site.thread));
-        let sentence = format!(
-            "{thread} {} {}{}",
-            names::verb(&site.role),
-            names::site(site),
-            names::holding(finding, site)
-        );
+        let verb = match sets::access(finding, number - 1) {
+            Some(access) => format!("{}s {access}, at", site.role),
+            None => names::verb(&site.role),
+        };
+        let sentence = format!("{thread} {verb} {}{}", names::site(site), names::holding(finding, site));
         let width = self.options.width.saturating_sub(6).max(30);
         for (at, line) in words::wrap(&words::clean(&sentence), width).iter().enumerate() {
             let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };

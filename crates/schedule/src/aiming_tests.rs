@@ -98,7 +98,7 @@ fn aims(prediction: &Prediction) -> Vec<(u32, Aim)> {
     for (letter, window) in prediction.windows.iter().enumerate() {
         window.iter().for_each(|site| at(*site, &|aim| aim.windows |= 1 << letter));
     }
-    prediction.gate.iter().for_each(|site| at(*site, &|aim| aim.is_gate = true));
+    prediction.gate.iter().for_each(|(site, _)| at(*site, &|aim| aim.is_gate = true));
     aims
 }
 

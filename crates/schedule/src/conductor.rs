@@ -259,7 +259,7 @@ impl Conductor {
     /// A thread has got a lock of the kind that blocks by other means, and perhaps shares it with others.
     pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
-        self.observe(|observer| observer.locked(thread, lock, is_shared, site));
+        self.tell_lock(thread, lock, is_shared, site);
         let is_new = self.lock(lock).enter(thread, 1);
         if is_new {
             self.got(thread, lock, site, is_shared);
@@ -679,7 +679,7 @@ impl Conductor {
                 self.log(thread, Action::Begin, None, None, None);
             }
             Operation::Acquire { lock, site } => {
-                self.observe(|observer| observer.locked(thread, lock, false, site));
+                self.tell_lock(thread, lock, false, site);
                 if self.lock(lock).enter(thread, 1) {
                     self.got(thread, lock, site, false);
                 }
@@ -690,7 +690,7 @@ impl Conductor {
                     self.thread(thread).held.push(lock);
                 }
                 for _ in 0..count {
-                    self.observe(|observer| observer.locked(thread, lock, false, site));
+                    self.tell_lock(thread, lock, false, site);
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);

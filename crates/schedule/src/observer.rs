@@ -153,9 +153,9 @@ impl Observer {
         self.relaxed.acquire(thread, place)
     }
 
-    pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, site: SiteId) {
+    pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, place: (SiteId, u64)) {
         let mode = if is_shared { LockMode::Shared } else { LockMode::Exclusive };
-        let got = self.relaxed.lock(thread, lock, mode, site);
+        let got = self.relaxed.lock(thread, lock, mode, place);
         if let (Some(held), Some(profile)) = (got, &mut self.profile) {
             profile.acquired(thread, held);
         }

@@ -66,8 +66,8 @@ pub struct Prediction {
     pub events: Vec<Expected>,
     /// For each event but the last, where the locks were got that its thread must give back before another goes on.
     pub windows: Vec<Vec<SiteId>>,
-    /// Where the second unit gets the first of its locks that the pattern's first event is made under, too.
-    pub gate: Option<SiteId>,
+    /// Where, and by which calls, the second unit gets the first of its locks that the pattern's first event is made under, too.
+    pub gate: Option<(SiteId, u64)>,
 }
 
 impl Prediction {
@@ -207,7 +207,8 @@ impl Search<'_> {
         self.known.insert(key);
         let gate = chosen[1].locks.iter().find(|held| excludes_any(held, &chosen[0].locks));
         // Where the first unit gets its own locks nobody can be kept waiting for it.
-        let gate = gate.filter(|held| chosen[0].locks.iter().all(|own| own.site != held.site));
+        let place = |held: &Held| (held.site, held.context);
+        let gate = gate.map(place).filter(|gate| chosen[0].locks.iter().all(|own| place(own) != *gate));
         self.found.push(Prediction {
             word: number,
             set,
@@ -215,7 +216,7 @@ impl Search<'_> {
             threads: [pair[0].thread, pair[1].thread],
             events,
             windows,
-            gate: gate.map(|held| held.site),
+            gate,
         });
     }
 }

@@ -66,7 +66,7 @@ impl Run {
             }
             "+" | "*" => {
                 let mode = if what == "+" { LockMode::Exclusive } else { LockMode::Shared };
-                if let Some(held) = self.relaxed.lock(thread, lock, mode, site) {
+                if let Some(held) = self.relaxed.lock(thread, lock, mode, (site, 0)) {
                     self.profile.acquired(thread, held);
                 }
             }
@@ -253,7 +253,7 @@ fn a_lock_given_back_in_between_opens_a_window() {
     let [prediction] = &predictions[..] else { panic!("{predictions:?}") };
     assert_eq!(
         (prediction.windows.clone(), prediction.gate),
-        (vec![vec![SiteId(5)], vec![]], Some(SiteId(15)))
+        (vec![vec![SiteId(5)], vec![]], Some((SiteId(15), 0)))
     );
     // Whoever keeps another common lock has no window.
     check(

@@ -163,7 +163,8 @@ fn stop<'a>(
     operation: Operation,
     flags: i32,
 ) -> MutexGuard<'a, State> {
-    stop_aiming(agent, control, state, thread, operation, flags, lock_aim(flags))
+    let aim = lock_aim(flags, agent.goal(), state.conductor.context(thread));
+    stop_aiming(agent, control, state, thread, operation, flags, aim)
 }
 
 /// The same, for one that is something particular to what is looked for.

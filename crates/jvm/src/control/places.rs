@@ -2,7 +2,10 @@
 //! it is one of the two acquires that are looked for.
 
 use fissure_classfile::{Site, SiteKind};
-use fissure_model::{goal::Goal, settings::Pair};
+use fissure_model::{
+    goal::{Goal, SetGoal},
+    settings::Pair,
+};
 use fissure_schedule::strategy::Aim;
 
 /// Threads are not interrupted here, and the lock is of no interest.
@@ -102,7 +105,7 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, target: Option<&Goal>) -
             bits(LETTERS, goal.events.iter().map(|event| access == Some(event.write) && event.place == place))
         }
         Some(Goal::Set(goal)) => {
-            let is_gate = goal.gate.as_deref() == Some(place);
+            let is_gate = goal.gate.as_ref().is_some_and(|gate| gate.place == place);
             let windows = goal.windows.iter().map(|window| window.iter().any(|site| site == place));
             bits(WINDOWS, windows) | if is_gate { GATE } else { 0 }
         }
@@ -118,9 +121,14 @@ pub(crate) fn letters(flags: i32) -> u8 {
     (flags >> LETTERS & 0xf) as u8
 }
 
-/// What getting a lock at a site with these flags is to that which is looked for.
-pub(crate) fn lock_aim(flags: i32) -> Aim {
-    Aim { windows: (flags >> WINDOWS & 0xf) as u8, is_gate: flags & GATE != 0, ..Aim::default() }
+/// What getting a lock at a site with these flags, by calls with this hash, is to that which is looked for.
+pub(crate) fn lock_aim(flags: i32, goal: Option<&Goal>, context: u64) -> Aim {
+    let is_gate = flags & GATE != 0
+        && match goal {
+            Some(Goal::Set(SetGoal { gate: Some(gate), .. })) => gate.context == format!("{context:x}"),
+            _ => false,
+        };
+    Aim { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..Aim::default() }
 }
 
 /// Whether the locks of a class are of no interest.

@@ -14,8 +14,8 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::{Finding, Kind, SetAccess, Status, fingerprint},
-    goal::{ExpectedAccess, Goal, RaceGoal, SetGoal},
+    finding::{Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
+    goal::{ExpectedAccess, Gate, Goal, RaceGoal, SetGoal},
     ids::{LocationId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
 };
@@ -68,6 +68,7 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
         return;
     }
     let current = stacks::current(agent.tool);
+    add_locks(state, &mut finding, violation.events.iter().map(|event| (event.thread, event.site)));
     for (place, (site, event)) in finding.sites.iter_mut().zip(&violation.events).enumerate() {
         let known = state.sets.stacks.get(&(event.thread, event.site));
         if place + 1 == violation.events.len() {
@@ -79,7 +80,10 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
     let threads = [first.thread, second.thread];
     let (from, to) = (first.step.saturating_sub(LEAD).max(1), last.step);
     finding.interleaving = Some(interleaving(agent, state, threads, (from, to), &violation.events));
+    let id = finding.id.clone();
     story::add_confirmed(agent, state, finding);
+    // Whoever sees an intermediate state may fail before the other unit has come to the pattern's last event.
+    story::blame(state, &id, violation.events[1].step);
 }
 
 impl Case<'_> {
@@ -115,6 +119,15 @@ impl Case<'_> {
             let frame = frame(agent, site.unwrap_or(SiteId(0)));
             format!("{}.{}", frame.class, frame.method)
         })
+    }
+}
+
+/// The locks that threads held at the sites of a finding.
+fn add_locks(state: &State, finding: &mut Finding, places: impl Iterator<Item = (ThreadId, SiteId)>) {
+    for (site, place) in finding.sites.iter_mut().zip(places) {
+        let held = state.sets.locks.get(&place).into_iter().flatten();
+        let names = held.filter_map(|lock| lock_name(state, *lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
     }
 }
 
@@ -177,11 +190,15 @@ fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
     if story::knows(state, &finding.id) {
         return;
     }
-    finding.sites[1].stack = stacks::current(agent.tool);
-    let reference = state.threads.get(race.sides[0].0.0 as usize).and_then(|thread| thread.reference);
-    if let Some(reference) = reference {
-        let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
-        finding.sites[0].stack = stacks::named(agent.tool, &stack);
+    // Both still stand there, and this may be either of them.
+    for (site, (thread, ..)) in finding.sites.iter_mut().zip(race.sides) {
+        let names = state.conductor.held(thread).filter_map(|lock| lock_name(state, lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
+        let reference = state.threads.get(thread.0 as usize).and_then(|thread| thread.reference);
+        if let Some(reference) = reference {
+            let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
+            site.stack = stacks::named(agent.tool, &stack);
+        }
     }
     story::add_confirmed(agent, state, finding);
 }
@@ -256,7 +273,13 @@ fn predicted(agent: &Agent, state: &State, prediction: &Prediction) -> (SetGoal,
             .collect(),
         threads: [&names[0], &names[1]],
     };
-    let finding = case.finding(agent, Status::Warning);
+    let mut finding = case.finding(agent, Status::Warning);
+    let events = letters.iter().zip(&prediction.events);
+    add_locks(
+        state,
+        &mut finding,
+        events.map(|(letter, event)| (prediction.threads[letter.who.index()], event.site)),
+    );
     let expected = |event: &Expected| ExpectedAccess {
         place: place(agent, event.site),
         field: field_of_place(state, event.location),
@@ -270,7 +293,9 @@ fn predicted(agent: &Agent, state: &State, prediction: &Prediction) -> (SetGoal,
         units: case.unit_names(agent),
         events: prediction.events.iter().map(expected).collect(),
         windows: prediction.windows.iter().map(places).collect(),
-        gate: prediction.gate.map(|site| place(agent, site)),
+        gate: prediction
+            .gate
+            .map(|(site, context)| Gate { place: place(agent, site), context: format!("{context:x}") }),
     };
     (goal, finding)
 }
@@ -279,7 +304,8 @@ fn may_race(agent: &Agent, state: &State, pair: &RacingPair) -> (RaceGoal, Findi
     let name = location_name(state, pair.location);
     let sides = [0, 1].map(|side| (pair.sites[side], pair.kinds[side] == AccessKind::Write));
     let threads = pair.threads.map(|thread| state.conductor.name(thread).to_owned());
-    let finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Warning);
+    let mut finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Warning);
+    add_locks(state, &mut finding, pair.threads.into_iter().zip(pair.sites));
     let mut accesses = sides.map(|(site, write)| ExpectedAccess {
         place: place(agent, site),
         field: name.clone(),

@@ -12,7 +12,7 @@ use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
     event::AccessKind,
     goal::{ExpectedAccess, Goal},
-    ids::{LocationId, SiteId, ThreadId},
+    ids::{LocationId, LockId, SiteId, ThreadId},
     pattern::Pattern,
     settings::SetRules,
 };
@@ -58,6 +58,8 @@ pub(crate) struct Sets {
     element_numbers: FxHashMap<(u32, u32), u32>,
     /// Where threads stood when they made accesses that are looked for.
     pub(super) stacks: FxHashMap<(ThreadId, SiteId), Vec<RawFrame>>,
+    /// The locks that threads held when they accessed something last.
+    pub(super) locks: FxHashMap<(ThreadId, SiteId), Vec<LockId>>,
 }
 
 /// The set that a field is in.
@@ -254,6 +256,9 @@ pub(super) fn accessed(
         return;
     }
     let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
+    let held = state.sets.locks.entry((thread, site)).or_default();
+    held.clear();
+    held.extend(state.conductor.held(thread));
     let is_volatile = state.points.field(location).is_some_and(|field| field.is_volatile);
     if !is_volatile && let Some(observer) = state.conductor.observer() {
         observer.accessed(thread, location, kind, site);

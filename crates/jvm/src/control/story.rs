@@ -52,7 +52,8 @@ pub(crate) struct Story {
     nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
-    failures: Vec<Failure>,
+    /// What went wrong, with the step before it.
+    failures: Vec<(Failure, u64)>,
     /// Whether methods are those of collections, of the rest of the JDK, or of others.
     methods: FxHashMap<usize, Origin>,
     /// What frames are, seen from a lock of the library that they lead to.
@@ -191,6 +192,15 @@ pub(super) fn add_confirmed(agent: &Agent, state: &mut State, finding: Finding) 
     state.story.confirmed.insert(finding.id.clone(), finding);
 }
 
+/// What went wrong after a step may come of a finding whose last step came later.
+pub(super) fn blame(state: &mut State, id: &str, step: u64) {
+    for (failure, at) in &mut state.story.failures {
+        if *at >= step && !failure.after.iter().any(|known| known == id) {
+            failure.after.push(id.to_owned());
+        }
+    }
+}
+
 /// Adds one that may happen in other runs.
 pub(super) fn add_possible(state: &mut State, finding: Finding) {
     state.story.possible.entry(finding.id.clone()).or_insert(finding);
@@ -270,7 +280,8 @@ pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, mes
         .collect();
     let thread = state.conductor.name(thread).to_owned();
     let after = state.story.confirmed.keys().cloned().collect();
-    state.story.failures.push(Failure { thread, exception, message, stack, after });
+    let step = state.conductor.trace().last();
+    state.story.failures.push((Failure { thread, exception, message, stack, after }, step));
 }
 
 /// Writes everything down.
@@ -296,7 +307,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         schedule: state.conductor.recording().to_string(),
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
-        failures: state.story.failures.clone(),
+        failures: state.story.failures.iter().map(|(failure, _)| failure.clone()).collect(),
         pairs: pairs(agent, &state.story),
         goals,
         cut,

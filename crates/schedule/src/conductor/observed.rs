@@ -1,6 +1,6 @@
 //! What the conductor knows of methods and tells about accesses, and about the order of threads that matters for them.
 
-use fissure_model::ids::{SiteId, ThreadId};
+use fissure_model::ids::{LockId, SiteId, ThreadId};
 
 use super::{Conductor, State};
 use crate::{
@@ -65,6 +65,12 @@ impl Conductor {
         if let Some(observer) = &mut self.observer {
             tell(observer);
         }
+    }
+
+    /// A thread has got a lock, perhaps not for the first time.
+    pub(super) fn tell_lock(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, site: SiteId) {
+        let context = self.context(thread);
+        self.observe(|observer| observer.locked(thread, lock, is_shared, (site, context)));
     }
 
     /// A thread waits for others: its units of work are not meant to be atomic across that.

@@ -505,6 +505,25 @@ public final class FissureControl {
         }
     }
 
+    /** Where a plain field was last looked at, and how often without looking at others. */
+    private static int lookedAt;
+    private static int looks;
+    /** After so many looks at one plain field a thread waits for somebody. */
+    private static final int MOST_LOOKS = 10_000;
+
+    public static void lookAt(int site) {
+        if (site != lookedAt) {
+            lookedAt = site;
+            looks = 0;
+        } else if (++looks >= MOST_LOOKS) {
+            looks = 0;
+            long self = on ? self() : -1L;
+            if (self > 0L) {
+                offers(self, site);
+            }
+        }
+    }
+
     // Memory accesses, and the methods that they are in.
 
     public static void readAt(Object object, int site) {
