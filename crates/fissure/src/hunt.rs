@@ -132,7 +132,7 @@ impl Hunt<'_> {
             self.run_all(&(first..first + CONTROL_RUNS).map(calm).collect::<Vec<_>>(), |_| false)?;
         for outcome in &controls {
             baseline.add(outcome);
-            game.targets.learn(outcome);
+            game.targets.learn(outcome, false);
         }
         if let Some(outcome) = controls.first() {
             game.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
@@ -153,7 +153,7 @@ impl Hunt<'_> {
                 game.runs += 1;
                 game.merged.add(outcome, &baseline);
                 game.chronicle.add(outcome, &baseline);
-                game.targets.learn(outcome);
+                game.targets.learn(outcome, baseline.is_news(outcome));
             }
             let is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if is_first {
@@ -170,18 +170,27 @@ impl Hunt<'_> {
         Ok(self.report(game))
     }
 
-    /// The next runs. In the first round, which knows from the control runs alone what could happen, every second run goes
-    /// without a target, as the published algorithm does.
+    /// The next runs. The first of all, which knows from the control runs alone what could happen, goes without a target, as
+    /// the published algorithm does.
     fn round(&self, game: &Game) -> Vec<Control> {
         let runs = ROUND.min(self.runs - game.runs);
         let learns = self.options.learn == YesNo::Yes && self.steering == Steering::Atomfuzzer;
         let mut targets = if learns { game.targets.choose(runs) } else { vec![None; runs as usize] };
         if game.runs == 0 {
-            targets.iter_mut().step_by(2).for_each(|target| *target = None);
+            targets.iter_mut().take(1).for_each(|target| *target = None);
         }
         let control = |(run, target)| {
             self.options.steering.control(self.steering, self.shard.seed(self.options.seed, run), target)
         };
+        if std::env::var_os("DBGT").is_some() {
+            for (n, t) in targets.iter().enumerate() {
+                eprintln!(
+                    "TARGET {} {}",
+                    game.runs + n as u64 + 1,
+                    t.as_ref().map(|t| t.to_string()).unwrap_or_default()
+                );
+            }
+        }
         (game.runs..).zip(targets).map(control).collect()
     }
 

@@ -21,7 +21,7 @@ use fissure_model::{
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
     recording::Recording,
-    strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
+    strategy::{AtomFuzzer, Guided, Orderly, Replay, Strategy, Uniform},
 };
 
 use rustc_hash::FxHashMap;
@@ -94,7 +94,14 @@ impl Control {
     pub(crate) fn new(settings: &ControlSettings) -> Self {
         let strategy: Box<dyn Strategy> = match settings.steering {
             Steering::Random => Box::new(Uniform),
-            Steering::Atomfuzzer => Box::new(AtomFuzzer::new(settings.pause)),
+            Steering::Atomfuzzer => {
+                let rest = Box::new(AtomFuzzer::new(settings.pause));
+                let beginning = settings.target.as_ref().and_then(|target| target.after.as_deref());
+                match beginning.and_then(|beginning| beginning.parse::<Recording>().ok()) {
+                    Some(beginning) => Box::new(Guided::new(&beginning, rest)),
+                    None => rest,
+                }
+            }
             Steering::Orderly => Box::new(Orderly),
             Steering::Replay => {
                 let recording: Recording =

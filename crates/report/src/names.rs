@@ -21,7 +21,7 @@ pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
         Kind::AtomicSetViolation => ("atomic-set violation", "atomic-set violations"),
         Kind::Deadlock => ("deadlock", "deadlocks"),
         Kind::NonAtomicMethod => ("non-atomic method", "non-atomic methods"),
-        Kind::Custom => ("finding of a custom monitor", "findings of custom monitors"),
+        Kind::Custom => ("finding of another kind", "findings of other kinds"),
     }
 }
 
@@ -66,6 +66,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
         (Kind::AtomicSetViolation, true) => "has fields that belong together and were seen apart",
         (Kind::Deadlock, _) => "is part of a deadlock: threads wait for each other in a circle",
         (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains what they gave",
+        (Kind::Custom, _) if is_failure(finding) => "fails in some schedules, and never without interference",
         (Kind::Custom, _) => "was reported by a custom monitor",
     };
     let followed = match &finding.consequence {
@@ -73,6 +74,11 @@ pub(crate) fn headline(finding: &Finding) -> String {
         None => String::new(),
     };
     format!("{} {what}{followed}", subject(finding))
+}
+
+/// Whether a finding is that something went wrong in controlled runs, without anything else that explains it.
+fn is_failure(finding: &Finding) -> bool {
+    finding.kind == Kind::Custom && finding.sites.iter().any(|site| site.role == "failed")
 }
 
 /// The thread of a site as it stands in a sentence.
@@ -93,6 +99,7 @@ pub(crate) fn verb(role: &str) -> String {
         "release" | "released" => "releases the lock at".to_owned(),
         "interfere" | "interfered" => "comes in between at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
+        "failed" => "fails at".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         other => format!("({other}) at"),

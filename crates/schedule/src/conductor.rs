@@ -120,6 +120,8 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
+    /// Time was made to pass while others could run.
+    is_hurried: bool,
 }
 
 impl Conductor {
@@ -141,6 +143,7 @@ impl Conductor {
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
+            is_hurried: false,
         }
     }
 
@@ -154,7 +157,7 @@ impl Conductor {
             permit: false,
             wake: None,
             calm: false,
-            target: Target::Neither,
+            target: Target::default(),
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
@@ -257,6 +260,12 @@ impl Conductor {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
+    }
+
+    /// A thread has given a lock back that perhaps another one had got.
+    pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
+        let owner = self.lock(lock).owner.unwrap_or(thread);
+        self.release(owner, lock);
     }
 
     /// A thread has entered a block.
@@ -454,6 +463,11 @@ impl Conductor {
         self.executed
     }
 
+    /// Whether time was made to pass while others could run: what a sleep or a time-out then leads to may never happen otherwise.
+    pub fn is_hurried(&self) -> bool {
+        self.is_hurried
+    }
+
     /// All choices so far.
     pub fn recording(&self) -> &Recording {
         &self.recording
@@ -528,7 +542,7 @@ impl Conductor {
                 step: self.choices,
             };
             match self.strategy.choose(&view, &mut self.random) {
-                Choice::Sleepers if self.pass_time(true) => {}
+                Choice::Sleepers if self.pass_time(true) => self.is_hurried |= !yields,
                 Choice::Sleepers => {
                     let first = self.candidates[0];
                     return self.chosen(first.thread, first.operation);
@@ -658,7 +672,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock);
+                self.strategy.acquired(thread, lock, Target::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -686,7 +700,8 @@ impl Conductor {
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
         self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        self.strategy.acquired(thread, lock);
+        let target = self.thread(thread).target;
+        self.strategy.acquired(thread, lock, target);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {

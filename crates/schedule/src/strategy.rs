@@ -1,16 +1,18 @@
 //! Who should run, among those who may.
 
 mod atomfuzzer;
+mod guided;
 mod orderly;
 mod replay;
 mod uniform;
 
 pub use atomfuzzer::{AtomFuzzer, Target};
+pub use guided::Guided;
 pub use orderly::Orderly;
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::ids::{LockId, ThreadId};
 
 use crate::{operation::Operation, random::Random};
 
@@ -29,12 +31,6 @@ pub struct Candidate {
     pub in_block: bool,
     /// What it is to the pair of acquires that is looked for.
     pub target: Target,
-}
-
-impl Candidate {
-    pub(crate) fn acquires(&self) -> Option<(LockId, SiteId)> {
-        Some((self.operation.acquires()?, self.operation.site()?))
-    }
 }
 
 /// What a strategy sees when it chooses.
@@ -78,7 +74,7 @@ pub trait Strategy: Send {
     }
 
     /// A thread has got a lock that it did not hold.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId) {}
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target) {}
 
     /// Where the execution departed from a recording, if the strategy follows one.
     fn departure(&self) -> Option<Departure> {

@@ -60,7 +60,9 @@ impl Merged {
     pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
         let mut seen: Vec<&str> = Vec::new();
-        for (jvm, finding) in found(outcome, baseline) {
+        let failures = failures(outcome, baseline);
+        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
+        for (jvm, finding) in found(outcome, baseline).chain(unexplained) {
             let (status, consequence) = grade(outcome, finding, baseline);
             let rank = (status, is_replayable);
             let story = || Finding { status, consequence, ..finding.clone() };
@@ -119,7 +121,8 @@ impl Merged {
 
 /// Whether a run shows a bug.
 pub(crate) fn shows_bug(outcome: &Outcome, baseline: &Baseline) -> bool {
-    found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
+    !failures(outcome, baseline).is_empty()
+        || found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
 }
 
 /// What a run found. A program that gets stuck without interference as well does so by itself.
@@ -132,12 +135,29 @@ fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item
     })
 }
 
+/// Exceptions that nobody caught, that never come without interference, and that no violation went before. Where time was made to
+/// pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
+    let mut found: Vec<(&Jvm, Finding)> = Vec::new();
+    for jvm in &outcome.jvms {
+        let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
+        for failure in run.failures.iter().filter(|failure| failure.after.iter().all(String::is_empty)) {
+            let Some(finding) = baseline.unexplained(failure) else { continue };
+            if found.iter().all(|(_, known)| known.id != finding.id) {
+                found.push((jvm, finding));
+            }
+        }
+    }
+    found
+}
+
 /// How sure a finding is, seen from one run.
 fn grade(outcome: &Outcome, finding: &Finding, baseline: &Baseline) -> (Status, Option<Consequence>) {
     if finding.status == Status::Warning {
         return (Status::Warning, None);
     }
     let consequence = match finding.kind {
+        Kind::Custom => return (finding.status, finding.consequence.clone()),
         Kind::Deadlock => baseline.new_end(outcome.end()),
         _ => baseline.consequence(outcome, &finding.id),
     };

@@ -17,7 +17,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     Control, LockName, State, gate,
-    places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET},
+    places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET},
     story, watchdog,
 };
 use crate::{
@@ -46,6 +46,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
             (c"release", c"(JI)V", release as *mut c_void),
+            (c"giveBack", c"(JI)V", give_back as *mut c_void),
             (c"attempt", c"(JI)V", attempt as *mut c_void),
             (c"acquired", c"(JIZ)V", acquired as *mut c_void),
             (c"waitIn", c"(JLjava/lang/Object;IJJI)I", wait_in as *mut c_void),
@@ -158,11 +159,11 @@ fn stop<'a>(
     flags: i32,
 ) -> MutexGuard<'a, State> {
     let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
-    let target = match (flags & AGAIN != 0, flags & BETWEEN != 0) {
-        (false, false) => Target::Neither,
-        (true, false) => Target::Again,
-        (false, true) => Target::Between,
-        (true, true) => Target::Both,
+    let target = Target {
+        is_again: flags & AGAIN != 0,
+        is_between: flags & BETWEEN != 0,
+        is_later: flags & LATER != 0,
+        is_earlier: flags & EARLIER != 0,
     };
     let decision = state.conductor.arrive(thread, Arrival { operation, calm, target });
     if decision == Decision::Run(thread) {
@@ -316,6 +317,12 @@ extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jl
     });
 }
 
+extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.give_back(thread, LockId(lock as u32));
+    });
+}
+
 /// A lock of the library is about to be tried for, or (without a lock) something else is about to be done that others notice.
 extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
     controlled((), thread, |agent, control, thread| {
@@ -376,6 +383,10 @@ extern "system" fn wait_in(
         {
             state.joined.push((joined, lock));
         }
+        let flags = agent.offsets.get_i32(site.0 as usize);
+        if flags & QUIET == 0 {
+            state.story.waits.insert((lock, thread, site));
+        }
         let operation = state.conductor.wait(thread, lock, until, site);
         let entered = match operation {
             Operation::Resume { count, .. } => count,
@@ -386,7 +397,7 @@ extern "system" fn wait_in(
         while (entered == 0 || left < entered) && jni.leave(object) {
             left += 1;
         }
-        let mut state = stop(agent, control, state, thread, operation, 0);
+        let mut state = stop(agent, control, state, thread, operation, flags & AGAIN);
         let wake = state.conductor.take_wake(thread);
         drop(state);
         for _ in 0..left {

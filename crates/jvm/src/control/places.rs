@@ -14,6 +14,10 @@ pub(crate) const LIBRARY_BLOCK: i32 = 4;
 pub(crate) const AGAIN: i32 = 8;
 /// The acquire in between that is looked for.
 pub(crate) const BETWEEN: i32 = 16;
+/// The acquire that is to come after another.
+pub(crate) const LATER: i32 = 64;
+/// That other acquire.
+pub(crate) const EARLIER: i32 = 128;
 /// The site is in a class of the JDK whose locks matter, if it is the application that uses it.
 pub(crate) const LIBRARY: i32 = 32;
 
@@ -74,8 +78,9 @@ pub(crate) fn flags(
 /// Whether a place is one of the two acquires that are looked for.
 pub(crate) fn target_flags(place: &str, target: Option<&Pair>) -> i32 {
     let Some(target) = target else { return 0 };
-    let again = if place == target.again { AGAIN } else { 0 };
-    let between = if place == target.between { BETWEEN } else { 0 };
+    let (first, second) = if target.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
+    let again = if place == target.again { first } else { 0 };
+    let between = if place == target.between { second } else { 0 };
     again | between
 }
 

@@ -43,6 +43,11 @@ impl Replay {
         Self { left: recording.choices().collect(), choice: 0, departure: None }
     }
 
+    /// Whether there are choices left to follow.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     fn depart(&mut self, recorded: Option<ThreadId>) {
         self.left.clear();
         self.departure.get_or_insert(Departure { choice: self.choice + 1, recorded });

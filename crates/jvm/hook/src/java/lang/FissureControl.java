@@ -2,6 +2,7 @@ package java.lang;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -50,6 +51,8 @@ public final class FissureControl {
 
     private static final class Lock extends FissureTable.Entry {
         final int number;
+        /** Whether it is a semaphore with one permit. */
+        boolean isPermit;
 
         Lock(Object lock, int number) {
             super(lock);
@@ -83,6 +86,9 @@ public final class FissureControl {
     private static native void acquire(long thread, int lock, int site);
 
     private static native void release(long thread, int lock);
+
+    /** The same for a lock that another thread may have got. */
+    private static native void giveBack(long thread, int lock);
 
     private static native void attempt(long thread, int lock);
 
@@ -545,6 +551,51 @@ public final class FissureControl {
         long self = on ? self() : -1L;
         if (self > 0L) {
             release(self, number(lock));
+        }
+    }
+
+    public static void semaphoreMade(Object made) {
+        if (on && ((Semaphore) made).availablePermits() == 1) {
+            number(made);
+            ((Lock) Locks.TABLE.find(made)).isPermit = true;
+        }
+    }
+
+    private static boolean isPermit(Object semaphore) {
+        FissureTable.Entry entry = Locks.TABLE.find(semaphore);
+        return entry != null && ((Lock) entry).isPermit;
+    }
+
+    public static void attemptsPermit(Object semaphore) {
+        if (on) {
+            if (isPermit(semaphore)) {
+                attempts(semaphore);
+            } else {
+                steps(semaphore);
+            }
+        }
+    }
+
+    public static void permitted(Object semaphore) {
+        if (on && isPermit(semaphore)) {
+            got(semaphore, false);
+        }
+    }
+
+    public static void tryPermitted(boolean got, Object semaphore) {
+        if (got) {
+            permitted(semaphore);
+        }
+    }
+
+    public static void permitReturned(Object semaphore) {
+        if (on && isPermit(semaphore)) {
+            long self = self();
+            if (self > 0L) {
+                giveBack(self, number(semaphore));
+            }
+        } else {
+            steps(semaphore);
         }
     }
 
