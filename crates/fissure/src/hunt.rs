@@ -46,7 +46,7 @@ use chronicle::Chronicle;
 use merge::{Merged, Tally};
 use pool::Progress;
 use shard::Shard;
-use targets::{ROUND, Targets};
+use targets::Targets;
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -173,7 +173,7 @@ impl Hunt<'_> {
     /// The next runs. The first of all, which knows from the control runs alone what could happen, goes without a target, as
     /// the published algorithm does.
     fn round(&self, game: &Game) -> Vec<Control> {
-        let runs = ROUND.min(self.runs - game.runs);
+        let runs = targets::round(game.runs).min(self.runs - game.runs);
         let learns = self.options.learn == YesNo::Yes && self.steering == Steering::Atomfuzzer;
         let mut targets = if learns { game.targets.choose(runs) } else { vec![None; runs as usize] };
         if game.runs == 0 {
@@ -182,15 +182,6 @@ impl Hunt<'_> {
         let control = |(run, target)| {
             self.options.steering.control(self.steering, self.shard.seed(self.options.seed, run), target)
         };
-        if std::env::var_os("DBGT").is_some() {
-            for (n, t) in targets.iter().enumerate() {
-                eprintln!(
-                    "TARGET {} {}",
-                    game.runs + n as u64 + 1,
-                    t.as_ref().map(|t| t.to_string()).unwrap_or_default()
-                );
-            }
-        }
         (game.runs..).zip(targets).map(control).collect()
     }
 

@@ -60,7 +60,7 @@ pub struct Run {
     /// Acquires by different threads that came in this order, and acquires that could come before a thread that was woken.
     #[serde(default)]
     pub orders: Vec<Pair>,
-    /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before.
+    /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before, or waited.
     #[serde(default)]
     pub reached: BTreeMap<String, u64>,
 }

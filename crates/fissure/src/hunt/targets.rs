@@ -17,14 +17,29 @@ use fissure_model::{
 
 use super::run::Outcome;
 
-/// How many runs there are in a round.
-pub(crate) const ROUND: u64 = 16;
+/// How many runs there are in a round. The first ones are shorter, for there is most to learn from them.
+const ROUND: u64 = 16;
+const FIRST_ROUNDS: [u64; 3] = [4, 4, 8];
 /// After so many runs that looked for an acquire in vain, others come first.
 const PATIENCE: u64 = 8;
 /// How often an order of two acquires is looked for that nothing came of.
 const ORDER_PATIENCE: u64 = 2;
+/// How many ways to a thread that waits are kept, each of which is tried.
+const WAYS: usize = 3;
 /// Beginnings of schedules that are longer than this, as text, are not kept.
 const LONGEST_BEGINNING: usize = 4_000;
+
+/// How many runs are in the round that begins after so many.
+pub(crate) fn round(after: u64) -> u64 {
+    let mut begins = 0;
+    for runs in FIRST_ROUNDS {
+        if after <= begins {
+            return runs;
+        }
+        begins += runs;
+    }
+    ROUND
+}
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -37,6 +52,8 @@ pub(crate) struct Targets {
     seen: BTreeSet<Pair>,
     /// The acquires inside of blocks that others did come in before, with a beginning of a run that leads there.
     confirmed: BTreeMap<String, Option<String>>,
+    /// Beginnings of runs that lead to a thread that waits, by the place where it does.
+    waits: BTreeMap<String, Vec<String>>,
 }
 
 /// What became of the runs that looked for something.
@@ -66,6 +83,13 @@ impl Targets {
             }
         }
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+        for run in outcome.accounts().filter(|_| is_replayable) {
+            for place in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.again) {
+                let ways = self.waits.entry(place.clone()).or_default();
+                let way = beginning(run, place).filter(|way| ways.len() < WAYS && !ways.contains(way));
+                ways.extend(way);
+            }
+        }
         let mut confirmed = BTreeSet::new();
         for jvm in &outcome.jvms {
             for finding in &jvm.findings {
@@ -111,7 +135,8 @@ impl Targets {
                 0 => plan.any_pair(),
                 _ => plan.any_order().or_else(|| plan.any_pair()),
             });
-            let chosen = chosen.map(|pair| Pair { after: self.beginning_for(pair), ..pair.clone() });
+            let chosen =
+                chosen.map(|pair| Pair { after: self.beginning_for(pair, plan.tried(pair)), ..pair.clone() });
             if let Some(pair) = &chosen {
                 plan.note(pair);
             }
@@ -120,10 +145,15 @@ impl Targets {
         (0..runs).map(choose).collect()
     }
 
-    /// Where looking for a pair failed though it was made to happen before, the run begins as that one did.
-    fn beginning_for(&self, pair: &Pair) -> Option<String> {
-        let has_missed = self.pairs.get(pair).is_some_and(|attempts| attempts.hits < attempts.tried);
-        self.confirmed.get(&pair.again).cloned().flatten().filter(|_| has_missed)
+    /// Where looking for a pair failed though it was made to happen before, the run begins as that one did. To meet a thread that
+    /// waits, it begins like one of those that had one.
+    fn beginning_for(&self, pair: &Pair, tried: u64) -> Option<String> {
+        if let Some(attempts) = self.pairs.get(pair) {
+            let has_missed = attempts.hits < attempts.tried;
+            return self.confirmed.get(&pair.again).cloned().flatten().filter(|_| has_missed);
+        }
+        let ways = self.waits.get(&pair.again).filter(|ways| !pair.is_order && !ways.is_empty())?;
+        ways.get(tried as usize % ways.len()).cloned()
     }
 
     /// Whether looking for something made it happen, or broke something.
@@ -183,8 +213,9 @@ impl<'a> Plan<'a> {
 
     /// An order that no run had, or a thread to interfere with that was woken, as long as it was not tried enough.
     fn open_order(&self) -> Option<&'a Pair> {
-        let is_open = |order: &&Pair| {
-            self.tried(order) < ORDER_PATIENCE && !(order.is_order && self.targets.seen.contains(*order))
+        let is_open = |order: &&Pair| match order.is_order {
+            true => self.tried(order) < ORDER_PATIENCE && !self.targets.seen.contains(*order),
+            false => self.tried(order) < WAYS as u64,
         };
         let rank = |order: &&Pair| (self.tried(order), !order.is_order);
         self.targets.orders.keys().filter(is_open).min_by_key(rank)
@@ -261,7 +292,45 @@ mod tests {
         let targets = learned(&[Sketch { pairs: &["b/x", "a/x", "a/y"], ..Sketch::default() }]);
         check(&targets, 5, &["a/x", "b/x", "a/y", "b/x", "a/x"]);
         let tried = Sketch { pairs: &["b/x", "a/x"], target: Some("a/x"), ..Sketch::default() };
-        check(&learned(&[tried]), 2, &["b/x", "a/x"]);
+        check(&learned(&[tried]), 3, &["b/x", "b/x", "a/x"]);
+    }
+
+    #[test]
+    fn orders_that_no_run_had_are_looked_for() {
+        let seen = Sketch { orders: &["b//a", "d//c", "c//d"], ..Sketch::default() };
+        check(&learned(&[seen]), 4, &["a//b", "a//b", "a//b", "a//b"]);
+        check(&learned(&[seen]), 5, &["a//b", "a//b", "a//b", "a//b", ""]);
+        let beside = Sketch { pairs: &["p/q"], ..seen };
+        check(&learned(&[beside]), 5, &["p/q", "p/q", "p/q", "a//b", "p/q"]);
+        let mut targets = learned(&[seen]);
+        let turned = Sketch { orders: &["a//b"], target: Some("a//b"), ..Sketch::default() };
+        targets.learn(&turned.outcome(), false);
+        check(&targets, 2, &["", ""]);
+        targets.learn(&turned.outcome(), true);
+        check(&targets, 2, &["a//b", "a//b"]);
+    }
+
+    #[test]
+    fn who_waits_is_met_by_beginning_as_before() {
+        let mut waits = Sketch { orders: &["Main.run:4/x"], ..Sketch::default() };
+        waits.confirmed = &["f"];
+        let mut targets = learned(&[waits]);
+        targets.confirmed.clear();
+        check(&targets, 1, &["Main.run:4/x@0*2"]);
+    }
+
+    #[test]
+    fn what_was_made_to_happen_is_begun_as_before_once_it_was_missed() {
+        let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
+        check(&learned(&[hit]), 1, &["Main.run:4/x"]);
+        let missed = Sketch { target: Some("Main.run:4/x"), ..Sketch::default() };
+        check(&learned(&[hit, missed]), 1, &["Main.run:4/x@0*2"]);
+    }
+
+    #[test]
+    fn the_first_rounds_are_short() {
+        let begins = [0, 4, 8, 16, 32, 48];
+        assert_eq!(begins.map(round), [4, 4, 8, 16, 16, 16]);
     }
 
     #[test]

@@ -385,7 +385,7 @@ extern "system" fn wait_in(
         }
         let flags = agent.offsets.get_i32(site.0 as usize);
         if flags & QUIET == 0 {
-            state.story.waits.insert((lock, thread, site));
+            story::waits(agent, &mut state, thread, lock, site);
         }
         let operation = state.conductor.wait(thread, lock, until, site);
         let entered = match operation {

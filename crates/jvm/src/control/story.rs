@@ -50,10 +50,10 @@ pub(crate) struct Story {
     /// Which lock was asked for under which other, by whom and where.
     nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
     /// Who waited to be notified, and where.
-    pub(crate) waits: BTreeSet<(LockId, ThreadId, SiteId)>,
+    waits: BTreeSet<(LockId, ThreadId, SiteId)>,
     /// How many choices there had been when a thread last stood before an acquire inside of a block.
     arrivals: FxHashMap<ThreadId, u64>,
-    /// The same for acquires that others then came in before, by their places.
+    /// The same for acquires that others then came in before, by their places, and for waits.
     reached: BTreeMap<String, u64>,
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
@@ -131,6 +131,14 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             });
         }
         return;
+    }
+}
+
+/// A thread waits to be notified.
+pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    if state.story.waits.len() < MOST_PAIRS && state.story.waits.insert((lock, thread, site)) {
+        let choices = state.conductor.choices();
+        state.story.reached.entry(place(agent, site)).or_insert(choices);
     }
 }
 

@@ -51,6 +51,8 @@ pub struct AtomFuzzer {
     paused: Vec<Pause>,
     /// Threads whose pause at their current operation is over.
     released: Vec<ThreadId>,
+    /// Threads that were woken and interfered with: what they find is best found at once.
+    eager: Vec<ThreadId>,
     /// Who did what is to come before, and on which lock.
     done: Vec<(ThreadId, LockId)>,
     patience: u32,
@@ -82,7 +84,14 @@ enum Why {
 impl AtomFuzzer {
     /// Pauses with a probability, given as chances in a million.
     pub fn new(pause_chance: u32) -> Self {
-        Self { pause_chance, paused: Vec::new(), released: Vec::new(), done: Vec::new(), patience: PATIENCE }
+        Self {
+            pause_chance,
+            paused: Vec::new(),
+            released: Vec::new(),
+            eager: Vec::new(),
+            done: Vec::new(),
+            patience: PATIENCE,
+        }
     }
 
     fn pause_of(&self, thread: ThreadId) -> Option<&Pause> {
@@ -155,6 +164,7 @@ impl AtomFuzzer {
     fn run(&mut self, thread: ThreadId) -> Choice {
         self.paused.retain(|pause| pause.thread != thread);
         self.released.retain(|released| *released != thread);
+        self.eager.retain(|eager| *eager != thread);
         Choice::Run(thread)
     }
 }
@@ -166,6 +176,29 @@ impl Strategy for AtomFuzzer {
         }
         while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST_PAUSE) {
             self.release(pause.thread);
+        }
+        // Whoever is looked for is paused as soon as it comes, and whoever it waits for goes at once.
+        for candidate in view.candidates.iter().filter(|candidate| candidate.target != Target::default()) {
+            self.pauses(candidate, view.step, random);
+        }
+        let wanted: Vec<ThreadId> = view
+            .candidates
+            .iter()
+            .map(|candidate| candidate.thread)
+            .filter(|thread| {
+                self.pause_of(*thread).is_some_and(|pause| match pause.why {
+                    Why::Interferes => self.awaited(pause.thread, pause.lock),
+                    Why::Earlier => self.is_preceded(pause.thread, pause.lock),
+                    Why::Interrupted | Why::Woken | Why::Later => false,
+                })
+            })
+            .collect();
+        let can_run = |thread: &ThreadId| view.candidates.iter().any(|other| other.thread == *thread);
+        if let Some(thread) = self.eager.iter().copied().find(can_run) {
+            return self.run(thread);
+        }
+        if !wanted.is_empty() {
+            return self.run(wanted[random.below(wanted.len())]);
         }
         loop {
             let mut willing = willing(view);
@@ -198,6 +231,9 @@ impl Strategy for AtomFuzzer {
         if target.is_earlier && !self.done.contains(&(thread, lock)) {
             self.done.push((thread, lock));
         }
+        let woken = self.paused.iter().filter(|pause| pause.why == Why::Woken && target.is_between);
+        let woken = woken.filter(|pause| pause.thread != thread && pause.lock == lock);
+        self.eager.extend(woken.map(|pause| pause.thread));
         let ended: Vec<ThreadId> = self
             .paused
             .iter()
