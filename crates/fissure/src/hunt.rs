@@ -20,7 +20,7 @@ use std::{env, ffi::OsString, thread};
 
 use fissure_model::{
     finding::{Finding, Status},
-    record::Hello,
+    record::{Hello, VIRTUAL_THREADS},
     settings::{Control, Steering, Watch},
 };
 use fissure_report::{Report, SeedRange};
@@ -206,6 +206,11 @@ impl Hunt<'_> {
                 self.options.steering.time_limit
             ));
         }
+        let has_virtual_threads =
+            outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
+        if blindness == Blindness::OneThread && has_virtual_threads {
+            return with_threads.then(|| chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
+        }
         (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
     }
 
@@ -246,8 +251,14 @@ impl Hunt<'_> {
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
-        let problem =
-            (interrupted && found.is_empty()).then(|| "interrupted before anything was found".to_owned());
+        let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
+            _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
+            // What could not be seen is not clean.
+            false if chronicle.has_virtual_threads() => {
+                Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
+            }
+            _ => None,
+        };
         Report {
             command: words(&self.options.command),
             options: self.options.steering.words(self.steering),

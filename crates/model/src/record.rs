@@ -34,6 +34,9 @@ pub enum Record {
     End,
 }
 
+/// Why a run is out of control in which there were virtual threads.
+pub const VIRTUAL_THREADS: &str = "virtual threads are not controlled";
+
 /// How a controlled run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {

@@ -6,7 +6,10 @@ use std::{
     thread,
 };
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    record::VIRTUAL_THREADS,
+};
 use fissure_schedule::{
     conductor::{Arrival, Decision},
     operation::{Operation, Wake},
@@ -260,7 +263,7 @@ extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: 
 extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {
     guarded((), |agent| {
         if let Some(control) = &agent.control {
-            control.state().lose_control("virtual threads are not controlled");
+            control.state().lose_control(VIRTUAL_THREADS);
         }
     });
 }

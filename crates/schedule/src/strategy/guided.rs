@@ -23,7 +23,7 @@ impl Strategy for Guided {
     fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
         if self.beginning.goes_on() {
             let choice = self.beginning.choose(view, random);
-            if self.beginning.departure().is_none() {
+            if !self.beginning.has_departed() {
                 return choice;
             }
         }
@@ -37,7 +37,7 @@ impl Strategy for Guided {
     fn notify(&mut self, waiters: &[ThreadId], random: &mut Random) -> usize {
         if self.beginning.goes_on() {
             let place = self.beginning.notify(waiters, random);
-            if self.beginning.departure().is_none() {
+            if !self.beginning.has_departed() {
                 return place;
             }
         }
