@@ -64,6 +64,13 @@ struct Attempts {
     hits: u64,
 }
 
+impl Attempts {
+    /// Whether looking for it nearly always made it happen, so that this was not by chance.
+    fn is_reliable(self) -> bool {
+        self.hits > 0 && 4 * self.hits >= 3 * self.tried
+    }
+}
+
 impl Targets {
     /// Takes note of what a run saw to be possible, and of what it made happen. In a bad run something went wrong that does not
     /// without interference.
@@ -200,7 +207,8 @@ impl<'a> Plan<'a> {
     /// The pair whose turn it is, among those that are not looked for in vain, and orders that broke something.
     fn next_pair(&self) -> Option<&'a Pair> {
         let is_open = |pair: &&Pair| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
-        let bad_orders = self.targets.orders.keys().filter(|order| self.targets.is_proved(order));
+        let bad_orders = self.targets.orders.iter().filter(|(_, attempts)| attempts.is_reliable());
+        let bad_orders = bad_orders.map(|(order, _)| order);
         let pairs = self.targets.pairs.keys().filter(is_open).chain(bad_orders);
         let rank = |pair: &&Pair| {
             let known = self.targets.pairs.get(*pair).or_else(|| self.targets.orders.get(*pair));
@@ -225,7 +233,14 @@ impl<'a> Plan<'a> {
         self.targets.pairs.keys().min_by_key(|pair| (self.tried_again(pair), self.tried(pair)))
     }
 
+    /// An order that broke something now and then, or one that no run had.
     fn any_order(&self) -> Option<&'a Pair> {
+        let bad = self.targets.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
+        if let Some((order, _)) =
+            bad.max_by_key(|(_, attempts)| attempts.hits * 1_000 / attempts.tried.max(1))
+        {
+            return Some(order);
+        }
         let unseen =
             self.targets.orders.keys().filter(|order| order.is_order && !self.targets.seen.contains(*order));
         unseen.min_by_key(|order| self.tried(order))
