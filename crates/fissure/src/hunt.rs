@@ -8,6 +8,7 @@
 mod baseline;
 mod chronicle;
 mod merge;
+mod minimise;
 mod options;
 mod pool;
 mod run;
@@ -166,6 +167,10 @@ impl Hunt<'_> {
             if is_over {
                 break;
             }
+        }
+        if !self.options.no_minimise && !signals::interrupted() {
+            let notices = minimise::minimise(self, &mut game.merged, &baseline)?;
+            game.notices.extend(notices);
         }
         Ok(self.report(game))
     }

@@ -32,6 +32,17 @@ struct Entry {
     hits: Vec<Hit>,
     /// In how many runs it was seen to be possible, or made to happen.
     seen: u64,
+    /// A shorter schedule than that of the first run, which makes it happen as well.
+    shorter: Option<String>,
+}
+
+/// A finding and the run that shows it best.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) id: String,
+    pub(crate) seed: u64,
+    pub(crate) schedule: String,
+    rank: Rank,
 }
 
 /// How well a run shows a finding; the greatest is best.
@@ -76,7 +87,7 @@ impl Merged {
                     entry
                 }
                 None => {
-                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0 };
+                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0, shorter: None };
                     self.findings.entry(finding.id.clone()).or_insert(entry)
                 }
             };
@@ -96,6 +107,46 @@ impl Merged {
         }
     }
 
+    /// The findings that can be replayed, the surest first.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let best = |(id, entry): (&String, &Entry)| {
+            let first = entry.hits.iter().min_by_key(|hit| Reverse(hit.rank))?;
+            let shown = Shown {
+                id: id.clone(),
+                seed: first.seed,
+                schedule: first.schedule.clone(),
+                rank: first.rank,
+            };
+            (first.rank.1 && first.rank == entry.rank && !first.schedule.is_empty()).then_some(shown)
+        };
+        let mut shown: Vec<Shown> = self.findings.iter().filter_map(best).collect();
+        shown.sort_by_key(|shown| Reverse(shown.rank));
+        shown
+    }
+
+    /// Whether a run shows a finding as well as the run that shows it best.
+    pub(crate) fn shows_as_well(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> bool {
+        self.story_in(outcome, shown, baseline).is_some_and(|story| story.status >= shown.rank.0)
+    }
+
+    /// Tells a finding as a run with a shorter schedule shows it.
+    pub(crate) fn retell(&mut self, outcome: &Outcome, shown: &Shown, schedule: &str, baseline: &Baseline) {
+        let story = self.story_in(outcome, shown, baseline);
+        if let (Some(entry), Some(story)) = (self.findings.get_mut(&shown.id), story) {
+            entry.story = story;
+            entry.shorter = Some(schedule.to_owned());
+        }
+    }
+
+    fn story_in(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> Option<Finding> {
+        let failures = failures(outcome, baseline);
+        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
+        let mut all = found(outcome, baseline).chain(unexplained);
+        let (_, finding) = all.find(|(_, finding)| finding.id == shown.id)?;
+        let (status, consequence) = grade(outcome, finding, baseline);
+        Some(Finding { status, consequence, ..finding.clone() })
+    }
+
     /// Everything that was found in so many runs, told by a strategy.
     pub(crate) fn finish(self, strategy: &str, runs: u64) -> Vec<(Finding, Tally)> {
         let finish = |mut entry: Entry| {
@@ -103,6 +154,9 @@ impl Merged {
             // The best run comes first, for it is the one that is told; equals stay in their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);
+            if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), entry.shorter.take()) {
+                first.schedule = shorter;
+            }
             let targets: Vec<Option<Pair>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
             let finding = Finding {
                 analysis: strategy.to_owned(),

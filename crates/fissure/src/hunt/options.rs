@@ -53,6 +53,10 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
+    /// Leave the schedules that are shown as they were found; otherwise a few more runs make them shorter.
+    #[arg(long)]
+    pub(crate) no_minimise: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
