@@ -7,6 +7,8 @@
 //! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
 //! sleeps for real, and a time-out happens only when there is nothing else left to happen.
 
+mod activity;
+
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
@@ -15,6 +17,8 @@ use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
 };
+
+pub use activity::Activity;
 
 use crate::{
     monitor::Lock,

@@ -4,7 +4,7 @@ use fissure_model::ids::ThreadId;
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::Decision,
+    conductor::{Activity, Decision},
     operation::Wake,
     recording::Recording,
     simulation::{
@@ -250,6 +250,19 @@ fn holding_back_closes_circles_of_locks() {
     let table = [philosopher(0, 1), philosopher(1, 2), philosopher(2, 3), philosopher(3, 0)];
     let table: Vec<&[Does]> = table.iter().map(|philosopher| philosopher.as_slice()).collect();
     assert_eq!(deadlocks(&table), 200);
+}
+
+#[test]
+fn who_asks_is_told_what_threads_do() {
+    let check = |threads: &[&[Does]], expected: &[Activity]| {
+        let result = simulate(threads, Box::new(Orderly), 1);
+        let told = |thread: usize| result.conductor.activity(ThreadId(thread as u32));
+        assert_eq!((0..threads.len()).map(told).collect::<Vec<_>>(), expected);
+    };
+    check(&[&[Acquire(0, 1), Wait(0)], &[Park], &[]], &[Activity::Waits, Activity::Waits, Activity::Ended]);
+    let keeps = [Acquire(0, 1), Park];
+    let wants = [Sleep(1_000), Acquire(0, 2), Release(0)];
+    check(&[&keeps, &wants], &[Activity::Waits, Activity::Blocked]);
 }
 
 #[test]

@@ -321,6 +321,7 @@ mod tests {
         let turned = Sketch { orders: &["a//b"], target: Some("a//b"), ..Sketch::default() };
         targets.learn(&turned.outcome(), false);
         check(&targets, 2, &["", ""]);
+        let mut targets = learned(&[seen]);
         targets.learn(&turned.outcome(), true);
         check(&targets, 2, &["a//b", "a//b"]);
     }

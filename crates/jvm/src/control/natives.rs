@@ -11,7 +11,7 @@ use fissure_model::{
     record::VIRTUAL_THREADS,
 };
 use fissure_schedule::{
-    conductor::{Arrival, Decision},
+    conductor::{Activity, Arrival, Decision},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind},
     strategy::Target,
@@ -45,6 +45,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
             (c"isOver", c"()Z", is_over as *mut c_void),
             (c"hasEnded", c"(J)Z", has_ended as *mut c_void),
+            (c"activity", c"(J)I", activity as *mut c_void),
             (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
@@ -258,6 +259,18 @@ extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass) -> jboolea
 
 extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jboolean {
     controlled(0, thread, |_, control, thread| jboolean::from(control.state().conductor.has_ended(thread)))
+}
+
+/// What a thread does, for those who ask for its state; the numbers are those of the hook class.
+extern "system" fn activity(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
+    controlled(0, thread, |_, control, thread| match control.state().conductor.activity(thread) {
+        Activity::Unknown => 0,
+        Activity::Runs => 1,
+        Activity::Blocked => 2,
+        Activity::Waits => 3,
+        Activity::WaitsForTime => 4,
+        Activity::Ended => 5,
+    })
 }
 
 extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {

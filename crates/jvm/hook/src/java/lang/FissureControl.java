@@ -78,6 +78,9 @@ public final class FissureControl {
     /** Whether all threads are over that the program waits for. */
     private static native boolean isOver();
 
+    /** What a thread does, as {@link #stateOf} reads it. */
+    private static native int activity(long thread);
+
     /** A thread that cannot be controlled. */
     private static native void stray(Thread thread);
 
@@ -307,6 +310,25 @@ public final class FissureControl {
         Thread child = (Thread) started;
         if (on && child.fissureControl > 0L) {
             started(self(), child.fissureControl);
+        }
+    }
+
+    /** A thread that waits for its turn waits inside of the agent, which the JVM cannot know the reason of. */
+    public static Thread.State stateOf(Object object) {
+        Thread thread = (Thread) object;
+        switch (on && thread.fissureControl > 0L ? activity(thread.fissureControl) : 0) {
+            case 1:
+                return Thread.State.RUNNABLE;
+            case 2:
+                return Thread.State.BLOCKED;
+            case 3:
+                return Thread.State.WAITING;
+            case 4:
+                return Thread.State.TIMED_WAITING;
+            case 5:
+                return Thread.State.TERMINATED;
+            default:
+                return thread.getState();
         }
     }
 
