@@ -10,8 +10,9 @@ use std::{
 use clap::Args;
 use fissure_model::{
     finding::{Finding, Status, fingerprint},
+    goal::Goal,
     record::Run,
-    settings::{Control, Pair, Steering},
+    settings::{Control, Steering},
 };
 use fissure_report::Report;
 use serde_json::Value;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use crate::{
     agent,
     collect::{self, Jvm},
+    config::Config,
     error::Error,
     hunt::{self, Ending, Outcome, Print, Program, SteeringArguments},
     output::Stream,
@@ -46,8 +48,8 @@ pub(crate) struct ReplayArguments {
     pub(crate) seed: Option<u64>,
 
     /// What the run looked for, as reports give it beside the seed.
-    #[arg(long, value_name = "AGAIN/BETWEEN", conflicts_with = "findings")]
-    pub(crate) target: Option<Pair>,
+    #[arg(long, value_name = "TARGET", conflicts_with = "findings")]
+    pub(crate) target: Option<Goal>,
 
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
@@ -85,10 +87,11 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
 }
 
 fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
+    let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let Some(named) = &options.findings else {
         let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.target.clone());
+        let control = options.steering.control(strategy, seed, options.target.clone(), &sets);
         return Ok(Subject { control, finding: None, steering: options.steering.clone() });
     };
     let (finding, words) = read_finding(named)?;
@@ -101,9 +104,10 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
             Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
         })?,
     };
-    let strategy = if finding.analysis == Steering::Random.name() { Steering::Random } else { strategy };
+    let hunters = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
+    let strategy = hunters.into_iter().find(|hunter| hunter.name() == finding.analysis).unwrap_or(strategy);
     let target = finding.targets.get(place).cloned().flatten();
-    let mut control = steering.control(strategy, finding.seeds[place], target);
+    let mut control = steering.control(strategy, finding.seeds[place], target, &sets);
     if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
         control.steering = Steering::Replay;
         control.schedule = Some(schedule.clone());
@@ -182,7 +186,7 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
     let strategy = subject.steering.strategy()?;
     let report = Report {
         command: hunt::words(&options.command),
-        options: subject.steering.words(strategy),
+        options: subject.steering.words(&[strategy]),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),

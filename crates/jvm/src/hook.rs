@@ -49,8 +49,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureEngine",
     "FissureHook",
     "FissureChance",
-    "FissureControl$Lock",
+    "FissureControl$Numbered",
     "FissureControl$Locks",
+    "FissureControl$Objects",
     "FissureControl$Waits",
     "FissureControl",
 ];

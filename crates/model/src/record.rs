@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     coverage::Coverage,
     finding::{Finding, Frame},
+    goal::Goal,
     settings::Pair,
 };
 
@@ -66,6 +67,15 @@ pub struct Run {
     /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before, or waited.
     #[serde(default)]
     pub reached: BTreeMap<String, u64>,
+    /// Atomic-set violations and races that other runs may show.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
+    /// What was left out of them because there was too much of something.
+    #[serde(default)]
+    pub cut: Vec<String>,
+    /// How often a thread that was held up had to be let go because nobody else could run.
+    #[serde(default)]
+    pub thrashings: u64,
 }
 
 /// How a controlled run ended.

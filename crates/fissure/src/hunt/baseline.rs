@@ -129,12 +129,14 @@ impl Baseline {
         Some(Finding {
             id: fingerprint(&["failure", &failure.exception, &subject]),
             sites: vec![site],
+            reason: Some("fails in some schedules, and never without interference".to_owned()),
             consequence: Some(consequence_of(failure)),
             ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
         })
     }
 
-    fn knows_failure(&self, failure: &Failure) -> bool {
+    /// Whether the same goes wrong without interference.
+    pub(crate) fn knows_failure(&self, failure: &Failure) -> bool {
         let place = failure.stack.first().map(place);
         self.failures.iter().any(|(exception, known)| {
             *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)

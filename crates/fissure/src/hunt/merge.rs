@@ -4,8 +4,8 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use fissure_model::{
     finding::{Consequence, Finding, Kind, Status},
+    goal::Goal,
     record::RunEnd,
-    settings::Pair,
 };
 
 use super::{baseline::Baseline, run::Outcome};
@@ -52,7 +52,7 @@ type Rank = (Status, bool);
 #[derive(Debug)]
 struct Hit {
     seed: u64,
-    target: Option<Pair>,
+    target: Option<Goal>,
     schedule: String,
     rank: Rank,
 }
@@ -157,7 +157,7 @@ impl Merged {
             if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), entry.shorter.take()) {
                 first.schedule = shorter;
             }
-            let targets: Vec<Option<Pair>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
+            let targets: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
             let finding = Finding {
                 analysis: strategy.to_owned(),
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },

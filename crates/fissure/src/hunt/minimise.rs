@@ -71,7 +71,7 @@ pub(super) fn minimise(
 }
 
 fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
-    let control = hunt.options.steering.control(Steering::Replay, shown.seed, None);
+    let control = hunt.options.steering.control(Steering::Replay, shown.seed, None, &hunt.sets);
     Control { schedule: Some(text(parts)), ..control }
 }
 

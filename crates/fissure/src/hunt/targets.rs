@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
     finding::{Finding, Kind, Site, Status},
+    goal::Goal,
     record::Run,
     settings::Pair,
 };
@@ -42,7 +43,7 @@ pub(crate) fn round(after: u64) -> u64 {
 }
 
 /// What is known so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
     /// The pairs, with what became of the runs that looked for them.
     pairs: BTreeMap<Pair, Attempts>,
@@ -113,7 +114,7 @@ impl Targets {
                 }
             }
         }
-        if let Some(target) = &outcome.target {
+        if let Some(Goal::Pair(target)) = &outcome.target {
             let target = Pair { after: None, ..target.clone() };
             let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.again);
             let known = if self.pairs.contains_key(&target) { &mut self.pairs } else { &mut self.orders };

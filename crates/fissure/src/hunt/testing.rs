@@ -71,6 +71,9 @@ impl Sketch {
             pairs: self.pairs.iter().map(|text| pair(text)).collect(),
             orders: self.orders.iter().map(|text| pair(text)).collect(),
             reached: self.confirmed.iter().map(|_| ("Main.run:4".to_owned(), 2)).collect(),
+            goals: Vec::new(),
+            cut: Vec::new(),
+            thrashings: 0,
         };
         let is_told = self.exit.is_some();
         let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };
@@ -84,7 +87,7 @@ impl Sketch {
         };
         Outcome {
             seed: 1,
-            target: self.target.map(pair),
+            target: self.target.map(|text| pair(text).into()),
             ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
             jvms: vec![jvm],
             printed: Vec::new(),
@@ -121,6 +124,6 @@ fn failure(text: &str) -> Failure {
         exception,
         message: String::new(),
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
-        after: vec![after],
+        after: Some(after).filter(|after| !after.is_empty()).into_iter().collect(),
     }
 }

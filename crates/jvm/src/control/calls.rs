@@ -1,9 +1,12 @@
 //! Which calls of the JDK go to the conductor, and which of its methods tell it something.
 
 use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+use fissure_model::settings::{Control as Settings, Wanted};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
+
+use crate::jdk;
 
 const fn call(
     class: Option<&'static str>,
@@ -274,8 +277,24 @@ const REFLECTION: &[Probe<'static>] = &[
     ),
 ];
 
-/// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
+const JOIN_PROBES: &[Probe<'static>] = &[
+    typed("join", "(J)V", Return, "threadJoined", This),
+    typed("join", "(Ljava/time/Duration;)Z", Return, "threadJoined", This),
+];
+
+/// The calls to insert into a class of the JDK, by its internal name. What puts threads into an order matters only to those who
+/// look at accesses.
+pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
+    let mut probes = stopping_probes(class, settings.is_some_and(|settings| settings.volatiles)).to_vec();
+    if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
+        let class = class.strip_prefix("java/util/").unwrap_or(class);
+        probes.extend(if class == "java/lang/Thread" { JOIN_PROBES } else { jdk::hand_over_probes(class) });
+    }
+    probes
+}
+
+/// Those at which threads stop.
+fn stopping_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => return THREAD_PROBES,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {

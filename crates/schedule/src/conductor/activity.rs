@@ -40,6 +40,7 @@ impl Conductor {
             Operation::Resume { .. } | Operation::Sleep { .. } | Operation::Park { .. } => waits,
             Operation::Begin
             | Operation::Attempt { .. }
+            | Operation::Access { .. }
             | Operation::Yield { .. }
             | Operation::Step { .. } => Activity::Runs,
         }

@@ -22,7 +22,7 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
 
 /// How often sleepers are woken for the sake of one pause.
@@ -227,7 +227,7 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _aim: Aim) {
         if target.is_earlier && !self.done.contains(&(thread, lock)) {
             self.done.push((thread, lock));
         }

@@ -3,8 +3,8 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Choice, Replay, Strategy, Target, View};
-use crate::{random::Random, recording::Recording};
+use super::{Aim, Choice, Replay, Strategy, Target, View};
+use crate::{operation::Operation, random::Random, recording::Recording};
 
 /// Follows choices of an earlier execution as far as they go; then another strategy decides.
 pub struct Guided {
@@ -44,7 +44,19 @@ impl Strategy for Guided {
         self.rest.notify(waiters, random)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target) {
-        self.rest.acquired(thread, lock, target);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, aim: Aim) {
+        self.rest.acquired(thread, lock, target, aim);
+    }
+
+    fn released(&mut self, thread: ThreadId, lock: LockId) {
+        self.rest.released(thread, lock);
+    }
+
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, aim: Aim) {
+        self.rest.executed(thread, operation, aim);
+    }
+
+    fn thrashings(&self) -> u64 {
+        self.rest.thrashings()
     }
 }

@@ -2,6 +2,7 @@ package java.lang;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.concurrent.CountedCompleter;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -49,15 +50,23 @@ public final class FissureControl {
         private Waits() {}
     }
 
-    private static final class Lock extends FissureTable.Entry {
+    private static final class Numbered extends FissureTable.Entry {
         final int number;
         /** Whether it is a semaphore with one permit. */
         boolean isPermit;
 
-        Lock(Object lock, int number) {
-            super(lock);
+        Numbered(Object object, int number) {
+            super(object);
             this.number = number;
         }
+    }
+
+    /** Numbers of the objects whose fields or elements are accessed; apart for the same reason. */
+    private static final class Objects {
+        static final FissureTable TABLE = new FissureTable();
+        static int count;
+
+        private Objects() {}
     }
 
     private FissureControl() {}
@@ -120,6 +129,18 @@ public final class FissureControl {
 
     private static native void region(long thread, int change);
 
+    private static native void access(long thread, int object, int index, int site);
+
+    private static native void enterUnit(long thread, int site);
+
+    private static native void exitUnit(long thread, int site);
+
+    private static native void joins(long thread, long ended);
+
+    private static native void handsOver(long thread, int place);
+
+    private static native void takesOver(long thread, int place, boolean waits);
+
     private static native void throwing(long thread, String type, String message, String stack);
 
     private static native long now(long thread);
@@ -160,17 +181,17 @@ public final class FissureControl {
 
     private static int number(Object lock) {
         FissureTable.Entry entry = Locks.TABLE.find(lock);
-        return entry != null ? ((Lock) entry).number : add(lock);
+        return entry != null ? ((Numbered) entry).number : add(lock);
     }
 
     private static int add(Object lock) {
         synchronized (Locks.TABLE.guard) {
             FissureTable.Entry entry = Locks.TABLE.find(lock);
             if (entry == null) {
-                entry = new Lock(lock, newLock(lock));
+                entry = new Numbered(lock, newLock(lock));
                 Locks.TABLE.add(entry);
             }
-            return ((Lock) entry).number;
+            return ((Numbered) entry).number;
         }
     }
 
@@ -296,7 +317,7 @@ public final class FissureControl {
         }
         String type = child.getClass().getName();
         boolean isOfTheJdk = type.startsWith("jdk.internal.");
-        if (isOfTheJdk || self() <= 0L && child.isDaemon()) {
+        if (isOfTheJdk || isOfABuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
             child.fissureControl = -1L;
@@ -304,6 +325,14 @@ public final class FissureControl {
         } else {
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
+    }
+
+    /**
+     * Threads by which the JVM of tests talks to Maven Surefire or Gradle. They wait for what comes from there, whenever that
+     * is, and have no part in the tests.
+     */
+    private static boolean isOfABuildTool(String name) {
+        return name.startsWith("surefire-forkedjvm-");
     }
 
     public static void threadStarted(Object started) {
@@ -504,6 +533,126 @@ public final class FissureControl {
         }
     }
 
+    /** Where a plain field was last looked at, and how often without looking at others. */
+    private static int lookedAt;
+    private static int looks;
+    /** After so many looks at one plain field a thread waits for somebody. */
+    private static final int MOST_LOOKS = 10_000;
+
+    public static void lookAt(int site) {
+        if (site != lookedAt) {
+            lookedAt = site;
+            looks = 0;
+        } else if (++looks >= MOST_LOOKS) {
+            looks = 0;
+            long self = on ? self() : -1L;
+            if (self > 0L) {
+                offers(self, site);
+            }
+        }
+    }
+
+    // Memory accesses, and the methods that they are in.
+
+    public static void readAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void writeAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void readStaticAt(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            access(self, 0, 0, site);
+        }
+    }
+
+    public static void writeStaticAt(int site) {
+        readStaticAt(site);
+    }
+
+    public static void arrayRead(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    public static void arrayWrite(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    private static void accesses(Object object, int index, int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L && object != null) {
+            access(self, numberOf(object), index, site);
+        }
+    }
+
+    private static int numberOf(Object object) {
+        FissureTable.Entry entry = Objects.TABLE.find(object);
+        if (entry == null) {
+            synchronized (Objects.TABLE.guard) {
+                entry = Objects.TABLE.find(object);
+                if (entry == null) {
+                    entry = new Numbered(object, ++Objects.count);
+                    Objects.TABLE.add(entry);
+                }
+            }
+        }
+        return ((Numbered) entry).number;
+    }
+
+    public static void unitEnter(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            enterUnit(self, site);
+        }
+    }
+
+    public static void unitExit(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            exitUnit(self, site);
+        }
+    }
+
+    // What a program does to put its threads into an order, beside starting and waking them.
+
+    public static void threadJoined(Object ended) {
+        long self = on ? self() : -1L;
+        long other = ((Thread) ended).fissureControl;
+        if (self > 0L && other > 0L && hasEnded(other)) {
+            joins(self, other);
+        }
+    }
+
+    public static void released(Object place) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            handsOver(self, numberOf(place));
+        }
+    }
+
+    public static void acquired(Object place) {
+        takeOver(place, true);
+    }
+
+    /** An element was taken out of a collection, without having waited for it perhaps. */
+    public static void taken(Object element, Object collection) {
+        takeOver(element, false);
+    }
+
+    public static void completes(Object task) {
+        released(((CountedCompleter<?>) task).getRoot());
+    }
+
+    private static void takeOver(Object place, boolean waits) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            takesOver(self, numberOf(place), waits);
+        }
+    }
+
     // Locks of the library, which block by parking.
 
     public static void attempts(Object lock) {
@@ -563,8 +712,8 @@ public final class FissureControl {
         synchronized (Locks.TABLE.guard) {
             if (write != null && read != null && Locks.TABLE.find(write) == null) {
                 int number = newLock(lock);
-                Locks.TABLE.add(new Lock(write, number));
-                Locks.TABLE.add(new Lock(read, number));
+                Locks.TABLE.add(new Numbered(write, number));
+                Locks.TABLE.add(new Numbered(read, number));
             }
         }
     }
@@ -579,13 +728,13 @@ public final class FissureControl {
     public static void semaphoreMade(Object made) {
         if (on && ((Semaphore) made).availablePermits() == 1) {
             number(made);
-            ((Lock) Locks.TABLE.find(made)).isPermit = true;
+            ((Numbered) Locks.TABLE.find(made)).isPermit = true;
         }
     }
 
     private static boolean isPermit(Object semaphore) {
         FissureTable.Entry entry = Locks.TABLE.find(semaphore);
-        return entry != null && ((Lock) entry).isPermit;
+        return entry != null && ((Numbered) entry).isPermit;
     }
 
     public static void attemptsPermit(Object semaphore) {
