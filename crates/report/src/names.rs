@@ -21,7 +21,7 @@ pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
         Kind::AtomicSetViolation => ("atomic-set violation", "atomic-set violations"),
         Kind::Deadlock => ("deadlock", "deadlocks"),
         Kind::NonAtomicMethod => ("non-atomic method", "non-atomic methods"),
-        Kind::Custom => ("finding of a custom monitor", "findings of custom monitors"),
+        Kind::Custom => ("finding of another kind", "findings of other kinds"),
     }
 }
 
@@ -182,6 +182,7 @@ pub(crate) fn verb(role: &str) -> String {
         "release" | "released" => "releases the lock at".to_owned(),
         "interfere" | "interfered" => "comes in between at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
+        "failed" => "fails at".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         "call" => "calls at".to_owned(),
