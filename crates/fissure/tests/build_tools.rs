@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-use common::{fissure, told, undisturbed};
+use common::{fissure, read_report, told, undisturbed};
 
 /// The test in which everything is found. None of the threads that the findings are about has it on its stack.
 const TEST: &str = "com.acme.AccountTest.twoPay";
@@ -94,6 +94,10 @@ impl Project {
     fn json(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
+
+    fn report(&self) -> Value {
+        read_report(&self.read("found.json"))
+    }
 }
 
 fn flat(output: &Output) -> String {
@@ -108,7 +112,7 @@ fn check_detect(tool: Tool) {
     assert!(text.contains(&format!("in test {TEST}")), "{text}");
     assert!(text.contains("not watched, a build tool's own"), "{text}");
 
-    let report = project.json("found.json");
+    let report = project.report();
     assert_eq!(report["coverage"]["jvms"], 1, "{text}");
     let findings = report["findings"].as_array().unwrap();
     let unordered = findings.iter().filter(|finding| finding["ordered"] != true);
@@ -147,7 +151,7 @@ fn check_hunt(tool: Tool) -> Option<Value> {
     let text = flat(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains(&format!("in test {TEST}")), "{text}");
-    let report = project.json("found.json");
+    let report = project.report();
     assert_eq!((&report["coverage"]["jvms"], &report["runs"]), (&2.into(), &2.into()), "{text}");
     let findings = report["findings"].as_array().unwrap();
     let [finding] = findings.as_slice() else { panic!("{text}") };

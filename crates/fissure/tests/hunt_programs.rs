@@ -31,7 +31,7 @@ use std::{
 
 use serde_json::Value;
 
-use common::{agent, javas, jdk_tool};
+use common::{agent, javas, jdk_tool, schema_problems};
 
 /// Programs that are hunted in at the same time, each with one JVM after the other.
 const WORKERS: usize = 2;
@@ -198,6 +198,7 @@ fn check_report(report: &Value, expectations: &Expectations, code: Option<i32>) 
         problems.push(format!("Fissure ended with {code:?}, not {expected}"));
     }
     problems.extend(check_exits(report, expectations));
+    problems.extend(schema_problems(report));
     problems
 }
 

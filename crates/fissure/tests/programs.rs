@@ -39,7 +39,7 @@ use std::{
 
 use serde_json::Value;
 
-use common::{agent, javas, jdk_tool};
+use common::{agent, javas, jdk_tool, schema_problems};
 
 /// JVMs that run at the same time; more would only slow each other down on small machines.
 const WORKERS: usize = 2;
@@ -236,6 +236,7 @@ impl Folder {
                 Ok(report) => {
                     problems.extend(check_report(&report, expectations, analysis));
                     problems.extend(check_verdict(&report, &ended, self.compared));
+                    problems.extend(schema_problems(&report));
                 }
                 Err(error) => problems.push(format!("no JSON report was written: {error}")),
             }

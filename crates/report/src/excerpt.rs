@@ -2,7 +2,7 @@
 
 use fissure_model::finding::{Finding, Kind, Site};
 
-use crate::{steps, words};
+use crate::{names, words};
 
 /// A line of source as it is shown.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,16 +41,15 @@ fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
     }
 }
 
-/// The field that is accessed at a site. An atomic set has several; the step that the site is knows which is meant.
+/// The field that is accessed at a site. An atomic set has several, one a site.
 fn accessed<'a>(finding: &'a Finding, site: &Site) -> &'a str {
-    let member = |name: &'a str| name.rsplit('.').next().unwrap_or_default();
     if finding.kind != Kind::AtomicSetViolation {
-        return member(&finding.subject);
+        return names::member(&finding.subject);
     }
-    let Some(interleaving) = &finding.interleaving else { return "" };
-    let number = finding.sites.iter().position(|other| std::ptr::eq(other, site)).map(|place| place + 1);
-    let place = steps::site_numbers(finding, interleaving).iter().position(|step| *step == number);
-    place.filter(|_| number.is_some()).map_or("", |step| member(&interleaving.steps[step].object))
+    let place = finding.sites.iter().position(|other| std::ptr::eq(other, site));
+    let access = place.and_then(|place| finding.accesses.get(place));
+    // An element of an array has its index behind the field.
+    access.map_or("", |access| names::member(&access.field).split('[').next().unwrap_or_default())
 }
 
 /// Where a whole word stands in a line, counted in characters.

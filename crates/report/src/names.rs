@@ -5,7 +5,7 @@ use fissure_model::{
     interleaving::{Action, Step},
 };
 
-use crate::{sets, words};
+use crate::{PASSIVE, sets, words};
 
 /// Classes of Fissure's own hook, which is no part of the program's story.
 const HOOK: &str = "java.lang.Fissure";
@@ -57,6 +57,9 @@ pub(crate) fn subject(finding: &Finding) -> String {
 /// What is wrong, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
+    if finding.kind == Kind::AtomicSetViolation && !finding.accesses.is_empty() {
+        return format!("{}{}", set_headline(finding, sure), followed(finding));
+    }
     let what = match (finding.kind, sure) {
         (Kind::DataRace, false) => "is accessed by two threads without a common lock",
         (Kind::DataRace, true) => "was accessed by two threads at once",
@@ -82,6 +85,41 @@ pub(crate) fn headline(finding: &Finding) -> String {
         }
     };
     format!("{} {what}{}", subject(finding), followed(finding))
+}
+
+/// The fields are named, and told apart from the case that a unit of work uses a single one more than once.
+fn set_headline(finding: &Finding, sure: bool) -> String {
+    let mut fields: Vec<&str> = finding
+        .accesses
+        .iter()
+        .map(|access| member(&access.field))
+        .filter(|field| !field.is_empty())
+        .collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let class = &finding.subject;
+    match (fields.as_slice(), sure) {
+        ([field], true) => {
+            format!(
+                "{class}.{field} is used more than once by a unit of work, and another thread came in between"
+            )
+        }
+        ([field], false) => {
+            format!(
+                "{class}.{field} is used more than once by a unit of work, and another thread can come in between"
+            )
+        }
+        (fields, sure) => {
+            let fields = words::list(&fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>());
+            let seen = if sure { "were seen apart" } else { "can be seen apart" };
+            format!("{class} has fields that belong together ({fields}) and {seen}")
+        }
+    }
+}
+
+/// The last part of a name: `balance` of `com.acme.Account.balance`.
+pub(crate) fn member(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or_default()
 }
 
 /// Why it is wrong, in a sentence without a full stop, unless the headline says it already.
@@ -139,6 +177,11 @@ pub(crate) fn is_exception(exception: &str) -> bool {
 
 fn is_circle(finding: &Finding) -> bool {
     !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
+}
+
+/// How many executions the counts of a finding's outcomes tell of.
+pub(crate) fn counted(finding: &Finding) -> u64 {
+    finding.outcomes.iter().fold(0, |sum, outcome| sum.saturating_add(outcome.count))
 }
 
 /// The thread of a site as it stands in a sentence.
@@ -234,10 +277,13 @@ pub(crate) fn site(site: &Site) -> String {
     place(&site.class, &site.method, site.file.as_deref(), site.line)
 }
 
-/// Which locks were held, as the end of a sentence. That there were none is known of races only.
+/// Which locks were held, as the end of a sentence. That there were none is seldom known.
 pub(crate) fn holding(finding: &Finding, site: &Site) -> String {
     if site.locks.is_empty() {
-        let is_known = finding.kind == Kind::DataRace && matches!(site.role.as_str(), "read" | "write");
+        // Only the analyses of lock sets know all locks that are held.
+        let is_known = finding.kind == Kind::DataRace
+            && PASSIVE.contains(&finding.analysis.as_str())
+            && matches!(site.role.as_str(), "read" | "write");
         return if is_known { ", holding no lock".to_owned() } else { String::new() };
     }
     let names: Vec<String> = site

@@ -189,6 +189,12 @@ impl<'a> Teller<'a> {
             };
             text.push_str(&format!("  gave: {}{often}\n", words::clean(outcome)));
         }
+        // How often each outcome was seen may be known of a part of the executions only.
+        let counted = names::counted(finding);
+        if !finding.outcomes.is_empty() && finding.executions.is_some_and(|executions| counted < executions) {
+            let counted = words::thousands(counted);
+            text.push_str(&format!("  every outcome of the last {counted} executions:\n"));
+        }
         let mut outcomes: Vec<_> = finding.outcomes.iter().collect();
         outcomes.sort_by(|a, b| (a.atomic, b.count, &a.outcome).cmp(&(b.atomic, a.count, &b.outcome)));
         let most = outcomes.iter().map(|outcome| outcome.count).max().unwrap_or_default().max(1);

@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use super::{fissure, told};
+use super::{fissure, read_report, told};
 
 /// A folder for one test.
 pub(crate) struct Place {
@@ -36,6 +36,7 @@ impl Place {
         let output = self.fissure(&all);
         assert!(output.stdout.is_empty(), "the program's output is not Fissure's: {}", told(&output));
         let text = fs::read_to_string(json).unwrap_or_else(|_| panic!("no report: {}", told(&output)));
+        read_report(&text);
         (output.status.code(), text)
     }
 

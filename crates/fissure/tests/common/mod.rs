@@ -9,7 +9,10 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::LazyLock,
 };
+
+use serde_json::Value;
 
 /// What JVMs, Fissure and its reports take from their surroundings.
 const SURROUNDINGS: [&str; 21] = [
@@ -48,6 +51,24 @@ pub(crate) fn undisturbed(program: impl AsRef<std::ffi::OsStr>) -> Command {
 /// Fissure, undisturbed.
 pub(crate) fn fissure() -> Command {
     undisturbed(env!("CARGO_BIN_EXE_fissure"))
+}
+
+/// Reads a report and holds it against the published schema.
+pub(crate) fn read_report(text: &str) -> Value {
+    let report: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let wrong = schema_problems(&report);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    report
+}
+
+/// What in a report is not as the published schema says.
+pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
+    static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = include_str!("../../../report/schema/report.schema.json");
+        jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
+    });
+    let errors = VALIDATOR.iter_errors(report);
+    errors.map(|error| format!("against the schema, {}: {error}", error.instance_path())).collect()
 }
 
 /// Everything that a command said.

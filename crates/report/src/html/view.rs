@@ -161,7 +161,11 @@ pub(crate) fn view(
                 atomic: outcome.atomic,
             })
             .collect(),
-        executions: finding.executions.map(|count| words::count(count, "execution", "executions")),
+        executions: finding.executions.map(|all| {
+            let counted = names::counted(finding);
+            let last = if counted < all { "the last " } else { "" };
+            format!("{last}{}", words::count(counted, "execution", "executions"))
+        }),
         chart: chart::chart(report, finding),
     }
 }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use fissure_model::{
     coverage::Coverage,
-    finding::{Consequence, Finding, Frame, HeldLock, Kind, Outcome, Site, Status},
+    finding::{Consequence, Finding, Frame, HeldLock, Kind, Outcome, SetAccess, Site, Status},
+    goal::{ExpectedAccess, Goal, RaceGoal, SetGoal},
     interleaving::{Action, Interleaving, Step},
 };
-use fissure_report::{Exit, Report, SeedRange, SourceFinder};
+use fissure_report::{Campaign, Exit, Report, SeedRange, SourceFinder};
 
 /// Text that no format may take for markup, escape codes or the end of anything.
 pub(crate) const HOSTILE: &str =
@@ -210,8 +211,22 @@ pub(crate) fn atomic_set() -> Finding {
     Finding {
         id: "00000000000000e5".to_owned(),
         pattern: Some(8),
+        accesses: [("chars", "append"), ("chars", "delete"), ("count", "delete"), ("count", "append")]
+            .map(|(field, unit)| SetAccess {
+                field: format!("com.acme.text.Buffer.{field}"),
+                unit: format!("com.acme.text.Buffer.{unit}"),
+            })
+            .to_vec(),
         runs: 100,
         seeds: vec![9],
+        targets: vec![Some(Goal::Set(SetGoal {
+            pattern: 8,
+            set: "com.acme.text.Buffer".to_owned(),
+            units: ["append", "delete"].map(|unit| format!("com.acme.text.Buffer.{unit}")),
+            events: vec![expected("append:22", "chars", true), expected("delete:30", "count", false)],
+            windows: vec![vec!["com.acme.text.Buffer.append:19".to_owned()]],
+            gate: None,
+        }))],
         interleaving: Some(Interleaving {
             threads: vec!["appender".to_owned(), "eraser".to_owned()],
             steps: vec![
@@ -231,6 +246,12 @@ pub(crate) fn atomic_set() -> Finding {
     }
 }
 
+/// An access that runs look for.
+fn expected(place: &str, field: &str, write: bool) -> ExpectedAccess {
+    let name = |member: &str| format!("com.acme.text.Buffer.{member}");
+    ExpectedAccess { place: name(place), field: name(field), write, context: String::new() }
+}
+
 /// A race that was made to happen.
 pub(crate) fn raced() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
@@ -242,6 +263,12 @@ pub(crate) fn raced() -> Finding {
         hits: 2,
         runs: 100,
         seeds: vec![2, 4],
+        targets: vec![
+            None,
+            Some(Goal::Race(RaceGoal {
+                accesses: [expected("append:25", "count", true), expected("delete:30", "count", false)],
+            })),
+        ],
         sites: vec![
             site("write", "appender", at("append", 25), &[]),
             site("read", "eraser", at("delete", 30), &[]),
@@ -357,6 +384,16 @@ pub(crate) fn hunt(findings: Vec<Finding>) -> Report {
             ..Coverage::default()
         },
         findings,
+        campaigns: vec![Campaign {
+            strategy: "assetfuzzer".to_owned(),
+            profiling_runs: 10,
+            predicted: 4,
+            tried: 3,
+            confirmed: 1,
+            runs: 90,
+            runs_with_hits: 1,
+            thrashings: 2,
+        }],
         ..Report::default()
     }
 }
