@@ -293,9 +293,12 @@ mod tests {
             class: "A".to_owned(),
             planted: vec![7],
             config: "[atomic-sets]\nx = 'y z'\n".to_owned(),
+            is_foreign: false,
         };
         assert_eq!(program("A".to_owned(), text), expected);
-        assert!(program("A".to_owned(), "// fissure: must-confirm race A.b\n").planted.is_empty());
+        let race =
+            program("A".to_owned(), "// fissure: strategy racefuzzer\n// fissure: must-confirm race A.b\n");
+        assert!(race.planted.is_empty() && race.is_foreign);
     }
 
     #[test]
