@@ -144,6 +144,36 @@ impl Conductor {
         }
     }
 
+    /// Forgets the execution so far, so that the same threads can be started again. Says whether the strategy knows another
+    /// execution.
+    pub fn repeat(&mut self) -> bool {
+        let goes_on = self.strategy.next_execution();
+        for thread in &mut self.threads {
+            thread.state = State::Announced;
+            thread.permit = false;
+            thread.wake = None;
+            thread.spin = (None, 0);
+            thread.held.clear();
+            thread.attempts = None;
+            thread.starter = None;
+        }
+        self.locks.clear();
+        self.clock = 0;
+        self.choices = 0;
+        self.executed = 0;
+        self.recording = Recording::default();
+        self.pattern = LockPattern::default();
+        self.trace.clear();
+        self.violations.clear();
+        self.running = None;
+        goes_on
+    }
+
+    /// Another strategy decides from here on; gives the one that did before.
+    pub fn steer(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+        std::mem::replace(&mut self.strategy, strategy)
+    }
+
     /// A thread that will be started.
     pub fn announce(&mut self, name: &str, is_daemon: bool) -> ThreadId {
         let number = ThreadId(self.threads.len() as u32);
@@ -161,6 +191,11 @@ impl Conductor {
             starter: None,
         });
         number
+    }
+
+    /// An announced thread begins when its turn comes. Who runs now is asked for by [`Conductor::retry`], once all are ready.
+    pub fn prepare(&mut self, thread: ThreadId) {
+        self.thread(thread).state = State::Stopped(Operation::Begin);
     }
 
     /// An announced thread has been started, by `parent` if that is under control. Says who runs now; if that is not the parent,
@@ -192,7 +227,8 @@ impl Conductor {
         let had_token = self.running == Some(thread);
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
-        if !spins {
+        // Looking at things again and again is what spinning is.
+        if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             self.thread(thread).spin = (None, 0);
         }
         {
@@ -600,6 +636,7 @@ impl Conductor {
             Operation::Begin
             | Operation::Attempt { .. }
             | Operation::Yield { .. }
+            | Operation::Access { .. }
             | Operation::Step { .. } => true,
             Operation::Acquire { lock, .. } => is_open(lock),
             Operation::Resume { lock, .. } => thread.wake.is_some() && is_open(lock),
@@ -642,6 +679,7 @@ impl Conductor {
         }
         self.running = Some(thread);
         self.thread(thread).state = State::Running;
+        self.strategy.executes(thread, &operation);
         match operation {
             Operation::Begin => {
                 self.log(thread, Action::Begin, None, None, None);
@@ -672,6 +710,17 @@ impl Conductor {
                 self.log(thread, Action::Park, None, None, Some(site));
             }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
+            Operation::Access { location, is_write, site } => {
+                let action = if is_write { Action::Write } else { Action::Read };
+                self.trace.push(TraceStep {
+                    thread,
+                    action,
+                    lock: None,
+                    other: None,
+                    site: Some(site),
+                    location: Some(location),
+                });
+            }
             Operation::Yield { .. } | Operation::Step { .. } => {}
         }
         Decision::Run(thread)
@@ -704,7 +753,7 @@ impl Conductor {
         other: Option<ThreadId>,
         site: Option<SiteId>,
     ) -> u64 {
-        self.trace.push(TraceStep { thread, action, lock, other, site })
+        self.trace.push(TraceStep { thread, action, lock, other, site, location: None })
     }
 
     /// Numbers are given by the conductor alone; one that it did not give is made to stand for something.

@@ -1,6 +1,6 @@
 //! Small programs, run by the conductor alone: what each thread does, one step after the other.
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::ids::{LocationId, LockId, SiteId, ThreadId};
 
 use crate::{
     conductor::{Arrival, Conductor, Decision, Limits},
@@ -33,6 +33,12 @@ pub(crate) enum Does {
     Yield,
     /// Yields until another thread has ended.
     Await(u32),
+    /// Reads a variable.
+    Read(u32),
+    /// Writes one more than what was read last.
+    Write(u32),
+    /// Reads a variable until somebody has written it.
+    ReadUntilWritten(u32),
 }
 
 /// What became of a simulated program.
@@ -55,18 +61,7 @@ pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u
     }
     let starter = conductor.announce("main", false);
     conductor.adopt(starter);
-    let mut run = Run {
-        threads,
-        places: vec![0; threads.len()],
-        waits: vec![false; threads.len()],
-        result: Result {
-            end: Decision::Over,
-            violations: Vec::new(),
-            done: Vec::new(),
-            wakes: Vec::new(),
-            conductor,
-        },
-    };
+    let mut run = Run::new(threads, conductor);
     let mut decision = Decision::Run(starter);
     let mut started = 0;
     while let Decision::Run(thread) = decision {
@@ -83,16 +78,64 @@ pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u
     run.result
 }
 
+/// Everything that comes out of a program's executions: what each thread read last, and the variables in the end.
+pub(crate) type Memory = Vec<u64>;
+
+/// Executes a program again and again, as long as the strategy wants to. Gives what came of each execution.
+pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
+    let mut conductor = Conductor::new(strategy, 0, LIMITS);
+    for number in 0..threads.len() {
+        conductor.announce(&format!("T{}", number + 1), false);
+    }
+    let mut outcomes = Vec::new();
+    loop {
+        let mut run = Run::new(threads, conductor);
+        (0..threads.len() as u32).for_each(|number| run.result.conductor.prepare(ThreadId(number)));
+        let mut decision = run.result.conductor.retry();
+        while let Decision::Run(thread) = decision {
+            decision = run.go_on(thread);
+        }
+        assert_eq!(decision, Decision::Over);
+        outcomes.push(run.read.iter().chain(&run.variables).copied().collect());
+        conductor = run.result.conductor;
+        if !conductor.repeat() {
+            return (outcomes, conductor);
+        }
+    }
+}
+
+/// How many variables there are.
+const VARIABLES: usize = 4;
+
 struct Run<'a> {
     threads: &'a [&'a [Does]],
     /// What each thread does next.
     places: Vec<usize>,
     /// Whether each thread has stopped before that, and goes on with it now.
     waits: Vec<bool>,
+    read: Vec<u64>,
+    variables: [u64; VARIABLES],
     result: Result,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(threads: &'a [&'a [Does]], conductor: Conductor) -> Self {
+        Run {
+            threads,
+            places: vec![0; threads.len()],
+            waits: vec![false; threads.len()],
+            read: vec![0; threads.len()],
+            variables: [0; VARIABLES],
+            result: Result {
+                end: Decision::Over,
+                violations: Vec::new(),
+                done: Vec::new(),
+                wakes: Vec::new(),
+                conductor,
+            },
+        }
+    }
+
     /// Lets a thread do what it does up to its next stop.
     fn go_on(&mut self, thread: ThreadId) -> Decision {
         let number = thread.0 as usize;
@@ -122,6 +165,16 @@ impl Run<'_> {
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
                 Does::Park => Operation::Park { until: None, site },
                 Does::Yield => Operation::Yield { site },
+                Does::Read(variable) | Does::ReadUntilWritten(variable) => Operation::Access {
+                    location: LocationId(u64::from(variable)),
+                    is_write: false,
+                    site: SiteId(self.places[number] as u32),
+                },
+                Does::Write(variable) => Operation::Access {
+                    location: LocationId(u64::from(variable)),
+                    is_write: true,
+                    site: SiteId(self.places[number] as u32),
+                },
                 Does::Await(other) if !conductor.has_ended(ThreadId(other)) => {
                     return conductor.arrive(
                         thread,
@@ -164,6 +217,13 @@ impl Run<'_> {
             Does::Acquire(..) | Does::AcquireBetween(..) | Does::AcquireAgain(..) => {
                 while let Some(violation) = conductor.take_violation() {
                     self.result.violations.push(violation);
+                }
+            }
+            Does::Read(variable) => self.read[number] = self.variables[variable as usize],
+            Does::Write(variable) => self.variables[variable as usize] = self.read[number] + 1,
+            Does::ReadUntilWritten(variable) => {
+                if self.variables[variable as usize] == 0 {
+                    self.places[number] = place;
                 }
             }
             Does::Yield | Does::Await(_) => {}

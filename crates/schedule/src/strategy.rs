@@ -2,11 +2,13 @@
 
 mod atomfuzzer;
 mod orderly;
+mod preemptions;
 mod replay;
 mod uniform;
 
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use orderly::Orderly;
+pub use preemptions::{Explored, Preemptions};
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
 
@@ -79,6 +81,19 @@ pub trait Strategy: Send {
 
     /// A thread has got a lock that it did not hold.
     fn acquired(&mut self, _thread: ThreadId, _lock: LockId) {}
+
+    /// A thread executes an operation, whether it was chosen for that or was alone.
+    fn executes(&mut self, _thread: ThreadId, _operation: &Operation) {}
+
+    /// An execution is over. Says whether there is another one to come, of the same program from its beginning.
+    fn next_execution(&mut self) -> bool {
+        false
+    }
+
+    /// How far a search through many executions is, if the strategy is one.
+    fn explored(&self) -> Option<Explored> {
+        None
+    }
 
     /// Where the execution departed from a recording, if the strategy follows one.
     fn departure(&self) -> Option<Departure> {

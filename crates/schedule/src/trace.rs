@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use fissure_model::{
-    ids::{LockId, SiteId, ThreadId},
+    ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::Action,
 };
 
@@ -23,6 +23,8 @@ pub struct TraceStep {
     pub other: Option<ThreadId>,
     /// Where.
     pub site: Option<SiteId>,
+    /// The memory location in question.
+    pub location: Option<LocationId>,
 }
 
 /// Steps, numbered from 1.
@@ -42,6 +44,12 @@ impl Trace {
         }
         self.steps.push_back(step);
         self.last()
+    }
+
+    /// Forgets all steps.
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        self.dropped = 0;
     }
 
     /// The number of the last step.
@@ -71,6 +79,7 @@ mod tests {
             lock: None,
             other: None,
             site: Some(SiteId(site)),
+            location: None,
         };
         for number in 1..=(MOST as u32 + 1) {
             assert_eq!(trace.push(step(number)), u64::from(number));
