@@ -16,6 +16,9 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Under control, announce every access to a field that is not final and to an array element before it happens, those by
+    /// variable handle and `Unsafe` included.
+    pub points: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
@@ -47,6 +50,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            points: false,
             waits: false,
             fields: false,
             arrays: false,

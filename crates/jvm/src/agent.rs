@@ -18,7 +18,7 @@ use fissure_model::{
 };
 
 use crate::{
-    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
+    blocks::Blocks, control::Control, explore::Explorer, findings::Findings, memory::Table, output::Output, registry::Registry,
     scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
 };
 
@@ -75,6 +75,8 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -130,6 +132,7 @@ impl Agent {
             scope: Scope::new(settings.scope.clone()),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
+            explorer: settings.explore.then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),

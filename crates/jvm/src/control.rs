@@ -26,7 +26,7 @@ use fissure_schedule::{
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{plan, probes};
+pub(crate) use calls::{plan, plan_without_clocks, probes};
 pub(crate) use places::flags;
 
 use crate::agent::locked;

@@ -104,6 +104,11 @@ pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<
     }
 }
 
+/// Variables 1 and 2 are parts of one object, of which variable 0 may be any part.
+fn location(variable: u32) -> LocationId {
+    LocationId(1 << 32 | u64::from(variable))
+}
+
 /// How many variables there are.
 const VARIABLES: usize = 4;
 
@@ -166,12 +171,12 @@ impl<'a> Run<'a> {
                 Does::Park => Operation::Park { until: None, site },
                 Does::Yield => Operation::Yield { site },
                 Does::Read(variable) | Does::ReadUntilWritten(variable) => Operation::Access {
-                    location: LocationId(u64::from(variable)),
+                    location: location(variable),
                     is_write: false,
                     site: SiteId(self.places[number] as u32),
                 },
                 Does::Write(variable) => Operation::Access {
-                    location: LocationId(u64::from(variable)),
+                    location: location(variable),
                     is_write: true,
                     site: SiteId(self.places[number] as u32),
                 },

@@ -12,6 +12,7 @@
 //!   writing, in some execution with the same beginning. If nobody does, the access can as well happen before the
 //!   preemption, so that the schedule is one with a later preemption that is tried, or one with fewer.
 //!   `every_schedule` switches that off, to compare.
+//!   A location's upper half names an object and its lower half the part of it, where 0 stands for parts that are not known.
 //! - A thread that does the same at the same place again and again is not preempted there any more after some times, and lets others
 //!   go first after some more: it waits for somebody.
 //! - A notification wakes the thread that has waited for longest, and time-outs happen when nobody can run.
@@ -108,17 +109,23 @@ impl Preemptions {
 
     /// Finds the choices whose alternatives matter: others touch the same afterwards.
     fn judge(&mut self) {
-        // Who touches a location later on, seen from the end: up to two different threads, and up to two that write.
+        // Who touches what later on, seen from the end: locations, and objects as a whole.
         let mut later: FxHashMap<LocationId, Later> = FxHashMap::default();
+        let mut objects: FxHashMap<u64, Later> = FxHashMap::default();
         for touch in self.touches.iter().rev() {
-            let seen = later.entry(touch.location).or_default();
-            let others = if touch.is_write { &seen.any } else { &seen.writers };
-            if let Some(fork) = touch.fork
-                && others.iter().any(|thread| *thread != touch.thread)
-            {
+            let object = touch.location.0 >> 32;
+            let any_part = LocationId(object << 32);
+            let mut matters = later.get(&touch.location).is_some_and(|later| later.conflicts(touch));
+            matters |= if touch.location == any_part {
+                objects.get(&object).is_some_and(|later| later.conflicts(touch))
+            } else {
+                later.get(&any_part).is_some_and(|later| later.conflicts(touch))
+            };
+            if let Some(fork) = touch.fork.filter(|_| matters) {
                 self.path[fork].matters = true;
             }
-            seen.add(touch.thread, touch.is_write);
+            later.entry(touch.location).or_default().add(touch);
+            objects.entry(object).or_default().add(touch);
         }
     }
 
@@ -152,7 +159,7 @@ impl Preemptions {
     }
 }
 
-/// Threads that touch a location.
+/// Threads that touch something: up to two different ones, which is all it takes to know whether another one does.
 #[derive(Debug, Default)]
 struct Later {
     any: SmallVec<[ThreadId; 2]>,
@@ -160,10 +167,16 @@ struct Later {
 }
 
 impl Later {
-    fn add(&mut self, thread: ThreadId, is_write: bool) {
-        for (list, counts) in [(&mut self.any, true), (&mut self.writers, is_write)] {
-            if counts && list.len() < 2 && !list.contains(&thread) {
-                list.push(thread);
+    /// Whether another thread is among them, and one of both writes.
+    fn conflicts(&self, touch: &Touch) -> bool {
+        let others = if touch.is_write { &self.any } else { &self.writers };
+        others.iter().any(|thread| *thread != touch.thread)
+    }
+
+    fn add(&mut self, touch: &Touch) {
+        for (list, counts) in [(&mut self.any, true), (&mut self.writers, touch.is_write)] {
+            if counts && list.len() < 2 && !list.contains(&touch.thread) {
+                list.push(touch.thread);
             }
         }
     }
@@ -354,8 +367,8 @@ mod tests {
 
     #[test]
     fn what_nobody_else_touches_is_no_choice() {
-        let alone: &[Does] = &[Read(1), Write(1), Read(1), Write(1), Read(0), Write(0)];
-        let other: &[Does] = &[Read(2), Write(2), Read(0), Write(0)];
+        let alone: &[Does] = &[Read(1), Write(1), Read(1), Write(1), Read(3), Write(3)];
+        let other: &[Does] = &[Read(2), Write(2), Read(3), Write(3)];
         let (reduced, few) = all(&[alone, other], 2, false);
         let (whole, many) = all(&[alone, other], 2, true);
         assert_eq!(reduced, whole);
