@@ -108,21 +108,26 @@ pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Objec
 /// A method is about to be called that the plan announces: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
+/// A method begins: the site.
+pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
+/// It ends, normally or not: the site of its beginning.
+pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
+
 /// A field is about to be read, in whatever way: the object, or null, a number for the field, or 0, and the site.
-pub const POINT_READ: Hook = Hook::new(40, "pointRead", "(Ljava/lang/Object;II)V");
+pub const POINT_READ: Hook = Hook::new(42, "pointRead", "(Ljava/lang/Object;II)V");
 /// A field is about to be written, or read and written: the same.
-pub const POINT_WRITE: Hook = Hook::new(41, "pointWrite", "(Ljava/lang/Object;II)V");
+pub const POINT_WRITE: Hook = Hook::new(43, "pointWrite", "(Ljava/lang/Object;II)V");
 /// An array element is about to be read, in whatever way: the array, the index, the site.
-pub const POINT_ELEMENT_READ: Hook = Hook::new(42, "pointElementRead", "(Ljava/lang/Object;II)V");
+pub const POINT_ELEMENT_READ: Hook = Hook::new(44, "pointElementRead", "(Ljava/lang/Object;II)V");
 /// An array element is about to be written, or read and written: the same.
-pub const POINT_ELEMENT_WRITE: Hook = Hook::new(43, "pointElementWrite", "(Ljava/lang/Object;II)V");
+pub const POINT_ELEMENT_WRITE: Hook = Hook::new(45, "pointElementWrite", "(Ljava/lang/Object;II)V");
 /// Something is about to be read by `Unsafe`, in whatever way: the object or array, the offset, the site.
-pub const POINT_UNSAFE_READ: Hook = Hook::new(44, "pointUnsafeRead", "(Ljava/lang/Object;JI)V");
+pub const POINT_UNSAFE_READ: Hook = Hook::new(46, "pointUnsafeRead", "(Ljava/lang/Object;JI)V");
 /// Something is about to be written by `Unsafe`, or read and written: the same.
-pub const POINT_UNSAFE_WRITE: Hook = Hook::new(45, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
+pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
 
 /// All of them.
-pub const ALL: [Hook; 46] = [
+pub const ALL: [Hook; 48] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -163,6 +168,8 @@ pub const ALL: [Hook; 46] = [
     ELEMENT_READ,
     ELEMENT_WRITE,
     CALL_AT,
+    UNIT_ENTER,
+    UNIT_EXIT,
     POINT_READ,
     POINT_WRITE,
     POINT_ELEMENT_READ,

@@ -8,6 +8,7 @@ mod calls;
 mod gate;
 pub(crate) mod natives;
 mod places;
+mod points;
 mod story;
 mod watchdog;
 
@@ -31,6 +32,7 @@ pub(crate) use places::flags;
 
 use crate::agent::locked;
 use gate::Gate;
+use points::Points;
 use story::Story;
 
 /// The exit code of a run that Fissure ended because nobody could or should run any more.
@@ -51,6 +53,7 @@ pub(crate) struct State {
     pub(crate) conductor: Conductor,
     threads: Vec<ControlledThread>,
     pub(crate) story: Story,
+    pub(crate) points: Points,
     /// Names of locks, by number.
     locks: Vec<LockName>,
     /// How many locks of each kind have a number.
@@ -107,6 +110,7 @@ impl Control {
                 conductor: Conductor::new(strategy, settings.seed, Limits { steps: settings.steps }),
                 threads: Vec::new(),
                 story: Story::default(),
+                points: Points::default(),
                 locks: vec![LockName::default()],
                 named: FxHashMap::default(),
                 is_idle: false,
@@ -136,7 +140,18 @@ impl Control {
         }
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
-            Decision::Run(thread) => state.gate(thread).open(),
+            Decision::Run(thread) => {
+                let gate = state.gate(thread);
+                // Whoever goes on asks for the state first of all.
+                if let Some(me) = me {
+                    let own = state.gate(me);
+                    drop(state);
+                    gate.open();
+                    own.pass();
+                    return self.state();
+                }
+                gate.open();
+            }
             Decision::Over => state.note_end(),
             Decision::Unchanged => {}
             Decision::Stuck => {

@@ -50,8 +50,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureEngine",
     "FissureHook",
-    "FissureControl$Lock",
+    "FissureControl$Numbered",
     "FissureControl$Locks",
+    "FissureControl$Objects",
     "FissureControl",
     "FissureExplore",
 ];

@@ -11,6 +11,8 @@ pub(crate) enum Member {
     Cell(u32),
     /// Volatile.
     Volatile,
+    /// Nothing is kept for it: every access is told.
+    Point,
     /// Final, or in a class that had to be left alone.
     Unwatched,
 }
@@ -43,6 +45,11 @@ impl ClassInfo {
     /// Whether the class declares a volatile field like this.
     pub(crate) fn has_volatile(&self, name: &str, descriptor: &str) -> bool {
         self.volatiles.contains(&(name.to_owned(), descriptor.to_owned()))
+    }
+
+    /// The number of the loader that defined it.
+    pub(crate) fn loader(&self) -> i64 {
+        self.loader
     }
 
     /// Whether this is the class of that name and loader.

@@ -22,6 +22,18 @@ unsafe impl Sync for Tool {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
+/// A monitor of the JVM that is no object's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawMonitor {
+    tool: Tool,
+    monitor: jrawMonitorID,
+}
+
+// SAFETY: raw monitors are for all threads.
+unsafe impl Send for RawMonitor {}
+// SAFETY: as above.
+unsafe impl Sync for RawMonitor {}
+
 /// A frame as the JVM tells it: a method and a place in its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawFrame {
@@ -55,6 +67,34 @@ macro_rules! jni {
         // SAFETY: the environment belongs to the current thread, and the arguments are of the function's types.
         unsafe { ((**$jni.0).$function)($jni.0 $(, $argument)*) }
     };
+}
+
+impl RawMonitor {
+    /// A monitor that stays as long as the JVM.
+    pub(crate) fn new(tool: Tool) -> Option<Self> {
+        let mut monitor: jrawMonitorID = ptr::null_mut();
+        tool!(tool, CreateRawMonitor, c"fissure".as_ptr(), &mut monitor).then_some(Self { tool, monitor })
+    }
+
+    /// Enters it. Only threads that the JVM knows can.
+    pub(crate) fn enter(self) -> bool {
+        tool!(self.tool, RawMonitorEnter, self.monitor)
+    }
+
+    /// Leaves it.
+    pub(crate) fn exit(self) -> bool {
+        tool!(self.tool, RawMonitorExit, self.monitor)
+    }
+
+    /// Waits to be notified; says whether that or the time is why it returns.
+    pub(crate) fn wait(self, milliseconds: i64) -> bool {
+        tool!(self.tool, RawMonitorWait, self.monitor, milliseconds)
+    }
+
+    /// Wakes all who wait.
+    pub(crate) fn notify_all(self) -> bool {
+        tool!(self.tool, RawMonitorNotifyAll, self.monitor)
+    }
 }
 
 impl Tool {

@@ -177,6 +177,19 @@ impl FromStr for Pair {
     }
 }
 
+/// Which memory accesses threads stop before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessPoints {
+    /// None.
+    #[default]
+    None,
+    /// Those to fields of the classes in scope, by code in scope.
+    Fields,
+    /// Those to array elements too.
+    All,
+}
+
 /// How one controlled run goes. It is a function of the program and of this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
@@ -197,6 +210,12 @@ pub struct Control {
     /// Whether threads may be interrupted at volatile and atomic operations too.
     #[serde(default)]
     pub volatiles: bool,
+    /// Which memory accesses threads stop before.
+    #[serde(default)]
+    pub accesses: AccessPoints,
+    /// Whether it is followed which methods of the classes in scope a thread is in.
+    #[serde(default)]
+    pub units: bool,
 }
 
 #[cfg(test)]

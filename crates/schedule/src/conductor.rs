@@ -25,6 +25,7 @@ use crate::{
     strategy::{Candidate, Choice, Strategy, Target, View},
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::{Trace, TraceStep},
+    unit::{Unit, Units},
 };
 
 /// How much virtual time a step takes.
@@ -79,6 +80,7 @@ struct Thread {
     attempts: Option<LockId>,
     /// Who goes on once this thread has come to its first operation.
     starter: Option<ThreadId>,
+    units: Units,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,6 +191,7 @@ impl Conductor {
             held: Vec::new(),
             attempts: None,
             starter: None,
+            units: Units::default(),
         });
         number
     }
@@ -293,6 +296,26 @@ impl Conductor {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
+    }
+
+    /// A method of interest begins in a thread. The key stands for the method in every run; sites may be numbered otherwise.
+    pub fn enter_unit(&mut self, thread: ThreadId, site: SiteId, key: u64) {
+        self.thread(thread).units.enter(site, key);
+    }
+
+    /// A method of interest ends in a thread, however it does.
+    pub fn exit_unit(&mut self, thread: ThreadId, site: SiteId) {
+        self.thread(thread).units.exit(site);
+    }
+
+    /// The methods of interest that a thread is in, the outermost first.
+    pub fn units(&self, thread: ThreadId) -> &[Unit] {
+        self.threads.get(thread.0 as usize).map_or(&[], |thread| thread.units.stack())
+    }
+
+    /// Which methods of interest a thread is in, as one number that is the same in every run.
+    pub fn context(&self, thread: ThreadId) -> u64 {
+        self.units(thread).last().map_or(0, |unit| unit.context)
     }
 
     /// A thread has entered a block.
@@ -612,6 +635,7 @@ impl Conductor {
                     reacquires,
                     is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
                     in_block: self.pattern.is_in_block(thread),
+                    context: self.context(thread),
                     target: state.target,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {

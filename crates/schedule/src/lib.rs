@@ -17,3 +17,4 @@ mod simulation;
 pub mod strategy;
 pub mod stuck;
 pub mod trace;
+pub mod unit;

@@ -29,6 +29,8 @@ pub struct Candidate {
     pub is_nested: bool,
     /// Whether the thread is in an atomic block.
     pub in_block: bool,
+    /// Which methods of interest the thread is in.
+    pub context: u64,
     /// What it is to the pair of acquires that is looked for.
     pub target: Target,
 }

@@ -5,7 +5,7 @@ use std::{ffi::OsString, time::Duration};
 use clap::{Args, ValueEnum};
 use fissure_model::{
     pattern::Pattern,
-    settings::{Control, Pair, Steering},
+    settings::{AccessPoints, Control, Pair, Steering},
 };
 
 use super::shard::Shard;
@@ -113,6 +113,20 @@ pub(crate) enum Points {
     Locks,
     /// Also volatile fields and atomics.
     Volatiles,
+    /// Also every field of the classes in scope.
+    Fields,
+    /// Also every array element.
+    Elements,
+}
+
+impl Points {
+    fn accesses(self) -> AccessPoints {
+        match self {
+            Points::Locks | Points::Volatiles => AccessPoints::None,
+            Points::Fields => AccessPoints::Fields,
+            Points::Elements => AccessPoints::All,
+        }
+    }
 }
 
 impl SteeringArguments {
@@ -139,7 +153,9 @@ impl SteeringArguments {
             target,
             schedule: None,
             steps: self.steps,
-            volatiles: self.points == Points::Volatiles,
+            volatiles: self.points != Points::Locks,
+            accesses: self.points.accesses(),
+            units: false,
         }
     }
 
@@ -153,8 +169,8 @@ impl SteeringArguments {
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
         }
-        if self.points == Points::Volatiles {
-            add("--points", "volatiles".to_owned());
+        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Locks) {
+            add("--points", points.get_name().to_owned());
         }
         if self.steps != STEPS {
             add("--steps", self.steps.to_string());

@@ -115,6 +115,6 @@ fn failure(text: &str) -> Failure {
         exception,
         message: String::new(),
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
-        after: vec![after],
+        after: Some(after).filter(|after| !after.is_empty()).into_iter().collect(),
     }
 }

@@ -18,7 +18,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use super::{
     Control, LockName, State, gate,
     places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET},
-    story, watchdog,
+    points, story, watchdog,
 };
 use crate::{
     agent::{Agent, guarded},
@@ -59,6 +59,9 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"enterBlock", c"(JI)V", enter_block as *mut c_void),
             (c"exitBlock", c"(J)V", exit_block as *mut c_void),
             (c"region", c"(JI)V", region as *mut c_void),
+            (c"access", c"(JIII)V", points::access as *mut c_void),
+            (c"enterUnit", c"(JI)V", points::enter_unit as *mut c_void),
+            (c"exitUnit", c"(JI)V", points::exit_unit as *mut c_void),
             (
                 c"throwing",
                 c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
@@ -137,7 +140,7 @@ fn kernel_thread() -> i32 {
 }
 
 /// Runs the work of a native method for the thread under control that calls it.
-fn controlled<T: Copy>(
+pub(super) fn controlled<T: Copy>(
     otherwise: T,
     thread: jlong,
     work: impl FnOnce(&'static Agent, &'static Control, ThreadId) -> T,
@@ -149,7 +152,7 @@ fn controlled<T: Copy>(
 }
 
 /// Stops before an operation; returns when it may be done.
-fn stop<'a>(
+pub(super) fn stop<'a>(
     agent: &'static Agent,
     control: &'a Control,
     mut state: MutexGuard<'a, State>,

@@ -50,7 +50,8 @@ pub(crate) fn flags(
 ) -> i32 {
     let mut flags = 0;
     let begins_block = matches!(site.kind, SiteKind::Enter | SiteKind::EnterMethod | SiteKind::Block);
-    if is_quiet(class, is_jdk) {
+    // What the user asks to see is of interest.
+    if !is_application && is_quiet(class, is_jdk) {
         flags |= QUIET;
     } else if begins_block && is_application {
         // What a thread does from its beginning to its end is not meant to be atomic.

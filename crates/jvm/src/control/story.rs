@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use fissure_classfile::SiteKind;
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
-    ids::{LockId, SiteId, ThreadId},
+    ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
     record::{Failure, Record, Run, RunEnd},
     settings::Pair,
@@ -182,12 +182,14 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
 /// The steps that make up a violation, with the number of those left out in between.
 fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interleaving {
     let threads = [violation.again.thread, violation.between.thread];
+    let shared = shared_locations(state, threads, violation.entered_step, violation.again.step);
     let mut steps = Vec::new();
     let mut folded = 0;
     for (number, step) in state.conductor.trace().range(violation.entered_step, violation.again.step) {
         let matters = threads.contains(&step.thread)
             && (step.lock == Some(violation.lock)
                 || number == violation.entered_step
+                || step.location.is_some_and(|location| shared.contains(&location))
                 || matches!(step.action, Action::Wait | Action::Sleep | Action::Begin));
         if !matters {
             folded += 1;
@@ -202,6 +204,9 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
         };
         let object = match step.action {
             Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
+            Action::Read | Action::Write => {
+                step.location.map(|location| location_name(state, location)).unwrap_or_default()
+            }
             _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
         };
         steps.push(Step {
@@ -215,6 +220,18 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
     }
     let names = threads.map(|thread| state.conductor.name(thread).to_owned());
     Interleaving { threads: names.to_vec(), steps }
+}
+
+/// The locations that both threads access between two steps, as far as accesses are points at which threads stop.
+fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -> BTreeSet<LocationId> {
+    let mut accessed = threads.map(|_| BTreeSet::new());
+    for (_, step) in state.conductor.trace().range(from, to) {
+        let thread = threads.iter().position(|thread| *thread == step.thread);
+        if let (Some(thread), Some(location)) = (thread, step.location) {
+            accessed[thread].insert(location);
+        }
+    }
+    accessed[0].intersection(&accessed[1]).copied().collect()
 }
 
 /// An exception leaves a thread. Its stack comes as lines of class, method, file and line number.
@@ -407,6 +424,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         line: frame.line,
         loader: 0,
         target: Target::Unknown,
+        is_element: false,
         kind: SiteKind::Call,
     });
     agent.offsets.set_i32(number as usize, flags);
@@ -502,6 +520,14 @@ fn told(
         line: frame.line,
         stack,
         locks: lock.into_iter().map(|name| HeldLock { name, shared: false }).collect(),
+    }
+}
+
+/// A field by its class and name; elements of arrays have none.
+fn location_name(state: &State, location: LocationId) -> String {
+    match state.points.field(location) {
+        Some(field) => format!("{}.{}", field.class, field.name),
+        None => "an array element".to_owned(),
     }
 }
 

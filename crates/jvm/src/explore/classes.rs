@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, read_summary, rewrite,
+    Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary, rewrite,
 };
 
 use crate::{
@@ -145,6 +145,7 @@ impl Environment for ExploredClass<'_> {
             loader: self.loader,
             kind: site.kind,
             target: target(&site.target),
+            is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
         })
     }
 

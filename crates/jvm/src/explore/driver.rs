@@ -266,7 +266,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
     for (number, step) in trace.range(1, trace.last()) {
         let actor = step.thread.0 as usize;
         let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
-        let Some(what) = word(step) else { continue };
+        let Some(what) = word(&step) else { continue };
         let site = step.site.and_then(|site| code.sites.get(site.0));
         let place = site.map_or_else(String::new, |site| match site.line {
             Some(line) => format!("{}.{}:{line}", site.class, site.method),

@@ -38,13 +38,21 @@ public final class FissureControl {
         private Locks() {}
     }
 
-    private static final class Lock extends FissureTable.Entry {
+    private static final class Numbered extends FissureTable.Entry {
         final int number;
 
-        Lock(Object lock, int number) {
-            super(lock);
+        Numbered(Object object, int number) {
+            super(object);
             this.number = number;
         }
+    }
+
+    /** Numbers of the objects whose fields or elements are accessed; apart for the same reason. */
+    private static final class Objects {
+        static final FissureTable TABLE = new FissureTable();
+        static int count;
+
+        private Objects() {}
     }
 
     private FissureControl() {}
@@ -101,6 +109,12 @@ public final class FissureControl {
 
     private static native void region(long thread, int change);
 
+    private static native void access(long thread, int object, int index, int site);
+
+    private static native void enterUnit(long thread, int site);
+
+    private static native void exitUnit(long thread, int site);
+
     private static native void throwing(long thread, String type, String message, String stack);
 
     private static native long now();
@@ -141,17 +155,17 @@ public final class FissureControl {
 
     private static int number(Object lock) {
         FissureTable.Entry entry = Locks.TABLE.find(lock);
-        return entry != null ? ((Lock) entry).number : add(lock);
+        return entry != null ? ((Numbered) entry).number : add(lock);
     }
 
     private static int add(Object lock) {
         synchronized (Locks.TABLE.guard) {
             FissureTable.Entry entry = Locks.TABLE.find(lock);
             if (entry == null) {
-                entry = new Lock(lock, newLock(lock));
+                entry = new Numbered(lock, newLock(lock));
                 Locks.TABLE.add(entry);
             }
-            return ((Lock) entry).number;
+            return ((Numbered) entry).number;
         }
     }
 
@@ -406,6 +420,70 @@ public final class FissureControl {
         }
     }
 
+    // Memory accesses, and the methods that they are in.
+
+    public static void readAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void writeAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void readStaticAt(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            access(self, 0, 0, site);
+        }
+    }
+
+    public static void writeStaticAt(int site) {
+        readStaticAt(site);
+    }
+
+    public static void arrayRead(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    public static void arrayWrite(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    private static void accesses(Object object, int index, int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L && object != null) {
+            access(self, numberOf(object), index, site);
+        }
+    }
+
+    private static int numberOf(Object object) {
+        FissureTable.Entry entry = Objects.TABLE.find(object);
+        if (entry == null) {
+            synchronized (Objects.TABLE.guard) {
+                entry = Objects.TABLE.find(object);
+                if (entry == null) {
+                    entry = new Numbered(object, ++Objects.count);
+                    Objects.TABLE.add(entry);
+                }
+            }
+        }
+        return ((Numbered) entry).number;
+    }
+
+    public static void unitEnter(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            enterUnit(self, site);
+        }
+    }
+
+    public static void unitExit(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            exitUnit(self, site);
+        }
+    }
+
     // Locks of the library, which block by parking.
 
     public static void attempts(Object lock) {
@@ -465,8 +543,8 @@ public final class FissureControl {
         synchronized (Locks.TABLE.guard) {
             if (write != null && read != null && Locks.TABLE.find(write) == null) {
                 int number = newLock(lock);
-                Locks.TABLE.add(new Lock(write, number));
-                Locks.TABLE.add(new Lock(read, number));
+                Locks.TABLE.add(new Numbered(write, number));
+                Locks.TABLE.add(new Numbered(read, number));
             }
         }
     }

@@ -1,0 +1,86 @@
+//! The methods that a thread is in, as far as they are told: each a unit of work that has a number of its own every time.
+
+use fissure_model::ids::SiteId;
+
+/// One execution of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Where the method begins.
+    pub site: SiteId,
+    /// Tells this execution from all others of the same thread.
+    pub number: u64,
+    /// This method and all that it was called through, as one number that follows from their keys.
+    pub context: u64,
+}
+
+/// The methods that one thread is in.
+#[derive(Debug, Default)]
+pub(crate) struct Units {
+    stack: Vec<Unit>,
+    begun: u64,
+}
+
+impl Units {
+    pub(crate) fn stack(&self) -> &[Unit] {
+        &self.stack
+    }
+
+    pub(crate) fn enter(&mut self, site: SiteId, key: u64) {
+        self.begun += 1;
+        let outer = self.stack.last().map_or(0, |unit| unit.context);
+        self.stack.push(Unit { site, number: self.begun, context: combine(outer, key) });
+    }
+
+    /// A method ends. Those inside of it whose end was not told, as when the stack overflowed, have ended before.
+    pub(crate) fn exit(&mut self, site: SiteId) {
+        if let Some(place) = self.stack.iter().rposition(|unit| unit.site == site) {
+            self.stack.truncate(place);
+        }
+    }
+}
+
+/// One number for a chain of calls, the same on every machine.
+fn combine(outer: u64, key: u64) -> u64 {
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    (outer.rotate_left(5) ^ key).wrapping_mul(SPREAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sites(units: &Units) -> Vec<u32> {
+        units.stack().iter().map(|unit| unit.site.0).collect()
+    }
+
+    #[test]
+    fn a_method_takes_with_it_what_was_left_open_inside() {
+        let mut units = Units::default();
+        for site in [1, 2, 3, 2] {
+            units.enter(SiteId(site), u64::from(site));
+        }
+        units.exit(SiteId(2));
+        assert_eq!(sites(&units), [1, 2, 3]);
+        units.exit(SiteId(2));
+        assert_eq!(sites(&units), [1]);
+        units.exit(SiteId(9));
+        assert_eq!(sites(&units), [1]);
+    }
+
+    #[test]
+    fn contexts_tell_chains_of_calls_apart_and_not_executions() {
+        let mut units = Units::default();
+        let mut context = |chain: &[u32]| {
+            chain.iter().for_each(|site| units.enter(SiteId(*site), u64::from(*site)));
+            let last = *units.stack().last().unwrap();
+            chain.iter().rev().for_each(|site| units.exit(SiteId(*site)));
+            (last.context, last.number)
+        };
+        let first = context(&[1, 2]);
+        let second = context(&[1, 2]);
+        assert_eq!(first.0, second.0);
+        assert_ne!(first.1, second.1);
+        assert_ne!(first.0, context(&[2, 1]).0);
+        assert_ne!(first.0, context(&[2]).0);
+    }
+}
