@@ -482,7 +482,11 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Numbers an access to a field.
-    pub(crate) fn field_site(&mut self, instruction: Instruction, is_static: bool) -> Result<u32, MethodError> {
+    pub(crate) fn field_site(
+        &mut self,
+        instruction: Instruction,
+        is_static: bool,
+    ) -> Result<u32, MethodError> {
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
         let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
         let kind = if is_read { SiteKind::Read } else { SiteKind::Write };

@@ -3,17 +3,17 @@
 //!
 //! Nothing is left out as redundant, and final fields are left out: who has an object has its final fields.
 
+use crate::bytes::u16_at;
+use crate::code::Instruction;
 use crate::constant_pool::{Reference, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
 use crate::error::MethodError;
 use crate::hooks::{self, Hook};
-use crate::bytes::u16_at;
-use crate::code::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
-    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IASTORE, ILOAD, ISTORE, LASTORE, POP, POP2,
-    PUTFIELD, PUTSTATIC, SASTORE,
+    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IASTORE, ILOAD, ISTORE,
+    LASTORE, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE,
 };
 use crate::plan::{ArraySource, SiteKind, SiteTarget};
 

@@ -18,8 +18,8 @@ use fissure_model::{
 };
 
 use crate::{
-    blocks::Blocks, control::Control, explore::Explorer, findings::Findings, memory::Table, output::Output, registry::Registry,
-    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks, control::Control, explore::Explorer, findings::Findings, memory::Table, output::Output,
+    registry::Registry, scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
 };
 
 /// How many threads have counters of their own; further ones share the last.

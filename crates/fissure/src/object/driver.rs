@@ -41,6 +41,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "Driver$Loader",
     "Driver",
     "Explorer",
+    "Functions",
     "Gates$Closed",
     "Gates",
     "Operations",
@@ -192,21 +193,22 @@ impl Driver {
             classpath.push(":");
             classpath.push(&setup.classpath);
         }
-        let mut child = Command::new(&setup.java)
-            .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
-            .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
-            .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
-            .args(setup.agent.as_ref().map(|(agent, settings)| {
-                format!("-agentpath:{}={}", agent.display(), settings.display())
-            }))
-            .arg("-cp")
-            .arg(classpath)
-            .args(["fissure.object.Driver", &setup.actors.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(errors)
-            .spawn()
-            .map_err(|error| error.to_string())?;
+        let mut child =
+            Command::new(&setup.java)
+                .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
+                .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
+                .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
+                .args(setup.agent.as_ref().map(|(agent, settings)| {
+                    format!("-agentpath:{}={}", agent.display(), settings.display())
+                }))
+                .arg("-cp")
+                .arg(classpath)
+                .args(["fissure.object.Driver", &setup.actors.to_string()])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(errors)
+                .spawn()
+                .map_err(|error| error.to_string())?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("it has no standard input and output".to_owned());
         };

@@ -16,8 +16,7 @@ struct Step<'a> {
 /// Who runs for how long, one line for each turn. Lines name threads from 1 on.
 pub(crate) fn in_words(steps: &str, harness: &Harness, alphabet: &Alphabet) -> Vec<String> {
     let operations = harness.operations();
-    let names: Vec<String> =
-        operations.iter().map(|&one| alphabet.invocation(one).to_string()).collect();
+    let names: Vec<String> = operations.iter().map(|&one| alphabet.invocation(one).to_string()).collect();
     turns(&parse(steps), &names)
 }
 
@@ -41,7 +40,8 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
     let mut start = 0;
     while start < steps.len() {
         let actor = steps[start].actor;
-        let end = steps[start..].iter().position(|step| step.actor != actor).map_or(steps.len(), |at| start + at);
+        let end =
+            steps[start..].iter().position(|step| step.actor != actor).map_or(steps.len(), |at| start + at);
         let turn = &steps[start..end];
         let goes_on = steps[..start].iter().any(|step| step.actor == actor && step.call == turn[0].call);
         let next = steps[end..].iter().find(|step| step.actor == actor);
@@ -52,12 +52,13 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
             }
         }
         // What it has not begun yet when it is interrupted is told with its next turn.
-        let said: Vec<&str> =
-            calls.iter().filter_map(|&call| names.get(call)).map(String::as_str).collect();
+        let said: Vec<&str> = calls.iter().filter_map(|&call| names.get(call)).map(String::as_str).collect();
         let said = said.join("; ");
         let begin = if goes_on { "goes on with " } else { "" };
         let stop = match next {
-            Some(next) if next.call == turn[turn.len() - 1].call => format!(", until it is about to {}", about(next)),
+            Some(next) if next.call == turn[turn.len() - 1].call => {
+                format!(", until it is about to {}", about(next))
+            }
             _ => String::new(),
         };
         lines.push(format!("thread {}: {begin}{said}{stop}", actor + 1));

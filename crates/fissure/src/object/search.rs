@@ -402,7 +402,8 @@ impl<'a> Search<'a> {
             match examination.outcomes(self.session.results()) {
                 Some(outcomes) => {
                     let promise = examination.promise(&outcomes, self.session.results());
-                    ready.push((Ready { harness, outcomes, epoch, promise, is_explored: false }, promise > 0));
+                    ready
+                        .push((Ready { harness, outcomes, epoch, promise, is_explored: false }, promise > 0));
                 }
                 None => self.findings.undetermined += 1,
             }
@@ -517,11 +518,7 @@ impl<'a> Search<'a> {
     }
 
     /// Leaves out invocations as long as the rest still shows a violation.
-    fn shrink(
-        &mut self,
-        mut ready: Ready,
-        mut seen: Seen,
-    ) -> Result<(Ready, Seen), ObjectError> {
+    fn shrink(&mut self, mut ready: Ready, mut seen: Seen) -> Result<(Ready, Seen), ObjectError> {
         'again: loop {
             for smaller in smaller(&ready.harness) {
                 for (candidate, reveals) in self.examine(vec![smaller])? {

@@ -58,6 +58,20 @@ public final class Values {
         return snapshot(result, isUnordered(target), 0);
     }
 
+    /** A result with what was handed out in the call that it is the result of. */
+    static Object with(Object result, List<Object> seen, Object target) {
+        if (seen.isEmpty()) {
+            return result;
+        }
+        boolean unordered = isUnordered(target);
+        Object[] items = new Object[Math.min(MOST, seen.size())];
+        for (int at = 0; at < items.length; at++) {
+            items[at] = snapshot(seen.get(at), unordered, 1);
+        }
+        Object all = unordered ? Snapshot.unordered(items) : Snapshot.ordered(items);
+        return result == VOID ? all : Snapshot.ordered(new Object[] {result, all});
+    }
+
     /** What an operation threw, as its result. Errors of the JVM itself say nothing about the object. */
     public static Object thrown(Throwable throwable) {
         if (throwable instanceof VirtualMachineError && !(throwable instanceof StackOverflowError)) {
