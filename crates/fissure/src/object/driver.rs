@@ -41,6 +41,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "Driver$Loader",
     "Driver",
     "Explorer",
+    "Functions$Seen",
     "Functions",
     "Gates$Closed",
     "Gates",
@@ -127,8 +128,6 @@ pub(crate) struct Explored {
     pub(crate) cut: u64,
     /// Whether the harness started threads of its own.
     pub(crate) has_strays: bool,
-    /// Whether it came to a point where nobody could go on.
-    pub(crate) is_stuck: bool,
     /// The steps of the first execution that violated: actor, call, what, place and target, with tabs in between.
     pub(crate) steps: String,
 }
@@ -357,7 +356,7 @@ impl Driver {
         let width = harness.lengths().iter().sum();
         let (explored, news, fit) = self.ask(&message, depth.time, |reader| {
             let stressed = stressed(reader, width)?;
-            let [_, schedules, complete, diverged, cut, strays, stuck]: [i64; 7] = reader.longs()?;
+            let [_, schedules, complete, diverged, cut, strays, _]: [i64; 7] = reader.longs()?;
             let steps = reader.text()?;
             let (news, fit) = finish(reader)?;
             let explored = Explored {
@@ -367,7 +366,6 @@ impl Driver {
                 diverged: diverged.unsigned_abs(),
                 cut: cut.unsigned_abs(),
                 has_strays: strays != 0,
-                is_stuck: stuck != 0,
                 steps,
             };
             Ok((explored, news, fit))

@@ -380,7 +380,23 @@ impl Work {
         });
         self.violations.extend(shown);
         for text in findings.stuck.iter().take(3) {
-            self.notices.push(format!("{text} did not end when executed by several threads"));
+            self.notices.push(text.clone());
+        }
+        let schedules = &findings.schedules;
+        for (number, what) in [
+            (
+                if schedules.strays == 0 { schedules.cut } else { 0 },
+                "executions under control that took too long and were cut",
+            ),
+            (schedules.strays, "harnesses that start threads of their own, which are not controlled"),
+            (
+                schedules.diverged,
+                "harnesses that do not always do the same under the same schedule, so that some may be missing",
+            ),
+        ] {
+            if number > 0 {
+                self.notices.push(format!("{name}: {what}: {number}"));
+            }
         }
         if findings.undetermined > 0 {
             self.notices.push(format!(

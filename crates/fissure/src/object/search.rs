@@ -439,15 +439,24 @@ impl<'a> Search<'a> {
             }
             Mode::Controlled => self.explore(ready, time)?,
         };
-        let text = self.alphabet.schema(&ready.harness).to_string();
-        let Some((stressed, steps)) = executed else {
-            self.findings.stuck.push(text);
+        let how = match self.mode {
+            Mode::Stress => "when executed by several threads",
+            Mode::Controlled => "under some schedule",
+        };
+        let trouble = match &executed {
+            None => Some(format!("did not end {how}")),
+            Some((stressed, _)) if stressed.problem == "stuck" => Some(format!("did not end {how}")),
+            Some((stressed, _)) if !stressed.problem.is_empty() => {
+                Some(format!("failed with {} {how}", stressed.problem))
+            }
+            _ => None,
+        };
+        if let Some(trouble) = trouble {
+            self.findings.stuck.push(format!("{} {trouble}", self.alphabet.schema(&ready.harness)));
+        }
+        let Some((stressed, steps)) = executed.filter(|(stressed, _)| stressed.problem.is_empty()) else {
             return Ok(None);
         };
-        if !stressed.problem.is_empty() {
-            self.findings.stuck.push(format!("{text}: {}", stressed.problem));
-            return Ok(None);
-        }
         self.findings.executions += stressed.executions;
         let mut strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
         // The steps are those of the first one.
@@ -480,18 +489,14 @@ impl<'a> Search<'a> {
         schedules.cut += explored.cut;
         schedules.diverged += u64::from(explored.diverged > 0);
         schedules.strays += u64::from(explored.has_strays);
-        if explored.complete == Some(PREEMPTIONS) {
+        if explored.complete == Some(PREEMPTIONS) && explored.diverged == 0 && !explored.has_strays {
             schedules.harnesses += 1;
             schedules.schedules += explored.schedules;
         } else if explored.steps.is_empty() {
             schedules.unfinished += 1;
         }
         let steps = Some(explored.steps).filter(|steps| !steps.is_empty());
-        let mut stressed = explored.stressed;
-        if explored.is_stuck && !stressed.problem.is_empty() {
-            stressed.problem = "under some schedule nobody could go on".to_owned();
-        }
-        Ok(Some((stressed, steps)))
+        Ok(Some((explored.stressed, steps)))
     }
 
     /// Whether no sequential execution has this outcome: neither one of many in one thread, nor one with a thread for

@@ -86,8 +86,8 @@ fn functions(kind: &str) -> &'static [&'static str] {
         "0N" | "0L" => &["one"],
         "1N" => &["increment"],
         "2N" | "3N" => &["plus"],
-        "1L" => &["one", "none"],
-        "2L" | "3L" => &["one", "plus", "none"],
+        "1L" => &["increment", "none"],
+        "2L" | "3L" => &["plus", "none"],
         "0T" | "1T" | "2T" | "3T" => &["a"],
         _ => &[],
     }

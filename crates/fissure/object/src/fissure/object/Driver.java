@@ -26,6 +26,9 @@ public final class Driver {
     /** Threads that make no progress for this long are stuck, in milliseconds. */
     private static final long PATIENCE = 5_000;
 
+    /** The same for threads of which the agent knows that none of them could go on. */
+    private static final long STUCK = 300;
+
     /** For so many milliseconds threads are disturbed, then left alone for as long; a power of two. */
     private static final int NUDGED = 8;
 
@@ -248,7 +251,7 @@ public final class Driver {
             if (explorer.progress() != seen) {
                 seen = explorer.progress();
                 since = now;
-            } else if (now - since > TimeUnit.MILLISECONDS.toNanos(PATIENCE)) {
+            } else if (now - since > TimeUnit.MILLISECONDS.toNanos(explorer.isStuck() ? STUCK : PATIENCE)) {
                 return false;
             }
         }

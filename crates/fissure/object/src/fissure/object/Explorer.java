@@ -71,6 +71,13 @@ final class Explorer implements Actors.Job {
         return executions;
     }
 
+    /** Whether nobody could go on under control. */
+    boolean isStuck() {
+        long[] numbers = new long[7];
+        explored(numbers);
+        return numbers[6] != 0;
+    }
+
     Throwable failure() {
         return failure;
     }

@@ -4,9 +4,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -28,13 +26,25 @@ import java.util.function.UnaryOperator;
  */
 public final class Functions {
     /** What the current call of a thread has handed out. */
-    private static final ThreadLocal<List<Object>> SEEN = ThreadLocal.withInitial(ArrayList::new);
+    private static final ThreadLocal<Seen> SEEN = ThreadLocal.withInitial(Seen::new);
+
+    /** A list that does the same each time: one of the JDK's would grow in the first execution only. */
+    private static final class Seen {
+        final Object[] items = new Object[Values.MOST];
+        int size;
+
+        void add(Object item) {
+            if (size < items.length) {
+                items[size++] = item;
+            }
+        }
+    }
 
     private Functions() {}
 
     /** A call begins that is given functions or arrays. */
     public static void begin() {
-        SEEN.get().clear();
+        SEEN.get().size = 0;
     }
 
     /** An array with the same content, for the call alone. */
@@ -48,7 +58,8 @@ public final class Functions {
 
     /** The result of a call together with what was handed out in it. */
     public static Object end(Object result, Object target) {
-        return Values.with(result, SEEN.get(), target);
+        Seen seen = SEEN.get();
+        return Values.with(result, seen.items, seen.size, target);
     }
 
     /** What a function is known by: how many parameters it has and what it answers; null if the interface is none. */
