@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary, rewrite,
+    Control, Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary, rewrite,
 };
 
 use crate::{
@@ -112,10 +112,15 @@ fn has_points(agent: &Agent, class: &str) -> bool {
 pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
     let dotted = name.replace('/', ".");
     let has_points = has_points(agent, &dotted);
+    // What the hooks call to sleep for real must not come back to them.
+    let control = match name {
+        "java/lang/Thread" => Control { calls: &[], ..control::plan_without_clocks() },
+        _ => control::plan_without_clocks(),
+    };
     let plan = Plan {
         monitors: !jdk::keeps_its_monitors(name),
         monitor_sites: true,
-        control: Some(control::plan_without_clocks()),
+        control: Some(control),
         points: has_points,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: probes(name),

@@ -16,6 +16,9 @@ public final class FissureExplore {
 
     /** Set once the agent is ready. */
     private static boolean on;
+    /** Where the elements of arrays of objects begin, and how far they are apart; 0 if that is not known. */
+    private static long base;
+    private static long scale;
 
     private FissureExplore() {}
 
@@ -49,7 +52,19 @@ public final class FissureExplore {
     /** Lets harnesses be explored; called once the JVM is up. */
     static void begin(Thread main) {
         initialize();
+        try {
+            // Their results have another type in newer JDKs.
+            base = layout("arrayBaseOffset");
+            scale = layout("arrayIndexScale");
+        } catch (ReflectiveOperationException unknown) {
+            scale = 0L;
+        }
         on = true;
+    }
+
+    private static long layout(String method) throws ReflectiveOperationException {
+        Object unsafe = FissureEngine.U;
+        return ((Number) unsafe.getClass().getMethod(method, Class.class).invoke(unsafe, Object[].class)).longValue();
     }
 
     /** The thread's number and regions; 0 if it executes no harness. */
@@ -81,14 +96,14 @@ public final class FissureExplore {
     public static void pointElementRead(Object array, int index, int site) {
         long self = self();
         if (stops(self)) {
-            access(self, System.identityHashCode(array), offset(array, index), site, false);
+            access(self, System.identityHashCode(array), index + 1, site, false);
         }
     }
 
     public static void pointElementWrite(Object array, int index, int site) {
         long self = self();
         if (stops(self)) {
-            access(self, System.identityHashCode(array), offset(array, index), site, true);
+            access(self, System.identityHashCode(array), index + 1, site, true);
         }
     }
 
@@ -106,18 +121,10 @@ public final class FissureExplore {
         }
     }
 
-    /** An element is known by its offset, so that it is the same for all ways to get at it. */
-    private static int offset(Object array, int index) {
-        if (array == null) {
-            return 0;
-        }
-        Class<?> type = array.getClass();
-        return FissureEngine.U.arrayBaseOffset(type) + index * FissureEngine.U.arrayIndexScale(type);
-    }
-
-    /** Which field is at an offset is not known. */
+    /** An element is known by its index plus one, so that it is the same for all ways to get at it. */
     private static int part(Object object, long offset) {
-        return object != null && object.getClass().isArray() ? (int) offset : 0;
+        // Which field is at an offset is not known, and how elements lie only of arrays of objects.
+        return scale > 0L && object instanceof Object[] ? (int) ((offset - base) / scale) + 1 : 0;
     }
 
     /** About to do something with a lock or the like of the library, as a whole. */
@@ -212,15 +219,6 @@ public final class FissureExplore {
             return;
         }
         pauseFor(self, Math.min(nanos(millis), Long.MAX_VALUE - nanos) + nanos, site);
-    }
-
-    public static void sleepNanos(long nanos, int site) throws InterruptedException {
-        long self = self();
-        if (self <= 0L) {
-            Thread.sleep(nanos / 1_000_000L, (int) (nanos % 1_000_000L));
-            return;
-        }
-        pauseFor(self, nanos, site);
     }
 
     private static void pauseFor(long self, long nanos, int site) throws InterruptedException {
