@@ -274,12 +274,7 @@ fn all_schedules_with_two_preemptions_are_executed() {
     check_controlled(folder, map, "[putIfAbsent(0,0)], [put(0,1); remove(0)]", None);
     check_controlled(folder, map, "[compute(0,plus)], [put(0,1); get(0)]", None);
     let skip_list = "java.util.concurrent.ConcurrentSkipListMap";
-    check_controlled(
-        folder,
-        skip_list,
-        "[containsKey(0); size()], [put(0,0)]",
-        Some("true, 0, null"),
-    );
+    check_controlled(folder, skip_list, "[containsKey(0); size()], [put(0,0)]", Some("true, 0, null"));
     let queue = "java.util.concurrent.ConcurrentLinkedQueue";
     check_controlled(folder, queue, "[size()], [offer(0); poll(); offer(1)]", Some("2, true, 0, true"));
     let blocking = "java.util.concurrent.LinkedBlockingQueue";

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Control, Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary, rewrite,
+    Control, Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary,
+    rewrite,
 };
 
 use crate::{
