@@ -166,8 +166,8 @@ struct Ready {
     epoch: usize,
     /// How much it could reveal.
     promise: u32,
-    /// Whether its schedules were executed.
-    is_explored: bool,
+    /// The number of preemptions up to which its schedules were executed, if they were.
+    explored: u32,
 }
 
 /// The harnesses of one rank.
@@ -222,6 +222,8 @@ pub(crate) struct Search<'a> {
     /// Whether a harness is executed for the whole time even if it has shown a violation.
     patient: bool,
     mode: Mode,
+    /// The most preemptions of controlled schedules now.
+    preemptions: u32,
 }
 
 impl<'a> Search<'a> {
@@ -234,7 +236,7 @@ impl<'a> Search<'a> {
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         let (started, findings) = (Instant::now(), Findings::default());
-        Search { session, alphabet, bounds, started, findings, progress, patient: false, mode }
+        Search { session, alphabet, bounds, started, findings, progress, patient: false, mode, preemptions: PREEMPTIONS }
     }
 
     /// Searches through all ranks.
@@ -281,25 +283,29 @@ impl<'a> Search<'a> {
             let share = SHARE * (1 << round.min(8));
             let mut is_done = true;
             for pool in &mut pools {
-                let began = Instant::now();
                 self.fill(pool, 16 << round.min(8))?;
                 is_done &= pool.exhausted;
                 for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, share / 8)] {
-                    for at in chosen(list, list.len()) {
-                        if self.is_over() {
-                            return Ok(self.finish());
+                    // Most of what there is to be seen takes a single preemption, of which there are far fewer schedules.
+                    for preemptions in 1..=PREEMPTIONS {
+                        let began = Instant::now();
+                        self.preemptions = preemptions;
+                        for at in chosen(list, list.len()) {
+                            if self.is_over() {
+                                return Ok(self.finish());
+                            }
+                            if list[at].explored + 1 != preemptions {
+                                continue;
+                            }
+                            if began.elapsed() > share {
+                                is_done = false;
+                                break;
+                            }
+                            if self.execute(&mut list[at], Duration::MAX)? {
+                                return Ok(self.finish());
+                            }
+                            list[at].explored = preemptions;
                         }
-                        if list[at].is_explored {
-                            continue;
-                        }
-                        if began.elapsed() > share {
-                            is_done = false;
-                            break;
-                        }
-                        if self.execute(&mut list[at], Duration::MAX)? {
-                            return Ok(self.finish());
-                        }
-                        list[at].is_explored = true;
                     }
                 }
             }
@@ -403,7 +409,7 @@ impl<'a> Search<'a> {
                 Some(outcomes) => {
                     let promise = examination.promise(&outcomes, self.session.results());
                     ready
-                        .push((Ready { harness, outcomes, epoch, promise, is_explored: false }, promise > 0));
+                        .push((Ready { harness, outcomes, epoch, promise, explored: 0 }, promise > 0));
                 }
                 None => self.findings.undetermined += 1,
             }
@@ -420,7 +426,7 @@ impl<'a> Search<'a> {
             }
         }
         (self.progress)(self.findings.harnesses, self.findings.executions);
-        self.findings.harnesses += 1;
+        self.findings.harnesses += u64::from(ready.explored == 0);
         let Some(seen) = self.violates(ready, time)? else { return Ok(false) };
         self.findings.elapsed = self.started.elapsed();
         let (ready, seen) =
@@ -477,7 +483,7 @@ impl<'a> Search<'a> {
     ) -> Result<Option<(Stressed, Option<String>)>, ObjectError> {
         let left = self.bounds.budget.saturating_sub(self.started.elapsed());
         let depth = Depth {
-            preemptions: PREEMPTIONS,
+            preemptions: self.preemptions,
             executions: if self.patient { u64::MAX >> 1 } else { MOST_SCHEDULES },
             time: left.max(SHORTEST).min(time),
             patient: self.patient,
@@ -487,12 +493,13 @@ impl<'a> Search<'a> {
         };
         let schedules = &mut self.findings.schedules;
         schedules.cut += explored.cut;
-        schedules.diverged += u64::from(explored.diverged > 0);
-        schedules.strays += u64::from(explored.has_strays);
+        let is_new = self.preemptions == PREEMPTIONS;
+        schedules.diverged += u64::from(is_new && explored.diverged > 0);
+        schedules.strays += u64::from(is_new && explored.has_strays);
         if explored.complete == Some(PREEMPTIONS) && explored.diverged == 0 && !explored.has_strays {
             schedules.harnesses += 1;
             schedules.schedules += explored.schedules;
-        } else if explored.steps.is_empty() {
+        } else if explored.steps.is_empty() && self.preemptions == PREEMPTIONS {
             schedules.unfinished += 1;
         }
         let steps = Some(explored.steps).filter(|steps| !steps.is_empty());

@@ -11,7 +11,7 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ASLEEP: u32 = 2;
 /// How long a thread looks before it sleeps.
-const AWAKE: Duration = Duration::from_micros(400);
+const AWAKE: Duration = Duration::from_micros(50);
 /// How often it looks between two looks at the clock.
 const LOOKS: u32 = 64;
 

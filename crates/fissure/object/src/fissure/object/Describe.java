@@ -249,6 +249,9 @@ final class Describe {
         }
         Type[] arguments = ((ParameterizedType) signature).getActualTypeArguments();
         Type last = arguments[arguments.length - 1];
+        if (last instanceof GenericArrayType) {
+            return null;
+        }
         Class<?> type = last instanceof WildcardType && ((WildcardType) last).getLowerBounds().length > 0
                 ? raw(((WildcardType) last).getLowerBounds()[0]) : raw(last);
         return type.isAssignableFrom(Integer.class) ? "L" : type == String.class ? "T" : null;
