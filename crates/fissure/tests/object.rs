@@ -321,6 +321,16 @@ fn what_is_written_as_java_shows_it_too() {
     for (class, arguments, name) in [
         ("Accounts", vec!["--core", "deposit,balance", "--harness", harness], "AccountsTransferIsNotAtomic"),
         ("LostCounter", vec!["--harness", "[increment()], [increment()]"], "LostCounterIncrementIsNotAtomic"),
+        (
+            "ScoreBoard",
+            vec!["--core", "put,get", "--harness", "[copyInto([0,1])], [put(0,1); put(1,0)]"],
+            "ScoreBoardCopyIntoIsNotAtomic",
+        ),
+        (
+            "ScoreBoard",
+            vec!["--core", "put,get", "--harness", "[update(0,increment)], [put(0,1)]"],
+            "ScoreBoardUpdateIsNotAtomic",
+        ),
     ] {
         let arguments = [&[class, "--budget", "20s", "--emit-java", emit], arguments.as_slice()].concat();
         let (output, _) = object(Path::new("java"), folder.path(), &arguments);

@@ -236,7 +236,17 @@ impl<'a> Search<'a> {
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         let (started, findings) = (Instant::now(), Findings::default());
-        Search { session, alphabet, bounds, started, findings, progress, patient: false, mode, preemptions: PREEMPTIONS }
+        Search {
+            session,
+            alphabet,
+            bounds,
+            started,
+            findings,
+            progress,
+            patient: false,
+            mode,
+            preemptions: PREEMPTIONS,
+        }
     }
 
     /// Searches through all ranks.
@@ -408,8 +418,7 @@ impl<'a> Search<'a> {
             match examination.outcomes(self.session.results()) {
                 Some(outcomes) => {
                     let promise = examination.promise(&outcomes, self.session.results());
-                    ready
-                        .push((Ready { harness, outcomes, epoch, promise, explored: 0 }, promise > 0));
+                    ready.push((Ready { harness, outcomes, epoch, promise, explored: 0 }, promise > 0));
                 }
                 None => self.findings.undetermined += 1,
             }
