@@ -86,12 +86,15 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         budget: options.budget,
         seed: options.seed,
     };
-    let control = match options.schedules {
-        SchedulesName::Stress => Control::Off,
-        _ => Control::Ready(controlled_setup(setup, &target.class.name)?),
+    let (control, missing) = match (options.schedules, controlled_setup(setup, &target.class.name)) {
+        (SchedulesName::Stress, _) => (Control::Off, None),
+        (_, Ok(setup)) => (Control::Ready(setup), None),
+        (SchedulesName::Controlled, Err(error)) => return Err(error),
+        (SchedulesName::Both, Err(error)) => (Control::Off, Some(without_control(&error))),
     };
     let mut work = Work::new(session, target, bounds);
     work.control = control;
+    work.notices.extend(missing);
     work.stresses = options.schedules != SchedulesName::Controlled;
     match harness {
         Some(schema) => work.one(&schema)?,
@@ -134,6 +137,10 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
     let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;
     fs::write(&file, text).map_err(Error::Folder)?;
     Ok(Setup { agent: Some((agent, file)), ..setup })
+}
+
+fn without_control(error: &dyn std::fmt::Display) -> String {
+    format!("harnesses were only stressed, not executed under controlled schedules: {error}")
 }
 
 /// The JVM in which Fissure decides who runs.
@@ -338,7 +345,14 @@ impl Work {
             return Ok(findings);
         }
         if let Control::Ready(setup) = &self.control {
-            self.control = Control::On(Box::new(Session::start(setup.clone())?));
+            self.control = match Session::start(setup.clone()) {
+                Ok(session) => Control::On(Box::new(session)),
+                Err(error) if self.stresses => {
+                    self.notices.push(without_control(&error));
+                    Control::Off
+                }
+                Err(error) => return Err(error.into()),
+            };
         }
         let Control::On(session) = &mut self.control else { return Ok(findings) };
         let budget = self.bounds.budget.saturating_sub(findings.elapsed).max(Duration::from_millis(100));

@@ -297,7 +297,6 @@ mod tests {
 
     use super::Preemptions;
     use crate::simulation::{Does, Memory, explore};
-    use crate::strategy::Strategy;
     use Does::{Acquire, Await, Read, ReadUntilWritten, Release, Write, Yield};
 
     /// What comes out with at most so many preemptions, and of how many different schedules.
