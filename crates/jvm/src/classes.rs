@@ -60,6 +60,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             (control.accesses != AccessPoints::None, control.accesses == AccessPoints::All, control.units)
         });
     let (has_points, has_element_points, has_units) = points;
+    let control_probes =
+        if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
@@ -77,7 +79,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
-            control::probes(name, agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
+            &control_probes
         } else {
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
@@ -223,7 +225,7 @@ impl Environment for ClassEnvironment<'_> {
                 &self.class,
                 is_application,
                 scope::is_jdk(&self.class),
-                self.agent.target(),
+                self.agent.goal(),
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }

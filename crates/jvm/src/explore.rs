@@ -21,7 +21,7 @@ use fissure_model::ids::{LocationId, LockId, SiteId, ThreadId};
 use fissure_schedule::{
     conductor::{Arrival, Conductor, Decision, Limits},
     operation::Operation,
-    strategy::{Preemptions, Target},
+    strategy::{Aim, Preemptions, Target},
 };
 use jvmti_bindings::sys::jni::jfieldID;
 
@@ -118,7 +118,7 @@ impl Explorer {
         let mut guard = self.state();
         let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return };
         let operation = operation(state);
-        let arrival = Arrival { operation, calm, target: Target::Neither };
+        let arrival = Arrival { operation, calm, target: Target::Neither, aim: Aim::default() };
         let decision = state.conductor.arrive(thread, arrival);
         if decision == Decision::Run(thread) {
             return;

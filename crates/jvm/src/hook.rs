@@ -50,9 +50,11 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureEngine",
     "FissureHook",
+    "FissureChance",
     "FissureControl$Numbered",
     "FissureControl$Locks",
     "FissureControl$Objects",
+    "FissureControl$Waits",
     "FissureControl",
     "FissureExplore",
 ];

@@ -222,6 +222,33 @@ impl Tool {
             .collect()
     }
 
+    /// The stacks of all threads, innermost frame first. None if the current thread is not the JVM's.
+    pub(crate) fn all_stacks(self, most: usize) -> Vec<Vec<RawFrame>> {
+        let mut stacks: *mut jvmtiStackInfo = ptr::null_mut();
+        let mut count = 0;
+        if !tool!(self, GetAllStackTraces, most as jint, &mut stacks, &mut count) || stacks.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM allocated a table of `count` entries for us, and in the same piece of memory the frames of each.
+        let infos = unsafe { std::slice::from_raw_parts(stacks, count.max(0) as usize) };
+        let told = infos
+            .iter()
+            .filter(|info| !info.frame_buffer.is_null())
+            .map(|info| {
+                // SAFETY: as above.
+                let frames = unsafe {
+                    std::slice::from_raw_parts(info.frame_buffer, info.frame_count.max(0) as usize)
+                };
+                frames
+                    .iter()
+                    .map(|frame| RawFrame { method: frame.method as usize, location: frame.location })
+                    .collect()
+            })
+            .collect();
+        self.free(stacks.cast());
+        told
+    }
+
     /// Whether a thread has begun and not yet ended.
     pub(crate) fn is_alive(self, thread: jobject) -> bool {
         let mut state = 0;

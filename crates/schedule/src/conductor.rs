@@ -7,6 +7,8 @@
 //! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
 //! sleeps for real, and a time-out happens only when there is nothing else left to happen.
 
+mod observed;
+
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
@@ -18,14 +20,15 @@ use fissure_model::{
 
 use crate::{
     monitor::Lock,
+    observer::Observer,
     operation::{Nanos, Operation, Wake},
     pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation},
     random::Random,
     recording::Recording,
-    strategy::{Candidate, Choice, Strategy, Target, View},
+    strategy::{Aim, Candidate, Choice, Strategy, Target, View},
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::{Trace, TraceStep},
-    unit::{Unit, Units},
+    unit::Units,
 };
 
 /// How much virtual time a step takes.
@@ -58,6 +61,8 @@ pub struct Arrival {
     pub calm: bool,
     /// What the operation is to the pair of acquires that is looked for.
     pub target: Target,
+    /// What the operation is to the accesses that are looked for.
+    pub aim: Aim,
 }
 
 /// A thread as the conductor sees it.
@@ -72,6 +77,9 @@ struct Thread {
     /// Whether it came calmly to its operation.
     calm: bool,
     target: Target,
+    aim: Aim,
+    /// What the operation that it executed last was to the accesses that are looked for.
+    got_with: Aim,
     /// Where it yields or reads again and again, and how often so far.
     spin: (Option<SiteId>, u32),
     /// The locks that it holds, in the order in which it got them.
@@ -119,6 +127,7 @@ pub struct Conductor {
     pattern: LockPattern,
     trace: Trace,
     violations: VecDeque<Violation>,
+    observer: Option<Box<Observer>>,
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
@@ -140,6 +149,7 @@ impl Conductor {
             pattern: LockPattern::default(),
             trace: Trace::default(),
             violations: VecDeque::new(),
+            observer: None,
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
@@ -158,6 +168,8 @@ impl Conductor {
             thread.held.clear();
             thread.attempts = None;
             thread.starter = None;
+            thread.aim = Aim::default();
+            thread.units = Units::default();
         }
         self.locks.clear();
         self.clock = 0;
@@ -171,11 +183,6 @@ impl Conductor {
         goes_on
     }
 
-    /// Another strategy decides from here on; gives the one that did before.
-    pub fn steer(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
-        std::mem::replace(&mut self.strategy, strategy)
-    }
-
     /// A thread that will be started.
     pub fn announce(&mut self, name: &str, is_daemon: bool) -> ThreadId {
         let number = ThreadId(self.threads.len() as u32);
@@ -187,6 +194,8 @@ impl Conductor {
             wake: None,
             calm: false,
             target: Target::Neither,
+            aim: Aim::default(),
+            got_with: Aim::default(),
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
@@ -207,6 +216,7 @@ impl Conductor {
         self.thread(thread).state = State::Stopped(Operation::Begin);
         let Some(parent) = parent else { return self.retry() };
         self.log(parent, Action::Start, None, Some(thread), None);
+        self.observe(|observer| observer.started(parent, thread));
         if self.running != Some(parent) || !self.strategy.starts_at_once() {
             return Decision::Run(parent);
         }
@@ -238,8 +248,10 @@ impl Conductor {
             let state = self.thread(thread);
             state.state = State::Stopped(operation);
             state.target = arrival.target;
+            state.aim = arrival.aim;
             state.calm = arrival.calm;
         }
+        self.look_for_race(thread, operation);
         if !had_token {
             // It comes back from where it ran without the token.
             return self.retry();
@@ -279,6 +291,7 @@ impl Conductor {
     /// A thread has got a lock of the kind that blocks by other means, and perhaps shares it with others.
     pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
+        self.tell_lock(thread, lock, is_shared, site);
         let is_new = self.lock(lock).enter(thread, 1);
         if is_new {
             self.got(thread, lock, site, is_shared);
@@ -290,32 +303,13 @@ impl Conductor {
         if self.pattern.exit(thread, BlockKind::Monitor(lock)) {
             self.log(thread, Action::BlockExit, None, None, None);
         }
+        self.observe(|observer| observer.unlocked(thread, lock));
         if self.lock(lock).leave(thread) {
             self.lost(thread, lock);
             if !self.lock(lock).is_calm {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
-    }
-
-    /// A method of interest begins in a thread. The key stands for the method in every run; sites may be numbered otherwise.
-    pub fn enter_unit(&mut self, thread: ThreadId, site: SiteId, key: u64) {
-        self.thread(thread).units.enter(site, key);
-    }
-
-    /// A method of interest ends in a thread, however it does.
-    pub fn exit_unit(&mut self, thread: ThreadId, site: SiteId) {
-        self.thread(thread).units.exit(site);
-    }
-
-    /// The methods of interest that a thread is in, the outermost first.
-    pub fn units(&self, thread: ThreadId) -> &[Unit] {
-        self.threads.get(thread.0 as usize).map_or(&[], |thread| thread.units.stack())
-    }
-
-    /// Which methods of interest a thread is in, as one number that is the same in every run.
-    pub fn context(&self, thread: ThreadId) -> u64 {
-        self.units(thread).last().map_or(0, |unit| unit.context)
     }
 
     /// A thread has entered a block.
@@ -354,6 +348,8 @@ impl Conductor {
     pub fn wait(&mut self, thread: ThreadId, lock: LockId, until: Option<Nanos>, site: SiteId) -> Operation {
         self.pattern.wait(thread, lock);
         let count = self.lock(lock).leave_all(thread);
+        self.observe(|observer| observer.unlocked_all(thread, lock));
+        self.split_units(thread);
         if count > 0 {
             self.lost(thread, lock);
         }
@@ -382,6 +378,9 @@ impl Conductor {
         self.lock(lock).waiters = waiters.into_iter().filter(|waiter| !woken.contains(waiter)).collect();
         for waiter in woken {
             self.thread(waiter).wake.get_or_insert(Wake::Called);
+            if let Some(thread) = thread {
+                self.observe(|observer| observer.woke(thread, waiter));
+            }
         }
         true
     }
@@ -391,6 +390,7 @@ impl Conductor {
         self.thread(parked).permit = true;
         if let Some(thread) = thread {
             self.log(thread, Action::Unpark, None, Some(parked), None);
+            self.observe(|observer| observer.permitted(thread, parked));
         }
     }
 
@@ -637,6 +637,7 @@ impl Conductor {
                     in_block: self.pattern.is_in_block(thread),
                     context: self.context(thread),
                     target: state.target,
+                    aim: state.aim,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
@@ -702,13 +703,15 @@ impl Conductor {
             self.executed += 1;
         }
         self.running = Some(thread);
-        self.thread(thread).state = State::Running;
-        self.strategy.executes(thread, &operation);
+        let aim = std::mem::take(&mut self.thread(thread).aim);
+        let state = self.thread(thread);
+        (state.state, state.got_with) = (State::Running, aim);
         match operation {
             Operation::Begin => {
                 self.log(thread, Action::Begin, None, None, None);
             }
             Operation::Acquire { lock, site } => {
+                self.tell_lock(thread, lock, false, site);
                 if self.lock(lock).enter(thread, 1) {
                     self.got(thread, lock, site, false);
                 }
@@ -718,9 +721,12 @@ impl Conductor {
                     self.lock(lock).enter(thread, count);
                     self.thread(thread).held.push(lock);
                 }
+                for _ in 0..count {
+                    self.tell_lock(thread, lock, false, site);
+                }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock);
+                self.strategy.acquired(thread, lock, Aim::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -731,7 +737,12 @@ impl Conductor {
                 let state = self.thread(thread);
                 let had_permit = std::mem::take(&mut state.permit);
                 state.wake.get_or_insert(if had_permit { Wake::Called } else { Wake::TimedOut });
+                let for_a_lock = state.attempts.is_some();
                 self.log(thread, Action::Park, None, None, Some(site));
+                self.observe(|observer| observer.parked(thread, for_a_lock));
+                if !for_a_lock {
+                    self.split_units(thread);
+                }
             }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
             Operation::Access { location, is_write, site } => {
@@ -745,8 +756,11 @@ impl Conductor {
                     location: Some(location),
                 });
             }
-            Operation::Yield { .. } | Operation::Step { .. } => {}
+            // Whoever does anything else does not try any more.
+            Operation::Step { .. } => self.thread(thread).attempts = None,
+            Operation::Yield { .. } => {}
         }
+        self.strategy.executed(thread, &operation, aim);
         Decision::Run(thread)
     }
 
@@ -759,10 +773,12 @@ impl Conductor {
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
         self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        self.strategy.acquired(thread, lock);
+        let aim = self.thread(thread).got_with;
+        self.strategy.acquired(thread, lock, aim);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {
+        self.strategy.released(thread, lock);
         let held = &mut self.thread(thread).held;
         if let Some(place) = held.iter().rposition(|held| *held == lock) {
             held.remove(place);

@@ -1,6 +1,7 @@
 //! The methods that a thread is in, as far as they are told: each a unit of work that has a number of its own every time.
 
 use fissure_model::ids::SiteId;
+use smallvec::SmallVec;
 
 /// One execution of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +32,24 @@ impl Units {
         self.stack.push(Unit { site, number: self.begun, context: combine(outer, key) });
     }
 
-    /// A method ends. Those inside of it whose end was not told, as when the stack overflowed, have ended before.
-    pub(crate) fn exit(&mut self, site: SiteId) {
-        if let Some(place) = self.stack.iter().rposition(|unit| unit.site == site) {
-            self.stack.truncate(place);
+    /// A method ends. Those inside of it whose end was not told, as when the stack overflowed, have ended before. Gives the
+    /// numbers of all that end here.
+    pub(crate) fn exit(&mut self, site: SiteId) -> SmallVec<[u64; 1]> {
+        match self.stack.iter().rposition(|unit| unit.site == site) {
+            Some(place) => self.stack.drain(place..).map(|unit| unit.number).collect(),
+            None => SmallVec::new(),
         }
+    }
+
+    /// What follows is not meant to be atomic with what was before: from here on the methods count as new executions. Gives
+    /// the numbers that they had.
+    pub(crate) fn split(&mut self) -> SmallVec<[u64; 1]> {
+        let ended = self.stack.iter().map(|unit| unit.number).collect();
+        for unit in &mut self.stack {
+            self.begun += 1;
+            unit.number = self.begun;
+        }
+        ended
     }
 }
 
@@ -68,12 +82,24 @@ mod tests {
     }
 
     #[test]
+    fn executions_that_are_split_have_new_numbers() {
+        let mut units = Units::default();
+        units.enter(SiteId(1), 1);
+        units.enter(SiteId(2), 2);
+        assert_eq!(units.split()[..], [1, 2]);
+        assert_eq!(units.exit(SiteId(2))[..], [4]);
+        assert_eq!(units.exit(SiteId(1))[..], [3]);
+    }
+
+    #[test]
     fn contexts_tell_chains_of_calls_apart_and_not_executions() {
         let mut units = Units::default();
         let mut context = |chain: &[u32]| {
             chain.iter().for_each(|site| units.enter(SiteId(*site), u64::from(*site)));
             let last = *units.stack().last().unwrap();
-            chain.iter().rev().for_each(|site| units.exit(SiteId(*site)));
+            for site in chain.iter().rev() {
+                units.exit(SiteId(*site));
+            }
             (last.context, last.number)
         };
         let first = context(&[1, 2]);

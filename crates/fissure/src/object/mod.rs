@@ -34,19 +34,16 @@ use fissure_object::{
     rules::Rules,
     spec::Spec,
 };
-use fissure_report::{
-    json,
-    object::{LeftOut, MethodReport, ObjectReport},
-};
+use fissure_report::object::{LeftOut, MethodReport, ObjectReport};
 
 pub(crate) use error::ObjectError;
 
 use crate::{
-    VERSION, agent,
+    agent,
     args::{ObjectArguments, SchedulesName},
     doctor,
     error::Error,
-    output::{self, OutputFile},
+    reporting::Reporting,
     verdict::Code,
     watch,
 };
@@ -64,7 +61,7 @@ const CORE: &str = "core";
 
 /// Carries the command out. An error means that nothing was tested.
 pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
-    let file = options.json.as_deref().map(|path| OutputFile::check("--json", path)).transpose()?;
+    let reporting = Reporting::prepare(&options.reporting)?;
     let wishes = options::wishes(options)?;
     let harness = options::harness(options)?;
     let folder = watch::plain_folder()?;
@@ -105,12 +102,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     if let Some(folder) = &options.emit_java {
         present::emit_java(folder, &target, &violations)?;
     }
-    let whole = present::report(&report, notices);
-    output::show_object(&report, &whole.notices, options.color, options.verbose)?;
-    if let Some(file) = file {
-        file.write(&json::render_with(&whole, Some(&report), VERSION)?)?;
-    }
-    Ok(if whole.findings.is_empty() { Code::Clean } else { Code::Findings })
+    reporting.finish_object(present::report(&report, notices), &report)
 }
 
 fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {

@@ -1,9 +1,12 @@
 //! Which calls of the JDK go to the conductor, and which of its methods tell it something.
 
 use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+use fissure_model::settings::{Control as Settings, Wanted};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
+
+use crate::jdk;
 
 const fn call(
     class: Option<&'static str>,
@@ -22,6 +25,16 @@ const fn clock(
     hook_method: &'static str,
 ) -> Call<'static> {
     Call { class: Some(class), name, descriptor, hook_method, hook_descriptor: descriptor, site: false }
+}
+
+const fn random(
+    class: &'static str,
+    name: &'static str,
+    descriptor: &'static str,
+    hook_method: &'static str,
+    hook_descriptor: &'static str,
+) -> Call<'static> {
+    Call { class: Some(class), name, descriptor, hook_method, hook_descriptor, site: false }
 }
 
 const THREAD: Option<&str> = Some("java/lang/Thread");
@@ -50,14 +63,28 @@ const CALLS: &[Call<'static>] = &[
         hook_descriptor: "(Ljava/lang/Object;Ljava/lang/Object;)V",
         site: false,
     },
-    // The last ones, see `CLOCKS`.
+    // From here on, what is the same in every run; see `plan_for_exploring`.
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
+    // What the system has of random numbers.
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implNextBytes",
+        "([B)V",
+        "randomBytes",
+        "(Ljava/lang/Object;[B)V",
+    ),
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implGenerateSeed",
+        "(I)[B",
+        "randomSeed",
+        "(Ljava/lang/Object;I)[B",
+    ),
+    random("sun/security/provider/SeedGenerator", "generateSeed", "([B)V", "seedBytes", "([B)V"),
+    random("sun/security/provider/SeedGenerator", "getSystemEntropy", "()[B", "entropy", "()[B"),
 ];
-
-/// How many of the calls are looks at the clock.
-const CLOCKS: usize = 3;
 
 /// While one thread is in these, others may wait for it inside of the JVM.
 const REGIONS: &[Region<'static>] = &[
@@ -82,8 +109,9 @@ pub(crate) fn plan() -> Control<'static> {
 }
 
 /// The same where clocks show the real time.
-pub(crate) fn plan_without_clocks() -> Control<'static> {
-    Control { calls: &CALLS[..CALLS.len() - CLOCKS], ..CONTROL }
+pub(crate) fn plan_for_exploring() -> Control<'static> {
+    let end = CALLS.iter().position(|call| call.hook_method == "nanoTime").unwrap_or(CALLS.len());
+    Control { calls: &CALLS[..end], ..CONTROL }
 }
 
 const fn probe(
@@ -221,16 +249,41 @@ const ATOMIC: &[Probe<'static>] = &[
     look("addAndGet"),
 ];
 
-const REFLECTION: &[Probe<'static>] = &[typed(
-    "filterFields",
-    "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
-    Return,
-    "visibleFields",
-    MapResult,
-)];
+const REFLECTION: &[Probe<'static>] = &[
+    typed(
+        "filterFields",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
+        Return,
+        "visibleFields",
+        MapResult,
+    ),
+    typed(
+        "filterMethods",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Method;)[Ljava/lang/reflect/Method;",
+        Return,
+        "orderedMethods",
+        MapResult,
+    ),
+];
 
-/// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
+const JOIN_PROBES: &[Probe<'static>] = &[
+    typed("join", "(J)V", Return, "threadJoined", This),
+    typed("join", "(Ljava/time/Duration;)Z", Return, "threadJoined", This),
+];
+
+/// The calls to insert into a class of the JDK, by its internal name. What puts threads into an order matters only to those who
+/// look at accesses.
+pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
+    let mut probes = stopping_probes(class, settings.is_some_and(|settings| settings.volatiles)).to_vec();
+    if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
+        let class = class.strip_prefix("java/util/").unwrap_or(class);
+        probes.extend(if class == "java/lang/Thread" { JOIN_PROBES } else { jdk::hand_over_probes(class) });
+    }
+    probes
+}
+
+/// Those at which threads stop.
+fn stopping_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => return THREAD_PROBES,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {

@@ -11,9 +11,9 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
 
 use super::{
-    natives::{controlled, stop},
+    natives::{controlled, stop_aiming},
     places::{LIBRARY, QUIET},
-    story,
+    sets, story,
 };
 use crate::{
     agent::{Agent, locked},
@@ -41,6 +41,8 @@ pub(crate) struct Points {
     numbers: FxHashMap<(i64, String, String), u32>,
     /// What stands for a method in every run, by the site of its beginning.
     keys: FxHashMap<u32, u64>,
+    /// The fields that arrays come from, by the sites of accesses to their elements.
+    sources: FxHashMap<u32, Option<u32>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,38 @@ impl Points {
     /// The field of a location, if it is one.
     pub(crate) fn field(&self, location: LocationId) -> Option<&Field> {
         self.fields.get(location.0 as u32 as usize)
+    }
+
+    /// A field by its number.
+    pub(crate) fn field_by_number(&self, number: u32) -> Option<&Field> {
+        self.fields.get(number as usize)
+    }
+
+    /// The number of the field that an array came from whose element is accessed at a site, if it came from one that was
+    /// accessed before.
+    pub(crate) fn source_of_element(&mut self, agent: &Agent, site: u32) -> Option<u32> {
+        if let Some(known) = self.sources.get(&site) {
+            return *known;
+        }
+        let code = locked(&agent.code);
+        let info = code.sites.get(site)?;
+        let Target::Field { class, name, descriptor } = &info.target else {
+            self.sources.insert(site, None);
+            return None;
+        };
+        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+        let Resolved::Known(number, _) =
+            code.registry.resolve(info.loader, class, name, descriptor, in_scope)
+        else {
+            return None;
+        };
+        let owner = code.registry.class(number);
+        let key = (owner.loader(), owner.name.replace('/', "."), name.to_string());
+        let source = self.numbers.get(&key).copied();
+        if source.is_some() {
+            self.sources.insert(site, source);
+        }
+        source
     }
 
     fn number(&mut self, loader: i64, field: Field) -> u32 {
@@ -158,11 +192,13 @@ pub(super) extern "system" fn access(
         } else {
             Operation::Access { location, is_write, site }
         };
-        let state = stop(agent, control, state, thread, operation, flags);
+        let aim = sets::aim(agent, &mut state, thread, location, site, flags);
+        let mut state = stop_aiming(agent, control, state, thread, operation, flags, aim);
         if let Operation::Yield { .. } = operation {
             let operation = Operation::Access { location, is_write, site };
-            drop(stop(agent, control, state, thread, operation, flags));
+            state = stop_aiming(agent, control, state, thread, operation, flags, aim);
         }
+        sets::accessed(agent, &mut state, thread, location, is_write, site);
     });
 }
 

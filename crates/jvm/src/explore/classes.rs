@@ -115,8 +115,8 @@ pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) ->
     let has_points = has_points(agent, &dotted);
     // What the hooks call to sleep for real must not come back to them.
     let control = match name {
-        "java/lang/Thread" => Control { calls: &[], ..control::plan_without_clocks() },
-        _ => control::plan_without_clocks(),
+        "java/lang/Thread" => Control { calls: &[], ..control::plan_for_exploring() },
+        _ => control::plan_for_exploring(),
     };
     let plan = Plan {
         monitors: !jdk::keeps_its_monitors(name),
@@ -161,5 +161,27 @@ impl Environment for ExploredClass<'_> {
 
     fn foreign(&mut self, _class: &str, _name: &str, _descriptor: &str, _is_static: bool) -> Foreign {
         Foreign::Ignore
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What rewritten code calls must be there: the JVM would not even start otherwise.
+    #[test]
+    fn the_hook_class_has_what_is_called() {
+        let hook = include_bytes!("../../hook/classes/java/lang/FissureExplore.class");
+        let has = |name: &str| hook.windows(name.len()).any(|part| part == name.as_bytes());
+        for call in control::plan_for_exploring().calls {
+            let is_own = call.class == Some("java/lang/Thread") && call.name.ends_with('0');
+            assert!(is_own || has(call.hook_method) && has(call.hook_descriptor), "{call:?}");
+        }
+        for class in ["java/lang/Thread", "java/util/concurrent/locks/StampedLock"] {
+            probes(class).iter().for_each(|probe| assert!(has(probe.hook_method), "{probe:?}"));
+        }
+        for point in ["pointRead", "pointWrite", "pointElementRead", "pointUnsafeWrite"] {
+            assert!(has(point), "{point}");
+        }
     }
 }

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use fissure_model::ids::{LocationId, SiteId, ThreadId};
 
-use super::{Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::{operation::Operation, random::Random};
 
 /// So often a thread may do the same without anything else until it is no longer preempted there.
@@ -242,7 +242,7 @@ impl Strategy for Preemptions {
         false
     }
 
-    fn executes(&mut self, thread: ThreadId, operation: &Operation) {
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, _aim: Aim) {
         let fork = self.fork.take();
         if self.last != Some(thread) {
             self.last = Some(thread);
@@ -297,7 +297,7 @@ mod tests {
 
     use super::Preemptions;
     use crate::simulation::{Does, Memory, explore};
-    use Does::{Acquire, Await, Read, ReadUntilWritten, Release, Write, Yield};
+    use Does::{Acquire, Await, Load, LoadUntilStored, Release, Store, Yield};
 
     /// What comes out with at most so many preemptions, and of how many different schedules.
     fn all(threads: &[&[Does]], most: u32, every: bool) -> (BTreeSet<Memory>, u64) {
@@ -333,8 +333,8 @@ mod tests {
     fn every_schedule_is_executed_once() {
         for most in 0..4 {
             for (a, b) in [(1, 1), (2, 1), (2, 3), (4, 4), (5, 3)] {
-                let first: Vec<Does> = std::iter::repeat_n(Read(0), a).collect();
-                let second: Vec<Does> = std::iter::repeat_n(Read(0), b).collect();
+                let first: Vec<Does> = std::iter::repeat_n(Load(0), a).collect();
+                let second: Vec<Does> = std::iter::repeat_n(Load(0), b).collect();
                 let (_, schedules) = all(&[&first, &second], most, true);
                 let expected = count(a as u64, b as u64, most);
                 assert_eq!(schedules, expected, "{a} and {b} operations, {most} preemptions");
@@ -352,22 +352,22 @@ mod tests {
 
     #[test]
     fn lost_updates_need_as_many_preemptions_as_they_do() {
-        let increment: &[Does] = &[Read(0), Write(0)];
+        let increment: &[Does] = &[Load(0), Store(0)];
         check_final(&[increment, increment], 0, &[2]);
         check_final(&[increment, increment], 1, &[1, 2]);
-        let locked: &[Does] = &[Acquire(1, 1), Read(0), Write(0), Release(1)];
+        let locked: &[Does] = &[Acquire(1, 1), Load(0), Store(0), Release(1)];
         check_final(&[locked, locked], 2, &[2]);
         check_final(&[locked, increment], 1, &[1, 2]);
         // Whoever loses both updates of the other must be preempted twice if both come between its own.
-        let twice: &[Does] = &[Read(0), Write(0), Read(0), Write(0)];
+        let twice: &[Does] = &[Load(0), Store(0), Load(0), Store(0)];
         check_final(&[twice, twice], 1, &[2, 4]);
         check_final(&[twice, twice], 2, &[2, 3, 4]);
     }
 
     #[test]
     fn what_nobody_else_touches_is_no_choice() {
-        let alone: &[Does] = &[Read(1), Write(1), Read(1), Write(1), Read(3), Write(3)];
-        let other: &[Does] = &[Read(2), Write(2), Read(3), Write(3)];
+        let alone: &[Does] = &[Load(1), Store(1), Load(1), Store(1), Load(3), Store(3)];
+        let other: &[Does] = &[Load(2), Store(2), Load(3), Store(3)];
         let (reduced, few) = all(&[alone, other], 2, false);
         let (whole, many) = all(&[alone, other], 2, true);
         assert_eq!(reduced, whole);
@@ -376,9 +376,9 @@ mod tests {
 
     #[test]
     fn whoever_waits_in_a_loop_lets_others_go_first() {
-        let waits: &[Does] = &[ReadUntilWritten(0), Read(1)];
-        let yields: &[Does] = &[Yield, Await(1), Read(1)];
-        let writes: &[Does] = &[Write(1), Write(0)];
+        let waits: &[Does] = &[LoadUntilStored(0), Load(1)];
+        let yields: &[Does] = &[Yield, Await(1), Load(1)];
+        let writes: &[Does] = &[Store(1), Store(0)];
         for waiter in [waits, yields] {
             let (outcomes, schedules) = all(&[waiter, writes], 2, false);
             assert_eq!(outcomes.iter().map(|memory| memory[0]).collect::<Vec<_>>(), [1]);
@@ -388,10 +388,10 @@ mod tests {
 
     fn programs() -> impl proptest::strategy::Strategy<Value = Vec<Vec<Does>>> {
         let step = prop_oneof![
-            4 => (0..3_u32).prop_map(|variable| vec![Read(variable)]),
-            4 => (0..3_u32).prop_map(|variable| vec![Write(variable)]),
+            4 => (0..3_u32).prop_map(|variable| vec![Load(variable)]),
+            4 => (0..3_u32).prop_map(|variable| vec![Store(variable)]),
             1 => (0..3_u32, 1..3_u32).prop_map(|(variable, lock)| {
-                vec![Acquire(lock, 1), Read(variable), Write(variable), Release(lock)]
+                vec![Acquire(lock, 1), Load(variable), Store(variable), Release(lock)]
             }),
             1 => Just(vec![Yield]),
         ];

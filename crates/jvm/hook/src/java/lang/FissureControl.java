@@ -1,6 +1,8 @@
 package java.lang;
 
 import java.lang.reflect.Field;
+import java.util.concurrent.CountedCompleter;
+import java.lang.reflect.Method;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -26,8 +28,9 @@ public final class FissureControl {
     private static long looker;
     private static int looked;
 
-    /** What the clock shows before the agent is ready; each look at it takes a microsecond. */
+    /** What the clock shows before the agent is ready; each look of the thread that brings the JVM up takes a microsecond. */
     private static long early = 1_000_000_000L;
+    private static Thread first;
     /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
     private static final long MIDNIGHT = 1_704_067_200_000L;
 
@@ -36,6 +39,14 @@ public final class FissureControl {
         static final FissureTable TABLE = new FissureTable();
 
         private Locks() {}
+    }
+
+    /** The objects in which controlled threads wait; places without one are free. */
+    private static final class Waits {
+        static final Object GUARD = new Object();
+        static Object[] objects = new Object[16];
+
+        private Waits() {}
     }
 
     private static final class Numbered extends FissureTable.Entry {
@@ -115,9 +126,15 @@ public final class FissureControl {
 
     private static native void exitUnit(long thread, int site);
 
+    private static native void joins(long thread, long ended);
+
+    private static native void handsOver(long thread, int place);
+
+    private static native void takesOver(long thread, int place, boolean waits);
+
     private static native void throwing(long thread, String type, String message, String stack);
 
-    private static native long now();
+    private static native long now(long thread);
 
     private static native boolean stopsAtVolatiles();
 
@@ -220,7 +237,10 @@ public final class FissureControl {
             return;
         }
         long nanos = millis == 0L ? -1L : nanos(millis);
-        if (waitIn(self, object, number(object), joined, nanos, site) == INTERRUPTED) {
+        int note = noteWait(object);
+        int woken = waitIn(self, object, number(object), joined, nanos, site);
+        Waits.objects[note] = null;
+        if (woken == INTERRUPTED) {
             Thread.interrupted();
             throw new InterruptedException();
         }
@@ -241,8 +261,41 @@ public final class FissureControl {
         } else {
             object.notify();
         }
-        if (on) {
-            wake(self(), number(object), all, site);
+        if (!on) {
+            return;
+        }
+        long self = self();
+        // The JVM's own threads come when they like: they must not draw an identity hash, which the next object would notice.
+        if (self > 0L || isWaitedOn(object)) {
+            wake(self, number(object), all, site);
+        }
+    }
+
+    /** Notes that the current thread waits in an object; gives the place of the note. */
+    private static int noteWait(Object object) {
+        synchronized (Waits.GUARD) {
+            int place = 0;
+            while (place < Waits.objects.length && Waits.objects[place] != null) {
+                place++;
+            }
+            if (place == Waits.objects.length) {
+                Object[] grown = new Object[2 * place];
+                System.arraycopy(Waits.objects, 0, grown, 0, place);
+                Waits.objects = grown;
+            }
+            Waits.objects[place] = object;
+            return place;
+        }
+    }
+
+    private static boolean isWaitedOn(Object object) {
+        synchronized (Waits.GUARD) {
+            for (int i = 0; i < Waits.objects.length; i++) {
+                if (Waits.objects[i] == object) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -255,7 +308,7 @@ public final class FissureControl {
         }
         String type = child.getClass().getName();
         boolean isOfTheJdk = type.startsWith("jdk.internal.");
-        if (isOfTheJdk || self() <= 0L && child.isDaemon()) {
+        if (isOfTheJdk || isOfABuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
             child.fissureControl = -1L;
@@ -263,6 +316,14 @@ public final class FissureControl {
         } else {
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
+    }
+
+    /**
+     * Threads by which the JVM of tests talks to Maven Surefire or Gradle. They wait for what comes from there, whenever that
+     * is, and have no part in the tests.
+     */
+    private static boolean isOfABuildTool(String name) {
+        return name.startsWith("surefire-forkedjvm-");
     }
 
     public static void threadStarted(Object started) {
@@ -364,7 +425,7 @@ public final class FissureControl {
     }
 
     public static long nanoTime() {
-        return on ? now() : early();
+        return on ? now(self()) : early();
     }
 
     public static long currentTimeMillis() {
@@ -378,7 +439,31 @@ public final class FissureControl {
     }
 
     private static long early() {
-        return early += 1000L;
+        Thread thread = Thread.currentThread();
+        if (first == null) {
+            first = thread;
+        }
+        return thread == first ? early += 1000L : early;
+    }
+
+    // Chance.
+
+    public static void randomBytes(Object source, byte[] bytes) {
+        FissureChance.fill(bytes);
+    }
+
+    public static byte[] randomSeed(Object source, int length) {
+        byte[] bytes = new byte[length];
+        FissureChance.fill(bytes);
+        return bytes;
+    }
+
+    public static void seedBytes(byte[] bytes) {
+        FissureChance.fill(bytes);
+    }
+
+    public static byte[] entropy() {
+        return randomSeed(null, 20);
     }
 
     private static long nanos(long millis) {
@@ -498,6 +583,43 @@ public final class FissureControl {
         }
     }
 
+    // What a program does to put its threads into an order, beside starting and waking them.
+
+    public static void threadJoined(Object ended) {
+        long self = on ? self() : -1L;
+        long other = ((Thread) ended).fissureControl;
+        if (self > 0L && other > 0L && hasEnded(other)) {
+            joins(self, other);
+        }
+    }
+
+    public static void released(Object place) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            handsOver(self, numberOf(place));
+        }
+    }
+
+    public static void acquired(Object place) {
+        takeOver(place, true);
+    }
+
+    /** An element was taken out of a collection, without having waited for it perhaps. */
+    public static void taken(Object element, Object collection) {
+        takeOver(element, false);
+    }
+
+    public static void completes(Object task) {
+        released(((CountedCompleter<?>) task).getRoot());
+    }
+
+    private static void takeOver(Object place, boolean waits) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            takesOver(self, numberOf(place), waits);
+        }
+    }
+
     // Locks of the library, which block by parking.
 
     public static void attempts(Object lock) {
@@ -606,6 +728,11 @@ public final class FissureControl {
         if (self > 0L) {
             region(self, -1);
         }
+    }
+
+    /** In the order of their names and parameters: that of the JVM is the order of addresses, which differs from run to run. */
+    public static Method[] orderedMethods(Method[] methods) {
+        return FissureChance.ordered(methods);
     }
 
     public static Field[] visibleFields(Field[] fields) {
