@@ -16,6 +16,9 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Under control, announce every access to a field that is not final and to an array element before it happens, those by
+    /// variable handle and `Unsafe` included.
+    pub points: bool,
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
@@ -50,6 +53,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            points: false,
             units: false,
             waits: false,
             fields: false,

@@ -16,7 +16,7 @@ use fissure_model::{
 
 use crate::{
     agent::{Agent, Code, locked},
-    blocks, control,
+    blocks, control, explore,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     registry::{Member, Resolved},
@@ -45,6 +45,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if jdk::is_untouchable(name) {
         return None;
     }
+    if agent.explorer.is_some() {
+        return explore::transform(agent, name, loader, bytes);
+    }
     let dotted = name.replace('/', ".");
     let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
     let in_scope = agent.scope.covers(&dotted);
@@ -65,6 +68,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
+        points: false,
         volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },

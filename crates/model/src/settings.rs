@@ -98,6 +98,9 @@ pub struct Settings {
     /// How threads are controlled; if there is nothing here they are only watched.
     #[serde(default)]
     pub control: Option<Control>,
+    /// Whether the program executes small parts of itself again and again under one schedule after the other, and says when.
+    #[serde(default)]
+    pub explore: bool,
     /// The folder for the records.
     pub folder: String,
 }
