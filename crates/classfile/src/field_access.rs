@@ -88,6 +88,9 @@ impl<'a> FieldTable<'a> {
             if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
+            if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
+                continue;
+            }
             if field.is_static() {
                 let cell = environment.cell(&text(name), &text(descriptor));
                 table.own.insert((name, descriptor), Own::Cell(cell));

@@ -364,6 +364,13 @@ impl<'a> Instrumenter<'_, 'a> {
             _ => {}
         }
         let field = self.pool.field(index)?;
+        if self.plan.selective {
+            let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+            let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
+            if !self.selects(instruction.pc, kind_of(opcode), target) {
+                return Ok(());
+            }
+        }
         let depth = if opcode == PUTFIELD { slots(field.descriptor) } else { 0 };
         let object =
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
@@ -440,8 +447,7 @@ impl<'a> Instrumenter<'_, 'a> {
     /// Numbers an access to a field.
     fn field_site(&mut self, instruction: Instruction, is_static: bool) -> Result<u32, MethodError> {
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
-        let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
-        let kind = if is_read { SiteKind::Read } else { SiteKind::Write };
+        let kind = kind_of(instruction.opcode);
         let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
         let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
         Ok(self.site(instruction.pc, kind, target))
@@ -524,7 +530,10 @@ impl<'a> Instrumenter<'_, 'a> {
         let coordinates = spilled.get(..spilled.len() - value).unwrap_or_default();
         let first: usize = parameters(called.descriptor).map(slots).sum();
         let source = if coordinates.is_empty() { Source::Unknown } else { self.sources.below(first - 1) };
-        let site = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?;
+        let Some(site) = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?
+        else {
+            return Ok(());
+        };
 
         self.edits.extra_locals = self.edits.extra_locals.max(next - receiver);
         // At most the receiver, an object, a long and two numbers.
@@ -567,7 +576,7 @@ impl<'a> Instrumenter<'_, 'a> {
         if source == Source::Marks {
             return Ok(());
         }
-        let site = self.site_of_array(instruction.pc, kind, source, false)?;
+        let Some(site) = self.site_of_array(instruction.pc, kind, source, false)? else { return Ok(()) };
         let hook = match depth {
             1 => {
                 self.edits.code(3, &[DUP2]);
@@ -587,14 +596,14 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(hook, self.additions)
     }
 
-    /// A site of an array element, or of whatever a handle leads to.
+    /// A site of an array element, or of whatever a handle leads to, if it is to be reported.
     fn site_of_array(
         &mut self,
         pc: usize,
         kind: SiteKind,
         source: Source,
         is_indirect: bool,
-    ) -> Result<u32, MethodError> {
+    ) -> Result<Option<u32>, MethodError> {
         let target = |source| match is_indirect {
             true => SiteTarget::Indirect { source },
             false => SiteTarget::ArrayElement { source },
@@ -604,15 +613,34 @@ impl<'a> Instrumenter<'_, 'a> {
                 let field = self.pool.field(index)?;
                 let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
                 let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
-                self.site(pc, kind, target(source))
+                self.selected_site(pc, kind, target(source))
             }
             Source::Local(slot) => {
                 let table = self.method.local_variables.unwrap_or_default();
                 let name = local_name(table, self.pool, slot, pc);
-                self.site(pc, kind, target(ArraySource::Local { name: name.as_deref(), slot }))
+                self.selected_site(pc, kind, target(ArraySource::Local { name: name.as_deref(), slot }))
             }
-            Source::Unknown | Source::Marks => self.site(pc, kind, target(ArraySource::Unknown)),
+            Source::Unknown | Source::Marks => self.selected_site(pc, kind, target(ArraySource::Unknown)),
         })
+    }
+
+    fn selected_site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> Option<u32> {
+        if self.selects(pc, kind, target) { Some(self.site(pc, kind, target)) } else { None }
+    }
+
+    /// Whether an access is to be reported.
+    fn selects(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> bool {
+        let method = self.method;
+        !self.plan.selective
+            || self.environment.is_selected(&Site {
+                class: method.class_name,
+                method: &method.name,
+                descriptor: &method.descriptor,
+                access: method.access,
+                line: self.lines.at(pc),
+                kind,
+                target,
+            })
     }
 
     fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
@@ -626,6 +654,11 @@ impl<'a> Instrumenter<'_, 'a> {
             target,
         })
     }
+}
+
+/// Whether an instruction reads or writes a field.
+fn kind_of(opcode: u8) -> SiteKind {
+    if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write }
 }
 
 /// Whether the plan wants places by their lines.

@@ -32,6 +32,8 @@ pub struct Plan<'a> {
     pub repetitions: bool,
     /// Methods whose calls are reported with their site: internal names of classes, each with names of methods.
     pub announced: &'a [(&'a str, &'a [&'a str])],
+    /// Ask the environment about every access whether it is to be reported, and about every declared field whether it is followed.
+    pub selective: bool,
     /// Fields to append to the class. One that the class already has is skipped.
     pub added_fields: &'a [AddedField<'a>],
     /// Calls at entry or return of named methods of this class.
@@ -54,6 +56,7 @@ impl<'a> Plan<'a> {
             volatiles: false,
             repetitions: false,
             announced: &[],
+            selective: false,
             added_fields: &[],
             probes: &[],
         }
@@ -180,6 +183,18 @@ pub trait Environment {
     /// itself; the smaller number comes first. Told if the plan asks for repetitions.
     fn stands_for(&mut self, site: u32, other: u32) {
         let _ = (site, other);
+    }
+
+    /// Whether an access is to be reported; what is not costs nothing. Asked if the plan is selective.
+    fn is_selected(&mut self, site: &Site<'_>) -> bool {
+        let _ = site;
+        true
+    }
+
+    /// Whether a field that the class that is rewritten declares is followed. Asked if the plan is selective.
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+        let _ = (field, descriptor, access);
+        true
     }
 
     /// A cell number for a watched static field declared by the class that is rewritten. Called once per

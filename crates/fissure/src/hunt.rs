@@ -20,6 +20,7 @@ use std::{env, ffi::OsString, thread};
 
 use fissure_model::{
     finding::{Finding, Status},
+    pointcut::Pointcut,
     record::Hello,
     settings::{Control, Steering, Watch},
 };
@@ -64,18 +65,24 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs: options.runs });
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
-    let mut report = hunt(options, steering, shard)
+    let scope = reporting.scope(&options.steering.scope);
+    let mut report = hunt(options, &scope, steering, shard)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
     report.notices.splice(0..0, remarks);
     reporting.finish(report, Stream::Error)
 }
 
-fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Report, Error> {
+fn hunt(
+    options: &HuntArguments,
+    scope: &[Pointcut],
+    steering: Steering,
+    shard: Shard,
+) -> Result<Report, Error> {
     watch::check_platform()?;
     let folder = watch::plain_folder()?;
     let program = Program {
         command: &options.command,
-        scope: &options.steering.scope,
+        scope,
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use fissure_model::{
     finding::{Finding, Status},
-    pattern::Pattern,
+    pointcut::Pointcut,
     record::Refusal,
     settings::Watch,
 };
@@ -37,7 +37,7 @@ pub(crate) struct Question<'a> {
     /// Whether that is `java` itself.
     pub(crate) java: bool,
     /// What was to be watched.
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     /// What was turned into events.
     pub(crate) watch: Watch,
 }

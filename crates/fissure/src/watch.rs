@@ -3,7 +3,7 @@
 use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
-    pattern::Pattern,
+    pointcut::Pointcut,
     settings::{Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct Task<'a> {
     pub(crate) command: &'a [OsString],
     pub(crate) analyses: Analyses,
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
 }

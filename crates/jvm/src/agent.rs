@@ -19,7 +19,7 @@ use fissure_model::{
 
 use crate::{
     blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
-    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
+    scope::Scope, sites::Sites, stacks::Samples, vm::Tool, world::Classes,
 };
 
 /// How many threads have counters of their own; further ones share the last.
@@ -30,6 +30,8 @@ pub(crate) const COUNTED_THREADS: usize = 1 << 16;
 pub(crate) struct Code {
     pub(crate) sites: Sites,
     pub(crate) registry: Registry,
+    /// What pointcuts ask about; empty if there are none.
+    pub(crate) classes: Classes,
     pub(crate) left_alone: Vec<LeftAlone>,
     /// Sites that stand for others as well.
     pub(crate) manifold: FxHashMap<u32, Vec<u32>>,

@@ -10,6 +10,7 @@ use fissure_classfile::{
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
+    pointcut::{FieldPoint, Value},
     settings::{AtomizerSettings, Order, Watch},
 };
 
@@ -18,9 +19,11 @@ use crate::{
     blocks, control,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
+    points::Place,
     registry::{Member, Resolved},
     scope::{self, View},
-    sites::{SiteInfo, target},
+    sites::{SiteInfo, target, type_name},
+    world::field_point,
 };
 
 const STATIC: u16 = 0x0008;
@@ -63,6 +66,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: !is_controlled,
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
+        selective: watched && agent.scope.is_selective(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
@@ -71,9 +75,15 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
-    let summary =
-        if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
+    let summary = if in_scope || is_controlled || view != View::None || agent.scope.is_selective() {
+        read_summary(bytes).ok()
+    } else {
+        None
+    };
     let mut code = locked(&agent.code);
+    if let Some(summary) = summary.as_ref().filter(|_| agent.scope.is_selective()) {
+        code.classes.add(summary);
+    }
     let mut environment = ClassEnvironment {
         agent,
         code: &mut code,
@@ -173,6 +183,16 @@ struct ClassEnvironment<'a> {
     method: Arc<str>,
 }
 
+impl ClassEnvironment<'_> {
+    /// Whether the scope has a place in it, or may turn out to.
+    fn is_in_scope(&self, site: &Site<'_>) -> bool {
+        let (scope, classes) = (&self.agent.scope, &self.code.classes);
+        !scope.is_selective()
+            || Place::of(site, &self.class)
+                .with_point(classes, Value::Unknown, None, |point| scope.has(point, classes))
+    }
+}
+
 impl Environment for ClassEnvironment<'_> {
     fn site(&mut self, site: Site<'_>) -> u32 {
         if &*self.method != site.method {
@@ -188,7 +208,7 @@ impl Environment for ClassEnvironment<'_> {
             target: target(&site.target),
         });
         if self.agent.control.is_some() {
-            let is_application = self.agent.scope.covers(&self.class);
+            let is_application = self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
             let flags = control::flags(
                 &site,
                 &self.class,
@@ -207,6 +227,20 @@ impl Environment for ClassEnvironment<'_> {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
+    }
+
+    fn is_selected(&mut self, site: &Site<'_>) -> bool {
+        self.is_in_scope(site)
+    }
+
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+        let of_type = type_name(descriptor);
+        let point = FieldPoint {
+            declaring: Some(&self.class),
+            access: Some(access),
+            ..field_point(&self.code.classes, &self.class, field, descriptor, &of_type, access & STATIC != 0)
+        };
+        self.agent.scope.has_field(point, &self.code.classes)
     }
 
     fn stands_for(&mut self, site: u32, other: u32) {

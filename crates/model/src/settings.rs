@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::Pattern;
+use crate::{pattern::Pattern, pointcut::Pointcut};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,9 +87,9 @@ pub struct Settings {
     /// Whether and how blocks that should be atomic are looked at.
     #[serde(default)]
     pub atomizer: Option<AtomizerSettings>,
-    /// Classes whose fields are watched. Empty: the application's own classes.
+    /// Which points of the program are watched. Empty: those of the application's own classes.
     #[serde(default)]
-    pub scope: Vec<Pattern>,
+    pub scope: Vec<Pointcut>,
     /// What is turned into events.
     pub watch: Watch,
     /// What counts as an order.

@@ -9,7 +9,11 @@ use fissure_model::{
 };
 
 use super::shard::Shard;
-use crate::{args::YesNo, error::Error, reporting::ReportingArguments};
+use crate::{
+    args::{ScopeList, YesNo},
+    error::Error,
+    reporting::ReportingArguments,
+};
 
 /// A pause that always happens.
 const ALWAYS: u32 = 1_000_000;
@@ -89,10 +93,10 @@ pub(crate) struct SteeringArguments {
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
-    /// Classes that are the application: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it all but
-    /// the JDK's and those of well-known libraries.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    pub(crate) scope: Vec<Pattern>,
+    /// What is the application: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('lock() && within(Account+)'). May
+    /// be repeated; without it all classes but the JDK's and those of well-known libraries.
+    #[arg(long, value_name = "POINTCUT")]
+    pub(crate) scope: Vec<ScopeList>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -159,8 +163,8 @@ impl SteeringArguments {
         if self.steps != STEPS {
             add("--steps", self.steps.to_string());
         }
-        for pattern in &self.scope {
-            add("--scope", pattern.to_string());
+        for pointcut in ScopeList::all(&self.scope) {
+            add("--scope", pointcut.to_string());
         }
         words
     }

@@ -14,6 +14,7 @@ use std::{
 
 use fissure_model::{
     pattern::Pattern,
+    pointcut::Pointcut,
     record::{Run, RunEnd},
     settings::{Analysis, AtomizerSettings, Control, Order, Pair, Settings, Watch},
 };
@@ -36,7 +37,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,

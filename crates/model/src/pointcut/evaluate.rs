@@ -87,7 +87,7 @@ impl Expression {
     pub(super) fn may_cover(&self, point: &Point<'_>, world: &dyn World) -> bool {
         let is_meant = |part: &Expression| match point.kind {
             Kind::Any => true,
-            Kind::Get(_) | Kind::Set(_) => {
+            Kind::Owned(_) | Kind::Get(_) | Kind::Set(_) => {
                 matches!(part, Expression::Get(_) | Expression::Set(_) | Expression::MaybeShared)
             }
             Kind::Call(_) => matches!(part, Expression::Call(_)),
@@ -158,6 +158,18 @@ impl Evaluation<'_, '_> {
                 None => Answer::Open,
             },
             (_, Kind::Any) => Answer::Open,
+            (Expression::Get(pattern) | Expression::Set(pattern), Kind::Owned(owner)) => {
+                let declaring = pattern.declaring.as_ref();
+                match declaring.map_or(Answer::Open, |declaring| self.is_type(declaring, owner)) {
+                    Answer::No => Answer::No,
+                    _ => Answer::Open,
+                }
+            }
+            (
+                Expression::Lock | Expression::Unlock | Expression::Call(_) | Expression::Execution(_),
+                Kind::Owned(_),
+            ) => other,
+            (_, Kind::Owned(_)) => Answer::Open,
             (Expression::Lock, Kind::Lock) | (Expression::Unlock, Kind::Unlock) => Answer::Yes,
             (Expression::Lock | Expression::Unlock, _) => other,
             (Expression::Get(pattern), Kind::Get(field)) | (Expression::Set(pattern), Kind::Set(field)) => {
@@ -195,6 +207,7 @@ impl Evaluation<'_, '_> {
                 };
                 Answer::all([here, is_theirs])
             }
+            Kind::Owned(owner) => pattern.matches(owner).into(),
             _ => here,
         }
     }
@@ -302,7 +315,7 @@ impl Evaluation<'_, '_> {
                 declared = method.parameters.iter().map(|name| Value::Declared(name)).collect();
                 &declared
             }
-            (Kind::Any, None) => return Answer::Open,
+            (Kind::Any | Kind::Owned(_), None) => return Answer::Open,
         };
         list(parameters, values, &|pattern, value| self.instance(pattern, *value))
     }

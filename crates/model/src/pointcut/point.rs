@@ -18,6 +18,8 @@ pub struct Point<'a> {
 pub enum Kind<'a> {
     /// Anything: what is asked is whether some point could be meant.
     Any,
+    /// Some access to some field of this class: what is asked is whether one could be meant.
+    Owned(&'a str),
     /// A field is read.
     Get(FieldPoint<'a>),
     /// A field is written.

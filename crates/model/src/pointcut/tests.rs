@@ -212,6 +212,12 @@ fn a_scope_restricts_only_what_it_speaks_of() {
     let anything = at(Kind::Any, TELLER, Value::Unknown);
     check("get(int Account.*)", &anything, true);
     check("get(*) && within(com.other..*)", &anything, false);
+    let owned = |owner| Point { class: None, ..at(Kind::Owned(owner), TELLER, Value::Unknown) };
+    check("get(int Account.*)", &owned("com.acme.Account"), true);
+    check("get(int Account.*)", &owned("com.acme.Teller"), false);
+    check("within(Teller) && (get(*) || set(*))", &owned("com.acme.Account"), true);
+    check("lock() && within(Teller)", &owned("com.acme.Account"), true);
+    check("com.acme.Account", &owned("com.acme.Teller"), false);
 }
 
 #[test]
@@ -369,6 +375,7 @@ fn with_points(mut look: impl FnMut(&Point<'_>)) {
     };
     for kind in [
         Kind::Any,
+        Kind::Owned("com.acme.Account"),
         Kind::Lock,
         Kind::Unlock,
         Kind::Get(balance),
