@@ -108,8 +108,21 @@ pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Objec
 /// A method is about to be called that the plan announces: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
+/// A point is about to be reached: the object or null, the site.
+pub const BEFORE: Hook = Hook::new(40, "before", "(Ljava/lang/Object;I)V");
+/// It has been reached.
+pub const AFTER: Hook = Hook::new(41, "after", "(Ljava/lang/Object;I)V");
+/// An element of an array is about to be accessed: the array, the index, the site.
+pub const BEFORE_ELEMENT: Hook = Hook::new(42, "beforeElement", "(Ljava/lang/Object;II)V");
+/// It has been accessed.
+pub const AFTER_ELEMENT: Hook = Hook::new(43, "afterElement", "(Ljava/lang/Object;II)V");
+/// A lock was tried: whether it was got, the lock, the site.
+pub const AFTER_TRY: Hook = Hook::new(44, "afterTry", "(ZLjava/lang/Object;I)V");
+/// A reference that is handed over at the point that is reported next.
+pub const ARGUMENT: Hook = Hook::new(45, "argument", "(Ljava/lang/Object;)V");
+
 /// All of them.
-pub const ALL: [Hook; 40] = [
+pub const ALL: [Hook; 46] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -150,6 +163,12 @@ pub const ALL: [Hook; 40] = [
     ELEMENT_READ,
     ELEMENT_WRITE,
     CALL_AT,
+    BEFORE,
+    AFTER,
+    BEFORE_ELEMENT,
+    AFTER_ELEMENT,
+    AFTER_TRY,
+    ARGUMENT,
 ];
 
 #[cfg(test)]

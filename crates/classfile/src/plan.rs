@@ -32,6 +32,10 @@ pub struct Plan<'a> {
     pub repetitions: bool,
     /// Methods whose calls are reported with their site: internal names of classes, each with names of methods.
     pub announced: &'a [(&'a str, &'a [&'a str])],
+    /// Ask the environment about every point of the code what is to be reported before and after it.
+    pub advice: bool,
+    /// Calls that acquire and release locks of the library, by the internal names of classes; for `advice`.
+    pub lock_calls: &'a [(&'a str, &'a [(&'a str, LockCall)])],
     /// Ask the environment about every access whether it is to be reported, and about every declared field whether it is followed.
     pub selective: bool,
     /// Fields to append to the class. One that the class already has is skipped.
@@ -56,6 +60,8 @@ impl<'a> Plan<'a> {
             volatiles: false,
             repetitions: false,
             announced: &[],
+            advice: false,
+            lock_calls: &[],
             selective: false,
             added_fields: &[],
             probes: &[],
@@ -64,7 +70,7 @@ impl<'a> Plan<'a> {
 
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
-        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks)
+        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks || self.advice)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()
@@ -108,6 +114,30 @@ pub struct Region<'a> {
     pub method: &'a str,
     /// The method's descriptor; any if there is none.
     pub descriptor: Option<&'a str>,
+}
+
+/// What a call does with a lock of the library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockCall {
+    /// It acquires the lock that it is called on.
+    Acquire,
+    /// It does if it returns true.
+    Try,
+    /// It gives the lock back.
+    Release,
+}
+
+/// What is to be reported of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advised {
+    /// The number of the site.
+    pub site: u32,
+    /// Report that it is about to happen.
+    pub before: bool,
+    /// Report that it has happened.
+    pub after: bool,
+    /// Hand over the references among the values that are handed over there.
+    pub arguments: bool,
 }
 
 /// A field to append to the class.
@@ -185,6 +215,13 @@ pub trait Environment {
         let _ = (site, other);
     }
 
+    /// What is to be reported of a point: an access, a call, the execution of a method, an acquire or a release. Asked if the plan
+    /// says so; what is not selected costs nothing.
+    fn advise(&mut self, site: &Site<'_>) -> Option<Advised> {
+        let _ = site;
+        None
+    }
+
     /// Whether an access is to be reported; what is not costs nothing. Asked if the plan is selective.
     fn is_selected(&mut self, site: &Site<'_>) -> bool {
         let _ = site;
@@ -258,9 +295,15 @@ pub enum SiteKind {
     Enter,
     /// A synchronized method begins.
     EnterMethod,
+    /// A synchronized block ends.
+    Exit,
+    /// A synchronized method ends.
+    ExitMethod,
     /// A method begins that is to be atomic.
     Block,
-    /// A method is called that a hook stands in for or that is announced.
+    /// A method runs.
+    Execution,
+    /// A method is called: one that a hook stands in for, that is announced, or that is asked about.
     Call,
 }
 
@@ -286,6 +329,17 @@ pub enum SiteTarget<'a> {
         class: &'a str,
         /// The method's name.
         name: &'a str,
+    },
+    /// A method that is called, or that acquires or releases a lock of the library.
+    Called {
+        /// Internal name of the class that the code names.
+        class: &'a str,
+        /// The method's name.
+        name: &'a str,
+        /// The method's descriptor.
+        descriptor: &'a str,
+        /// Whether it is static.
+        is_static: bool,
     },
     /// An element of an array.
     ArrayElement {

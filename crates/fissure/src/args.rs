@@ -13,7 +13,9 @@ use fissure_model::{
     settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
 };
 
-use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
+use crate::{
+    hunt::HuntArguments, monitor::WatchArguments, replay::ReplayArguments, reporting::ReportingArguments,
+};
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
+    /// Run a command under a monitor that you wrote: a script with advices on pointcuts.
+    Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
     Replay(ReplayArguments),
     /// Show, merge or convert the JSON reports of earlier runs.

@@ -23,6 +23,7 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         scope: &scope,
         watch: options.watched(),
         order: options.order.into(),
+        monitor: None,
     };
     reporting.finish(watch::run(&task), Stream::Error)
 }

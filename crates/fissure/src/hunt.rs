@@ -279,6 +279,7 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         scope: program.scope,
         // Locks are all that is asked about, but not for measuring.
         watch: Watch::All,
+        has_monitor: false,
     };
     // What is only possible may be so for one thread alone, and does not show that there was more to see.
     let evidence = |jvm: &Jvm| Jvm {

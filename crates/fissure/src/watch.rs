@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
     pointcut::Pointcut,
-    settings::{Order, Settings, Watch},
+    settings::{MonitorSettings, Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
 use tempfile::TempDir;
@@ -26,6 +26,8 @@ pub(crate) struct Task<'a> {
     pub(crate) scope: &'a [Pointcut],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
+    /// The monitor that the user wrote, if there is one.
+    pub(crate) monitor: Option<&'a MonitorSettings>,
 }
 
 /// Refuses on systems where no agent can work.
@@ -75,6 +77,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         java: launch::is_java(program),
         scope: task.scope,
         watch: task.watch,
+        has_monitor: task.monitor.is_some(),
     };
     let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
     let mut report = report(task.command, exit, &jvms, problem);
@@ -92,6 +95,7 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,
+        monitor: task.monitor.cloned(),
         control: None,
         folder: folder.to_string_lossy().into_owned(),
     };

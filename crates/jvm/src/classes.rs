@@ -5,7 +5,8 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, read_summary, rewrite,
+    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, read_summary,
+    rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -19,6 +20,7 @@ use crate::{
     blocks, control,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
+    monitor::{self, Watcher},
     points::Place,
     registry::{Member, Resolved},
     scope::{self, View},
@@ -48,25 +50,29 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         return None;
     }
     let dotted = name.replace('/', ".");
-    let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
-    let in_scope = agent.scope.covers(&dotted);
+    let monitor = agent.monitor.as_ref();
+    let in_scope = agent.scope.covers(&dotted)
+        || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
+    let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name),
+        monitors: !jdk::keeps_its_monitors(name) && monitor.is_none_or(Watcher::needs_locks),
+        advice: monitor.is_some() && in_scope,
+        lock_calls: jdk::LOCK_CALLS,
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
         volatiles: atomizer.is_some(),
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
-        waits: !is_controlled,
+        waits: !is_controlled && monitor.is_none(),
         fields: watched,
         arrays: watched && agent.settings.watch == Watch::All,
-        selective: watched && agent.scope.is_selective(),
+        selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
@@ -75,13 +81,14 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
-    let summary = if in_scope || is_controlled || view != View::None || agent.scope.is_selective() {
+    let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
+    let summary = if in_scope || is_controlled || view != View::None || asks_about_classes {
         read_summary(bytes).ok()
     } else {
         None
     };
     let mut code = locked(&agent.code);
-    if let Some(summary) = summary.as_ref().filter(|_| agent.scope.is_selective()) {
+    if let Some(summary) = summary.as_ref().filter(|_| asks_about_classes) {
         code.classes.add(summary);
     }
     let mut environment = ClassEnvironment {
@@ -101,7 +108,11 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             // Under control volatile fields alone are followed.
             let is_known = is_watched || is_controlled && result.is_ok();
-            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
+            if monitor.is_some() {
+                observe(&mut code, loader, summary);
+            } else {
+                register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
+            }
         }
     }
     match result {
@@ -171,6 +182,17 @@ fn register(
     code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
 }
 
+/// Takes note of the fields that a monitor may ask about where they are accessed by handles.
+fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
+    let members = summary.fields.iter().map(|field| {
+        let is_plain = field.access & (FINAL | VOLATILE) == 0;
+        let member = if is_plain { Member::Observed } else { Member::Unwatched };
+        ((field.name.clone(), field.descriptor.clone()), member)
+    });
+    let members = members.collect();
+    code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, FxHashSet::default());
+}
+
 /// What the rewriter asks about one class.
 struct ClassEnvironment<'a> {
     agent: &'a Agent,
@@ -184,6 +206,21 @@ struct ClassEnvironment<'a> {
 }
 
 impl ClassEnvironment<'_> {
+    fn add_site(&mut self, site: &Site<'_>) -> u32 {
+        if &*self.method != site.method {
+            self.method = site.method.into();
+        }
+        self.code.sites.add(SiteInfo {
+            class: self.class.clone(),
+            method: self.method.clone(),
+            file: self.file.clone(),
+            line: site.line.map(u32::from),
+            loader: self.loader,
+            kind: site.kind,
+            target: target(&site.target),
+        })
+    }
+
     /// Whether the scope has a place in it, or may turn out to.
     fn is_in_scope(&self, site: &Site<'_>) -> bool {
         let (scope, classes) = (&self.agent.scope, &self.code.classes);
@@ -195,18 +232,11 @@ impl ClassEnvironment<'_> {
 
 impl Environment for ClassEnvironment<'_> {
     fn site(&mut self, site: Site<'_>) -> u32 {
-        if &*self.method != site.method {
-            self.method = site.method.into();
+        let number = self.add_site(&site);
+        if number > 0 && self.agent.monitor.is_some() {
+            let place = monitor::place_of(&site, &self.class);
+            self.code.advised.insert(number, monitor::advised_site(place));
         }
-        let number = self.code.sites.add(SiteInfo {
-            class: self.class.clone(),
-            method: self.method.clone(),
-            file: self.file.clone(),
-            line: site.line.map(u32::from),
-            loader: self.loader,
-            kind: site.kind,
-            target: target(&site.target),
-        });
         if self.agent.control.is_some() {
             let is_application = self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
             let flags = control::flags(
@@ -229,8 +259,25 @@ impl Environment for ClassEnvironment<'_> {
         number
     }
 
+    fn advise(&mut self, site: &Site<'_>) -> Option<Advised> {
+        let monitor = self.agent.monitor.as_ref()?;
+        if !self.is_in_scope(site) {
+            return None;
+        }
+        let place = monitor::place_of(site, &self.class);
+        let advised = monitor.advise(self.code, &place)?;
+        let number = self.add_site(site);
+        if number == 0 {
+            return None;
+        }
+        self.code.advised.insert(number, monitor::advised_site(place));
+        Some(Advised { site: number, ..advised })
+    }
+
     fn is_selected(&mut self, site: &Site<'_>) -> bool {
-        self.is_in_scope(site)
+        let is_asked =
+            |monitor: &Watcher| monitor.advise(self.code, &monitor::place_of(site, &self.class)).is_some();
+        self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_asked)
     }
 
     fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {

@@ -152,7 +152,7 @@ pub(crate) fn kind_of_object(agent: &Agent, jni: Jni, object: jobject) -> String
 }
 
 /// The class of an array by the JVM's name, `[I`.
-fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
+pub(crate) fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
     if array.is_null() {
         return None;
     }

@@ -46,6 +46,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureHandles",
     "FissureBlocks",
     "FissureThread",
+    "FissureMonitor",
     "FissureEngine",
     "FissureHook",
     "FissureControl$Lock",

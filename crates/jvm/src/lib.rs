@@ -19,6 +19,7 @@ mod handles;
 mod hook;
 mod jdk;
 mod memory;
+mod monitor;
 mod natives;
 mod output;
 mod points;
@@ -28,3 +29,7 @@ mod sites;
 mod stacks;
 mod vm;
 mod world;
+
+/// Counts what monitors that users write keep.
+#[global_allocator]
+static ALLOCATOR: fissure_monitor::memory::Counting = fissure_monitor::memory::Counting;

@@ -10,6 +10,8 @@ use crate::{
     world::Classes,
 };
 
+const STATIC: u16 = 0x0008;
+
 /// What happens at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlaceKind {
@@ -52,7 +54,8 @@ impl Place {
             (SiteKind::Read, _) => PlaceKind::Get,
             (SiteKind::Write, _) => PlaceKind::Set,
             (SiteKind::Enter | SiteKind::EnterMethod, _) => PlaceKind::Lock,
-            (SiteKind::Block, _) => PlaceKind::Execution,
+            (SiteKind::Exit | SiteKind::ExitMethod, _) => PlaceKind::Unlock,
+            (SiteKind::Block | SiteKind::Execution, _) => PlaceKind::Execution,
             (SiteKind::Call, _) => PlaceKind::Call,
         };
         let place = Place::nowhere(kind, class);
@@ -68,6 +71,10 @@ impl Place {
                     _ => place,
                 }
             }
+            SiteTarget::Called { class, name, descriptor, is_static } if kind == PlaceKind::Call => {
+                Place { is_static, ..place.method(&class.replace('/', "."), name, descriptor, None) }
+            }
+            SiteTarget::Called { .. } => place,
             SiteTarget::Method { class, name } => {
                 Place { owner: class.replace('/', "."), name: name.to_owned(), ..place }
             }
@@ -98,6 +105,34 @@ impl Place {
             access: None,
             is_static: false,
             is_element: false,
+        }
+    }
+
+    /// The place of a method that is called or that runs, in a class given with dots.
+    pub(crate) fn method(self, class: &str, name: &str, descriptor: &str, access: Option<u16>) -> Place {
+        let (parameters, result) = signature(descriptor);
+        Place {
+            owner: class.to_owned(),
+            name: name.to_owned(),
+            descriptor: descriptor.to_owned(),
+            of_type: Some(result),
+            parameters,
+            is_static: access.is_some_and(|access| access & STATIC != 0),
+            access,
+            ..self
+        }
+    }
+
+    /// The types of what is handed over, as they are declared.
+    pub(crate) fn handed_over(&self) -> Vec<String> {
+        match (self.kind, &self.of_type) {
+            (PlaceKind::Call | PlaceKind::Execution, _) => self.parameters.clone(),
+            (PlaceKind::Set, Some(of_type)) if self.is_element => {
+                vec![of_type.strip_suffix("[]").unwrap_or("java.lang.Object").to_owned()]
+            }
+            (PlaceKind::Set, Some(of_type)) => vec![of_type.clone()],
+            (PlaceKind::Set, None) => vec!["java.lang.Object".to_owned()],
+            _ => Vec::new(),
         }
     }
 
@@ -160,5 +195,46 @@ impl Place {
             target => target,
         };
         look(&Point { kind, class: Some(&self.class), target, arguments })
+    }
+}
+
+/// The parameters and the result of a method, as in source.
+fn signature(descriptor: &str) -> (Vec<String>, String) {
+    let Some((inside, result)) = descriptor.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        return (Vec::new(), "void".to_owned());
+    };
+    let mut parameters = Vec::new();
+    let mut rest = inside;
+    while !rest.is_empty() {
+        let element = rest.trim_start_matches('[');
+        let dimensions = rest.len() - element.len();
+        let length =
+            if element.starts_with('L') { element.find(';').map_or(element.len(), |end| end + 1) } else { 1 };
+        let end = (dimensions + length).min(rest.len());
+        parameters.push(type_name(&rest[..end]));
+        rest = &rest[end..];
+    }
+    (parameters, if result == "V" { "void".to_owned() } else { type_name(result) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_read_as_in_source() {
+        let check = |descriptor: &str, parameters: &[&str], result: &str| {
+            assert_eq!(
+                signature(descriptor),
+                (parameters.iter().map(|&name| name.to_owned()).collect(), result.to_owned())
+            );
+        };
+        check("()V", &[], "void");
+        check(
+            "(I[JLjava/lang/String;[[La/B;Z)[I",
+            &["int", "long[]", "java.lang.String", "a.B[][]", "boolean"],
+            "int[]",
+        );
+        check("nonsense", &[], "void");
     }
 }

@@ -9,6 +9,8 @@ pub(crate) enum Member {
     Shadowed { descriptor: &'static str, offset: Option<i32> },
     /// A static field whose state is in this cell.
     Cell(u32),
+    /// A field that a monitor may ask about.
+    Observed,
     /// Volatile.
     Volatile,
     /// Final, or in a class that had to be left alone.

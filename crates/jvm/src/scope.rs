@@ -136,6 +136,11 @@ impl Scope {
         })
     }
 
+    /// Whether a class outside of the default may be brought into view by whoever names it.
+    pub(crate) fn may_be_named(&self, class: &str) -> bool {
+        self.pointcuts.is_empty() && !NEVER.iter().any(|prefix| class.starts_with(prefix))
+    }
+
     /// Whether a point is watched, or may turn out to be.
     pub(crate) fn has(&self, point: &Point<'_>, world: &dyn World) -> bool {
         !self.is_selective || self.pointcuts.iter().any(|pointcut| pointcut.may_cover(point, world))

@@ -70,7 +70,7 @@ impl Tool {
     }
 
     /// Asks for what the agent needs; virtual-thread support where the JVM has it.
-    pub(crate) fn add_capabilities(self) -> bool {
+    pub(crate) fn add_capabilities(self, object_free: bool) -> bool {
         let mut possible = jvmtiCapabilities::default();
         let _ = tool!(self, GetPotentialCapabilities, &mut possible);
         let mut wanted = jvmtiCapabilities::default();
@@ -79,6 +79,7 @@ impl Tool {
         wanted.set_can_generate_early_vmstart(true);
         wanted.set_can_tag_objects(true);
         wanted.set_can_get_line_numbers(true);
+        wanted.set_can_generate_object_free_events(object_free);
         wanted.set_can_get_source_file_name(true);
         if possible.can_support_virtual_threads() {
             wanted.set_can_support_virtual_threads(true);

@@ -95,11 +95,23 @@ pub struct Settings {
     /// What counts as an order.
     #[serde(default)]
     pub order: Order,
+    /// The monitor to run instead of analyses, if there is one.
+    #[serde(default)]
+    pub monitor: Option<MonitorSettings>,
     /// How threads are controlled; if there is nothing here they are only watched.
     #[serde(default)]
     pub control: Option<Control>,
     /// The folder for the records.
     pub folder: String,
+}
+
+/// A monitor that the user wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorSettings {
+    /// What reports call it.
+    pub name: String,
+    /// Its script.
+    pub source: String,
 }
 
 fn yes() -> bool {

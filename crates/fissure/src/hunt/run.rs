@@ -147,6 +147,7 @@ impl Program<'_> {
             scope: self.scope.to_vec(),
             watch: Watch::Locks,
             order: Order::default(),
+            monitor: None,
             control: Some(control),
             folder: folder.to_string_lossy().into_owned(),
         };
