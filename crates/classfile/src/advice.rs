@@ -287,6 +287,10 @@ impl Instrumenter<'_, '_> {
         {
             return self.accessor(instruction, &called, accessor, edit);
         }
+        // The call of another constructor of the same object is a part of its making.
+        if called.name == b"<init>" && instruction.pc + 3 == self.method.objects_usable_from {
+            return Ok(());
+        }
         let is_static = opcode == INVOKESTATIC;
         let lock_call = if is_static { None } else { self.lock_call(called.class, called.name) };
         let mut selected = Vec::new();

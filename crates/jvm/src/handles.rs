@@ -61,7 +61,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                     let shadow = fields.iter().find(is_shadow)?;
                     i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
                 }
-                Member::Observed => 0,
+                Member::Observed { .. } => 0,
                 Member::Volatile | Member::Unwatched => return None,
             };
             let target = Target::Field {
@@ -105,7 +105,7 @@ fn watched<'f>(
         let fits = match member {
             Member::Cell(_) => wanted.is_static,
             Member::Shadowed { .. } => !wanted.is_static,
-            Member::Observed => true,
+            Member::Observed { is_static } => *is_static == wanted.is_static,
             Member::Volatile | Member::Unwatched => false,
         };
         fits.then(|| (field, member.clone()))

@@ -10,7 +10,7 @@ pub(crate) enum Member {
     /// A static field whose state is in this cell.
     Cell(u32),
     /// A field that a monitor may ask about.
-    Observed,
+    Observed { is_static: bool },
     /// Volatile.
     Volatile,
     /// Final, or in a class that had to be left alone.

@@ -237,9 +237,12 @@ impl Evaluation<'_, '_> {
             (Some(pattern), Some(name)) => self.is_type(pattern, name),
             (Some(pattern), None) => self.is_any_type(pattern),
         };
+        // An element is neither final nor volatile, whatever the variable that holds its array is.
+        let never = if field.is_element { Modifier::Final.bit() | Modifier::Volatile.bit() } else { 0 };
+        let access = field.access.map(|access| (access & !never, 0)).unwrap_or((0, !never));
         Answer::all([
             is_named(&pattern.name, field.name).into(),
-            modifiers(&pattern.modifiers, field.access, field.is_static),
+            modifiers(&pattern.modifiers, access, field.is_static),
             of_type,
             match &pattern.declaring {
                 None => Answer::Yes,
@@ -261,7 +264,11 @@ impl Evaluation<'_, '_> {
         };
         Answer::all([
             name.into(),
-            modifiers(&pattern.modifiers, method.access, method.is_static),
+            modifiers(
+                &pattern.modifiers,
+                method.access.map(|access| (access, 0)).unwrap_or((0, !0)),
+                method.is_static,
+            ),
             pattern.result.as_ref().map_or(Answer::Yes, |result| self.is_type(result, method.result)),
             match &pattern.parameters {
                 None => Answer::Yes,
@@ -406,12 +413,13 @@ impl Evaluation<'_, '_> {
     }
 }
 
-fn modifiers(wanted: &[(bool, Modifier)], access: Option<u16>, is_static: bool) -> Answer {
+/// Whether access flags are as they should be. The second number says of which it is not known.
+fn modifiers(wanted: &[(bool, Modifier)], (access, unknown): (u16, u16), is_static: bool) -> Answer {
     Answer::all(wanted.iter().map(|&(is_not, modifier)| {
-        let has = match (modifier, access) {
-            (Modifier::Static, _) => is_static.into(),
-            (modifier, Some(access)) => (access & modifier.bit() != 0).into(),
-            (_, None) => Answer::Open,
+        let has = match modifier {
+            Modifier::Static => is_static.into(),
+            modifier if unknown & modifier.bit() != 0 => Answer::Open,
+            modifier => (access & modifier.bit() != 0).into(),
         };
         if is_not { !has } else { has }
     }))

@@ -190,6 +190,13 @@ fn elements_belong_to_the_variable_that_holds_the_array() {
     check("set(Account.cells)", &set, Yes);
     check("set(Record[] Account.*) && element()", &set, Yes);
     check("set(*) && !element()", &set, No);
+    let fixed = at(Kind::Set(FieldPoint { access: Some(0x10), ..cells }), TELLER, Value::Unknown);
+    check("set(!final *)", &fixed, Yes);
+    check(
+        "set(!volatile !final *)",
+        &at(Kind::Set(FieldPoint { access: None, ..cells }), TELLER, Value::Unknown),
+        Yes,
+    );
     check("set(*) && args(Record)", &set, Yes);
 }
 
