@@ -225,7 +225,15 @@ impl Watcher {
         if let Some(known) = locked(&self.resolved).get(&site) {
             return known.clone();
         }
-        let place = locked(&agent.code).advised.get(&site).map(|advised| advised.place.clone())?;
+        let place = {
+            let code = locked(&agent.code);
+            let place = code.advised.get(&site)?.place.clone();
+            match place.kind {
+                // Fields that handles lead to have sites of their own; what is left are elements of arrays.
+                PlaceKind::Indirect => Arc::new(Place::of_access(code.sites.get(site)?, false, true)),
+                _ => place,
+            }
+        };
         let [before, after] = {
             let code = locked(&agent.code);
             place.with_point(&code.classes, Value::Unknown, None, |point| {

@@ -57,6 +57,9 @@ pub(crate) fn subject(finding: &Finding) -> String {
 /// What is wrong, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
+    if let (Kind::Custom, Some(reason)) = (finding.kind, &finding.reason) {
+        return format!("{}: {reason}", subject(finding));
+    }
     let what = match (finding.kind, sure) {
         (Kind::DataRace, false) => "is accessed by two threads without a common lock",
         (Kind::DataRace, true) => "was accessed by two threads at once",
@@ -93,6 +96,8 @@ pub(crate) fn verb(role: &str) -> String {
         "release" | "released" => "releases the lock at".to_owned(),
         "interfere" | "interfered" => "comes in between at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
+        "call" => "makes a call at".to_owned(),
+        "execution" => "is in".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         other => format!("({other}) at"),

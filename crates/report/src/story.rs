@@ -1,7 +1,7 @@
 //! One finding as a short story: what is wrong, who did what where and in which order, what followed, and how to see
 //! it again.
 
-use fissure_model::finding::{Finding, Frame, Site, Status};
+use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
 
 use crate::{
     Report, SourceFinder, columns, excerpt, names, steps,
@@ -127,7 +127,9 @@ impl<'a> Teller<'a> {
 
     fn tell_reason(&self, text: &mut String, finding: &Finding) {
         let width = self.options.width.saturating_sub(7).max(20);
-        let reason = words::clean(finding.reason.as_deref().unwrap_or_default());
+        // What a monitor says is the headline already.
+        let reason = finding.reason.as_deref().filter(|_| finding.kind != Kind::Custom);
+        let reason = words::clean(reason.unwrap_or_default());
         for (at, line) in words::wrap(&reason, width).iter().enumerate() {
             let lead = if at == 0 { "why: " } else { "     " };
             text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));

@@ -7,7 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    ClassSummary, Environment, FieldSummary, Foreign, MethodFacts, Plan, Site, read_summary, rewrite,
+    Advised, ClassSummary, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan, Site,
+    read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -16,6 +17,21 @@ const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
 /// The root of all classes, which nothing may be added to.
 const ROOT: &str = "java/lang/Object";
+
+/// A lock of the library, whose calls are reported as locks.
+const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[(
+    "java/util/concurrent/locks/ReentrantLock",
+    &[("lock", LockCall::Acquire), ("tryLock", LockCall::Try), ("unlock", LockCall::Release)],
+)];
+
+/// What is inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// All that the analyses need.
+    Analyses,
+    /// Both sides of each point, with what is handed over, as monitors that users write may ask for.
+    Monitors,
+}
 
 /// What became of the classes.
 #[derive(Debug, Default)]
@@ -31,7 +47,7 @@ pub(crate) struct Rewriting {
 
 impl Rewriting {
     /// Rewrites the classes.
-    pub(crate) fn of(classes: &[ClassFile]) -> Result<Self> {
+    pub(crate) fn of(classes: &[ClassFile], manner: Manner) -> Result<Self> {
         let mut world = World::default();
         for class in classes.iter().filter(|class| class.name != ROOT) {
             let summary =
@@ -43,24 +59,29 @@ impl Rewriting {
             if class.name == ROOT {
                 rewriting.leave("the root of all classes stays as it is", dotted(ROOT));
             } else {
-                rewriting.add(class, &mut world);
+                rewriting.add(class, manner, &mut world);
             }
         }
         Ok(rewriting)
     }
 
-    fn add(&mut self, class: &ClassFile, world: &mut World) {
-        let plan = Plan {
-            monitors: true,
-            monitor_sites: true,
-            blocks: true,
-            volatiles: true,
-            repetitions: true,
-            waits: true,
-            fields: true,
-            arrays: true,
-            synchronization: true,
-            ..Plan::empty(HOOK)
+    fn add(&mut self, class: &ClassFile, manner: Manner, world: &mut World) {
+        let plan = match manner {
+            Manner::Analyses => Plan {
+                monitors: true,
+                monitor_sites: true,
+                blocks: true,
+                volatiles: true,
+                repetitions: true,
+                waits: true,
+                fields: true,
+                arrays: true,
+                synchronization: true,
+                ..Plan::empty(HOOK)
+            },
+            Manner::Monitors => {
+                Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
+            }
         };
         let start = Instant::now();
         let result = rewrite(&class.bytes, &plan, world);
@@ -117,6 +138,11 @@ impl Environment for World {
     fn site(&mut self, _site: Site<'_>) -> u32 {
         self.sites += 1;
         self.sites
+    }
+
+    fn advise(&mut self, _site: &Site<'_>) -> Option<Advised> {
+        self.sites += 1;
+        Some(Advised { site: self.sites, before: true, after: true, arguments: true })
     }
 
     fn cell(&mut self, _field: &str, _descriptor: &str) -> u32 {
