@@ -33,7 +33,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
 
 use crate::{
     agent::{Agent, Code, agent, guarded, locked},
-    findings::{self, kind_of_object},
+    findings,
     points::{Place, PlaceKind},
     sites::type_name,
     stacks,
@@ -327,7 +327,7 @@ fn select(
     if side.open.is_empty() {
         return (!side.always.is_empty()).then(|| side.always.clone());
     }
-    let kind = (!object.is_null()).then(|| kind_of_object(agent, jni, object));
+    let kind = class_name(agent, jni, object);
     let target = kind.as_deref().map_or(Value::Unknown, Value::Exactly);
     let handed: Option<Vec<Option<String>>> =
         (!arguments.is_null()).then(|| references(agent, jni, place, arguments));
@@ -362,11 +362,51 @@ fn references(agent: &Agent, jni: Jni, place: &Place, arguments: jobject) -> Vec
     (0..count)
         .map(|at| {
             let object = jni.element(arguments, at)?;
-            let kind = kind_of_object(agent, jni, object);
+            let kind = class_name(agent, jni, object);
             jni.forget(object);
-            Some(kind)
+            kind
         })
         .collect()
+}
+
+/// The class of an object as pointcuts name it; what they ask about it is known from then on.
+fn class_name(agent: &Agent, jni: Jni, object: jobject) -> Option<String> {
+    if object.is_null() {
+        return None;
+    }
+    let class = jni.class_of(object);
+    let name = agent.tool.class_name(class)?;
+    let name = if name.starts_with('[') {
+        type_name(&name)
+    } else {
+        learn(agent, jni, class, 0);
+        name.replace('/', ".")
+    };
+    jni.forget(class);
+    Some(name)
+}
+
+/// Takes note of the supertypes of a class whose file never came by: hidden ones, such as those of lambdas.
+fn learn(agent: &Agent, jni: Jni, class: jclass, depth: usize) {
+    /// No hierarchy is as deep.
+    const DEEPEST: usize = 100;
+    let Some(name) = agent.tool.class_name(class) else { return };
+    let name = name.replace('/', ".");
+    if depth == DEEPEST || locked(&agent.code).classes.knows(&name) {
+        return;
+    }
+    let mut direct = agent.tool.interfaces(class);
+    direct.extend(jni.superclass(class));
+    let names: Vec<String> = direct
+        .iter()
+        .filter_map(|&class| agent.tool.class_name(class))
+        .map(|name| name.replace('/', "."))
+        .collect();
+    locked(&agent.code).classes.add_supertypes(name, names);
+    for class in direct {
+        learn(agent, jni, class, depth + 1);
+        jni.forget(class);
+    }
 }
 
 fn is_reference(of_type: &str) -> bool {

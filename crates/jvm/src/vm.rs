@@ -126,6 +126,16 @@ impl Tool {
         tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
     }
 
+    /// The interfaces that a class names itself.
+    pub(crate) fn interfaces(self, class: jclass) -> Vec<jclass> {
+        let mut count = 0;
+        let mut interfaces: *mut jclass = ptr::null_mut();
+        if !tool!(self, GetImplementedInterfaces, class, &mut count, &mut interfaces) {
+            return Vec::new();
+        }
+        self.take_table(interfaces, count)
+    }
+
     /// The fields that a class declares, without initializing it.
     pub(crate) fn fields(self, class: jclass) -> Vec<DeclaredField> {
         let mut count = 0;

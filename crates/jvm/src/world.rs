@@ -32,6 +32,16 @@ impl Classes {
         self.known.insert(dotted(&summary.name), Known { supertypes, fields });
     }
 
+    /// Whether a class was loaded while Fissure looked on, or was added.
+    pub(crate) fn knows(&self, class: &str) -> bool {
+        class == "java.lang.Object" || self.known.contains_key(class)
+    }
+
+    /// Adds a class of which only its direct supertypes are known; all names with dots.
+    pub(crate) fn add_supertypes(&mut self, class: String, supertypes: Vec<String>) {
+        self.known.entry(class).or_insert_with(|| Known { supertypes, fields: FxHashMap::default() });
+    }
+
     /// The class that declares a field, looked for from `class` on upwards, and the field's access flags.
     pub(crate) fn declaring(&self, class: &str, name: &str, descriptor: &str) -> Option<(&str, u16)> {
         let key = (name.to_owned(), descriptor.to_owned());

@@ -4,6 +4,8 @@ use std::fmt;
 
 use rhai::{EvalAltResult, Position};
 
+use crate::monitor::Ending;
+
 /// Why a script cannot be used at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", place(*.line, *.column))]
@@ -43,7 +45,7 @@ impl LoadError {
 
 impl Stopped {
     /// What became of a script, in words of its own.
-    pub(crate) fn from_result(error: &EvalAltResult, is_out_of_memory: bool) -> Stopped {
+    pub(crate) fn from_result(error: &EvalAltResult, ending: Ending) -> Stopped {
         let mut innermost = error;
         let mut position = error.position();
         while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = innermost {
@@ -53,7 +55,8 @@ impl Stopped {
             }
         }
         let problem = match innermost {
-            _ if is_out_of_memory => "it used too much memory".to_owned(),
+            _ if ending == Ending::Memory => "it used too much memory".to_owned(),
+            _ if ending == Ending::Time => "it did not come to an end (too long for one event)".to_owned(),
             EvalAltResult::ErrorTooManyOperations(_) => {
                 "it did not come to an end (too many operations for one event)".to_owned()
             }

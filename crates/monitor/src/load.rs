@@ -10,10 +10,12 @@ use rhai::{
 use crate::{
     error::complain,
     event::When,
-    monitor::{Advice, Limits, Shared, is_beyond},
+    monitor::{Advice, Ending, Limits, Shared, is_beyond},
     values::{self, Place, Told, places},
 };
 
+/// Every so many operations it is looked at the clock.
+const OPERATIONS_PER_LOOK: u64 = 256;
 /// How deep functions may call each other.
 const DEEPEST_CALLS: usize = 64;
 
@@ -31,18 +33,20 @@ pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
         .disable_symbol("eval")
         .set_max_operations(limits.operations)
         .set_max_call_levels(DEEPEST_CALLS)
-        .set_max_expr_depths(128, 64)
-        .set_max_array_size(limits.elements)
-        .set_max_map_size(limits.elements)
-        .set_max_string_size(limits.text);
+        .set_max_expr_depths(128, 64);
     let watched = shared.clone();
-    engine.on_progress(move |_| {
+    engine.on_progress(move |operations| {
         if is_beyond(limits.memory) {
-            watched.is_out_of_memory.set(true);
+            watched.ending.set(Ending::Memory);
+            return Some(Dynamic::UNIT);
+        }
+        if operations % OPERATIONS_PER_LOOK == 0 && watched.began.get().elapsed() > limits.time {
+            watched.ending.set(Ending::Time);
             return Some(Dynamic::UNIT);
         }
         None
     });
+    bounded(&mut engine, limits.memory);
     let printing = shared.clone();
     engine.on_print(move |line| printing.outside.print(line));
     let debugging = shared.clone();
@@ -51,6 +55,37 @@ pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
     advices(&mut engine, shared);
     reports(&mut engine, shared);
     engine
+}
+
+/// Memory is looked at between operations. Those that can fill it in one go are not there, or say how much they would need. (Rhai's own
+/// bounds on sizes walk through a whole array each time something is added to it.)
+fn bounded(engine: &mut Engine, memory: usize) {
+    type Refusal = Result<(), Box<EvalAltResult>>;
+    fn refuse(name: &str) -> Refusal {
+        Err(complain(format!("monitors have no {name}(…)")))
+    }
+    engine.register_fn("pad", |_: &mut Array, _: i64, _: Dynamic| refuse("pad"));
+    engine.register_fn("pad", |_: &mut ImmutableString, _: i64, _: char| refuse("pad"));
+    engine.register_fn("pad", |_: &mut ImmutableString, _: i64, _: ImmutableString| refuse("pad"));
+    engine.register_fn("blob", |_: i64| refuse("blob"));
+    engine.register_fn("blob", |_: i64, _: i64| refuse("blob"));
+    let replaced = move |text: &mut ImmutableString, from: &str, to: &str| -> Refusal {
+        let size = text.len().saturating_add(text.matches(from).count().saturating_mul(to.len()));
+        if size > memory {
+            return Err(complain("it used too much memory".to_owned()));
+        }
+        *text = text.replace(from, to).into();
+        Ok(())
+    };
+    engine.register_fn(
+        "replace",
+        move |text: &mut ImmutableString, from: ImmutableString, to: ImmutableString| {
+            replaced(text, &from, &to)
+        },
+    );
+    engine.register_fn("replace", move |text: &mut ImmutableString, from: char, to: ImmutableString| {
+        replaced(text, from.encode_utf8(&mut [0; 4]), &to)
+    });
 }
 
 fn advices(engine: &mut Engine, shared: &Rc<Shared>) {

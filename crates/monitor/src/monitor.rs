@@ -5,6 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use fissure_model::{
@@ -39,15 +40,13 @@ pub struct Limits {
     pub operations: u64,
     /// Bytes that all its values take together.
     pub memory: usize,
-    /// Elements of one array or map, those inside of it included.
-    pub elements: usize,
-    /// Bytes of the texts in one value.
-    pub text: usize,
+    /// Time for one event; operations differ in how long they take.
+    pub time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { operations: 1_000_000, memory: 256 << 20, elements: 1 << 18, text: 16 << 20 }
+        Limits { operations: 1_000_000, memory: 256 << 20, time: Duration::from_secs(10) }
     }
 }
 
@@ -81,7 +80,17 @@ pub(crate) struct Shared {
     /// The event at hand.
     pub(crate) now: RefCell<Option<Rc<Facts>>>,
     pub(crate) findings: RefCell<Findings>,
-    pub(crate) is_out_of_memory: Cell<bool>,
+    /// When the script was called last.
+    pub(crate) began: Cell<Instant>,
+    pub(crate) ending: Cell<Ending>,
+}
+
+/// Why a script that did nothing wrong by itself was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    None,
+    Memory,
+    Time,
 }
 
 /// A monitor at work. It stays on the thread that loaded it.
@@ -118,7 +127,8 @@ impl Monitor {
             is_loading: Cell::new(true),
             now: RefCell::default(),
             findings: RefCell::default(),
-            is_out_of_memory: Cell::new(false),
+            began: Cell::new(Instant::now()),
+            ending: Cell::new(Ending::None),
         });
         let engine = load::engine(&shared, limits);
         let script =
@@ -235,10 +245,11 @@ impl Monitor {
         work: impl FnOnce(&Engine, &AST) -> Result<(), Box<rhai::EvalAltResult>>,
     ) -> Result<(), Stopped> {
         let (engine, script) = (&self.engine, &self.script);
+        self.shared.began.set(Instant::now());
         let result = counted(|| catch_unwind(AssertUnwindSafe(|| work(engine, script))));
         let stopped = match result {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => Stopped::from_result(&error, self.shared.is_out_of_memory.get()),
+            Ok(Err(error)) => Stopped::from_result(&error, self.shared.ending.get()),
             Err(_) => Stopped {
                 line: 0,
                 column: 0,

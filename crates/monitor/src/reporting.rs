@@ -3,7 +3,7 @@
 use fissure_model::finding::{Finding, Kind, Status, fingerprint};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::values::{Facts, Place, Told, site};
+use crate::values::{Facts, Place, Told};
 
 /// Findings beyond this number are not kept: a message with a number in it would make one each time.
 const MOST_FINDINGS: usize = 1000;
@@ -23,14 +23,10 @@ impl Findings {
     pub(crate) fn add(&mut self, monitor: &str, told: Told, now: Option<&Facts>) -> Option<Finding> {
         let spot = now.map(|facts| &*facts.event.spot);
         let object = now.and_then(|facts| facts.event.object.as_ref());
-        let subject = told.subject.unwrap_or_else(|| match (spot, object) {
-            (Some(spot), _) if !spot.member.is_empty() => spot.member.clone(),
-            (Some(spot), Some(object)) => {
-                let name = object.name.split('@').next().unwrap_or_default();
-                if name.is_empty() { site(spot) } else { name.to_owned() }
-            }
-            (Some(spot), None) => site(spot),
-            (None, _) => monitor.to_owned(),
+        let subject = told.subject.unwrap_or_else(|| match spot {
+            Some(spot) if !spot.member.is_empty() => spot.member.clone(),
+            Some(spot) => format!("{}.{}", spot.class, spot.method),
+            None => monitor.to_owned(),
         });
         let id = fingerprint(&["custom", monitor, &subject, &told.message]);
         let number = object.map_or(0, |object| object.number);

@@ -1,6 +1,6 @@
 //! What scripts can do, what is said about those that cannot be used, and how those that go wrong are stopped.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use fissure_model::finding::{Finding, HeldLock};
 
@@ -31,7 +31,7 @@ impl Outside for Listener {
 
 fn load(source: &str) -> (Result<Monitor, String>, Rc<Listener>) {
     let listener = Rc::new(Listener::default());
-    let limits = Limits { operations: 20_000, memory: 1 << 20, elements: 2000, text: 1 << 18 };
+    let limits = Limits { operations: 20_000, memory: 1 << 20, time: Duration::from_secs(60) };
     let monitor = Monitor::load("test.rhai", source, limits, listener.clone());
     (monitor.map_err(|error| error.to_string()), listener)
 }
@@ -196,8 +196,11 @@ fn scripts_that_go_wrong_are_stopped_and_the_reason_is_told() {
     check_stopped("let s = \"x\"; loop { s += s; }", "too much memory");
     check_stopped("e.object_state.text = \"0123456789abcdef\".to_upper() + e.object;", "too much memory");
     check_stopped("e.object_state.place = e.place;", "too much memory");
-    check_stopped("[].pad(1000000000, 1);", "too much memory");
-    check_stopped("let s = \"\"; s.pad(1000000000, 'x');", "too much memory");
+    check_stopped("[].pad(1000000000, 1);", "have no pad");
+    check_stopped("let s = \"\"; s.pad(1000000000, 'x');", "have no pad");
+    check_stopped("let s = \"a\"; loop { s.replace(\"a\", s + s); }", "too much memory");
+    check_stopped("blob(1000000000, 1);", "have no blob");
+    check_stopped("loop { all.push(1); }", "did not come to an end");
     check_stopped("report(#{ message: \"m\", what: 1 });", "a report has no 'what'");
     check_stopped("report(#{ message: \"m\", places: [1] });", "'e.place'");
     check_stopped("before(\"lock()\", |e| 0);", "belongs at the top level");
