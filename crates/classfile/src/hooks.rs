@@ -108,21 +108,26 @@ pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Objec
 /// A method is about to be called that the plan announces: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
+/// A method begins: the site.
+pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
+/// It ends, normally or not: the site of its beginning.
+pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
+
 /// A point is about to be reached: the object or null, the site.
-pub const BEFORE: Hook = Hook::new(40, "before", "(Ljava/lang/Object;I)V");
+pub const BEFORE: Hook = Hook::new(42, "before", "(Ljava/lang/Object;I)V");
 /// It has been reached.
-pub const AFTER: Hook = Hook::new(41, "after", "(Ljava/lang/Object;I)V");
+pub const AFTER: Hook = Hook::new(43, "after", "(Ljava/lang/Object;I)V");
 /// An element of an array is about to be accessed: the array, the index, the site.
-pub const BEFORE_ELEMENT: Hook = Hook::new(42, "beforeElement", "(Ljava/lang/Object;II)V");
+pub const BEFORE_ELEMENT: Hook = Hook::new(44, "beforeElement", "(Ljava/lang/Object;II)V");
 /// It has been accessed.
-pub const AFTER_ELEMENT: Hook = Hook::new(43, "afterElement", "(Ljava/lang/Object;II)V");
+pub const AFTER_ELEMENT: Hook = Hook::new(45, "afterElement", "(Ljava/lang/Object;II)V");
 /// A lock was tried: whether it was got, the lock, the site.
-pub const AFTER_TRY: Hook = Hook::new(44, "afterTry", "(ZLjava/lang/Object;I)V");
+pub const AFTER_TRY: Hook = Hook::new(46, "afterTry", "(ZLjava/lang/Object;I)V");
 /// A reference that is handed over at the point that is reported next.
-pub const ARGUMENT: Hook = Hook::new(45, "argument", "(Ljava/lang/Object;)V");
+pub const ARGUMENT: Hook = Hook::new(47, "argument", "(Ljava/lang/Object;)V");
 
 /// All of them.
-pub const ALL: [Hook; 46] = [
+pub const ALL: [Hook; 48] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -163,6 +168,8 @@ pub const ALL: [Hook; 46] = [
     ELEMENT_READ,
     ELEMENT_WRITE,
     CALL_AT,
+    UNIT_ENTER,
+    UNIT_EXIT,
     BEFORE,
     AFTER,
     BEFORE_ELEMENT,

@@ -91,6 +91,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             lines: &mut scratch.lines,
             sources: &mut scratch.sources,
             reported: &mut scratch.reported,
+            unit: None,
         };
         instrumenter.run()?;
         if instrumenter.edits.is_empty() {
@@ -116,6 +117,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             edits: &scratch.edits,
             pool,
             handler: method.has_end().then_some(method.handler_needs()),
+            covered_from: method.covered_from(),
             needs_frames: class.major >= 50,
         };
         let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
@@ -156,7 +158,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             (self.plan.monitors || advised.has_lock()) && member.access & ACC_SYNCHRONIZED != 0;
         let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let needs_constructor = is_constructor && (self.plan.fields || self.plan.advice);
+        let needs_constructor = is_constructor && (self.plan.fields || self.plan.units || self.plan.advice);
         let facts = match code.frames {
             Some(frames)
                 if !is_static && (is_synchronized || has_probes || needs_constructor || has_advice) =>
@@ -240,6 +242,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             };
             self.environment.is_atomic(&facts)
         };
+        // A constructor in which it cannot be told when there is an object has no end that could be told.
+        let is_unit = self.plan.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
             class_name: self.class_name_text,
             name: text(name),
@@ -250,6 +254,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             lock,
             is_controlled: self.plan.control.is_some(),
             is_block,
+            is_unit,
+            is_constructor,
             region,
             probes,
             advised,

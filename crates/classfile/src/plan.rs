@@ -16,10 +16,13 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
+    /// call of another one.
+    pub units: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
-    /// the class its shadow fields.
+    /// the class its shadow fields. Under control every single access is reported, and with nothing but its object and site.
     pub fields: bool,
     /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
@@ -53,6 +56,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            units: false,
             waits: false,
             fields: false,
             arrays: false,
@@ -70,7 +74,8 @@ impl<'a> Plan<'a> {
 
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
-        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks || self.advice)
+        let has_accesses = self.fields || self.arrays || self.advice;
+        !(self.monitors || self.waits || has_accesses || self.blocks || self.units)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()
@@ -303,6 +308,8 @@ pub enum SiteKind {
     Block,
     /// A method runs.
     Execution,
+    /// A method begins, whatever it is.
+    Unit,
     /// A method is called: one that a hook stands in for, that is announced, or that is asked about.
     Call,
 }

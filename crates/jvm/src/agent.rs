@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 use fissure_analysis::lockset::Machine;
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
+    goal::Goal,
     record::Record,
-    settings::{Pair, Settings},
+    settings::Settings,
 };
 
 use crate::{
@@ -196,8 +197,8 @@ impl Agent {
         number
     }
 
-    /// The pair of acquires that is looked for.
-    pub(crate) fn target(&self) -> Option<&Pair> {
+    /// What a controlled run looks for.
+    pub(crate) fn goal(&self) -> Option<&Goal> {
         self.settings.control.as_ref()?.target.as_ref()
     }
 

@@ -5,14 +5,14 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, read_summary,
-    rewrite,
+    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, SiteTarget,
+    read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
     pointcut::{FieldPoint, Value},
-    settings::{AtomizerSettings, Order, Watch},
+    settings::{AccessPoints, AtomizerSettings, Order, Watch},
 };
 
 use crate::{
@@ -58,6 +58,13 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
+    let points =
+        agent.settings.control.as_ref().filter(|_| in_scope).map_or((false, false, false), |control| {
+            (control.accesses != AccessPoints::None, control.accesses == AccessPoints::All, control.units)
+        });
+    let (has_points, has_element_points, has_units) = points;
+    let control_probes =
+        if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name) && monitor.is_none_or(Watcher::needs_locks),
@@ -66,17 +73,18 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
-        volatiles: atomizer.is_some(),
+        volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
+        units: has_units,
         waits: !is_controlled && monitor.is_none(),
-        fields: watched,
-        arrays: watched && agent.settings.watch == Watch::All,
+        fields: watched || has_points,
+        arrays: watched && agent.settings.watch == Watch::All || has_element_points,
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
-            control::probes(name, agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
+            &control_probes
         } else {
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
@@ -104,14 +112,18 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if in_scope {
         agent.counts.classes_in_scope.fetch_add(1, Ordering::Relaxed);
         if let Some(summary) = &summary {
-            let is_watched = watched && result.is_ok();
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
-            // Under control volatile fields alone are followed.
-            let is_known = is_watched || is_controlled && result.is_ok();
+            let following = match result {
+                Err(_) => Following::Nothing,
+                Ok(_) if has_points => Following::Points,
+                // Under control volatile fields alone are followed.
+                Ok(_) if watched || is_controlled => Following::State { volatiles: atomizer.is_some() },
+                Ok(_) => Following::Nothing,
+            };
             if monitor.is_some() {
                 observe(&mut code, loader, summary);
             } else {
-                register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
+                register(&mut code, loader, summary, following, outcome);
             }
         }
     }
@@ -143,14 +155,25 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
     }
 }
 
+/// What is followed of the fields of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Following {
+    Nothing,
+    /// Every access.
+    Points,
+    /// A state is kept for each, for volatile ones only if they are like others.
+    State {
+        volatiles: bool,
+    },
+}
+
 /// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
 /// without any code that had to be rewritten has them watched as well.
 fn register(
     code: &mut Code,
     loader: i64,
     summary: &ClassSummary,
-    is_watched: bool,
-    has_volatiles: bool,
+    following: Following,
     outcome: Option<&Outcome>,
 ) {
     let mut members = FxHashMap::default();
@@ -162,8 +185,10 @@ fn register(
         }
         let plain = field.access & FINAL == 0;
         let member = match outcome {
-            _ if !is_watched => Member::Unwatched,
-            _ if is_volatile && !has_volatiles => Member::Volatile,
+            _ if following == Following::Nothing => Member::Unwatched,
+            _ if following == Following::Points && plain => Member::Point,
+            _ if following == Following::Points => Member::Unwatched,
+            _ if is_volatile && following == (Following::State { volatiles: false }) => Member::Volatile,
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
@@ -219,6 +244,7 @@ impl ClassEnvironment<'_> {
             loader: self.loader,
             kind: site.kind,
             target: target(&site.target),
+            is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
         })
     }
 
@@ -245,7 +271,7 @@ impl Environment for ClassEnvironment<'_> {
                 &self.class,
                 is_application,
                 scope::is_jdk(&self.class),
-                self.agent.target(),
+                self.agent.goal(),
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }

@@ -62,7 +62,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                     i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
                 }
                 Member::Observed { .. } => 0,
-                Member::Volatile | Member::Unwatched => return None,
+                Member::Volatile | Member::Point | Member::Unwatched => return None,
             };
             let target = Target::Field {
                 class: name.as_str().into(),
@@ -106,7 +106,7 @@ fn watched<'f>(
             Member::Cell(_) => wanted.is_static,
             Member::Shadowed { .. } => !wanted.is_static,
             Member::Observed { is_static } => *is_static == wanted.is_static,
-            Member::Volatile | Member::Unwatched => false,
+            Member::Volatile | Member::Point | Member::Unwatched => false,
         };
         fits.then(|| (field, member.clone()))
     };

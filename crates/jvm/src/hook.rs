@@ -49,8 +49,11 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureMonitor",
     "FissureEngine",
     "FissureHook",
-    "FissureControl$Lock",
+    "FissureChance",
+    "FissureControl$Numbered",
     "FissureControl$Locks",
+    "FissureControl$Objects",
+    "FissureControl$Waits",
     "FissureControl",
 ];
 

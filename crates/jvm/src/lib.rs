@@ -27,6 +27,7 @@ mod registry;
 mod scope;
 mod sites;
 mod stacks;
+mod tested;
 mod vm;
 mod world;
 

@@ -55,7 +55,7 @@ impl Place {
             (SiteKind::Write, _) => PlaceKind::Set,
             (SiteKind::Enter | SiteKind::EnterMethod, _) => PlaceKind::Lock,
             (SiteKind::Exit | SiteKind::ExitMethod, _) => PlaceKind::Unlock,
-            (SiteKind::Block | SiteKind::Execution, _) => PlaceKind::Execution,
+            (SiteKind::Block | SiteKind::Unit | SiteKind::Execution, _) => PlaceKind::Execution,
             (SiteKind::Call, _) => PlaceKind::Call,
         };
         let place = Place::nowhere(kind, class);

@@ -16,6 +16,7 @@ const JDK: &[&str] =
 /// Test frameworks, build tools, agents and libraries that nearly every program carries along.
 const LIBRARIES: &[&str] = &[
     "ch.qos.logback.",
+    "com.esotericsoftware.",
     "com.fasterxml.jackson.",
     "com.google.common.",
     "com.google.gson.",
@@ -63,6 +64,11 @@ const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 /// Whether a class, by its name with dots, is one of the JDK's.
 pub(crate) fn is_jdk(class: &str) -> bool {
     JDK.iter().any(|prefix| class.starts_with(prefix))
+}
+
+/// Whether a class, by its name with dots, is neither the application's own nor one that is taken for it.
+pub(crate) fn is_library(class: &str) -> bool {
+    is_jdk(class) || LIBRARIES.iter().any(|prefix| class.starts_with(prefix))
 }
 
 /// Libraries whose synchronized methods are as much a matter of the application as the JDK's collections. Others, such as
@@ -121,7 +127,7 @@ impl Scope {
         if begins(NEVER) {
             return false;
         }
-        let is_application = !begins(JDK) && !begins(LIBRARIES);
+        let is_application = !is_library(class);
         if self.pointcuts.is_empty() {
             return is_application;
         }

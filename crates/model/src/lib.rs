@@ -8,6 +8,7 @@
 pub mod coverage;
 pub mod event;
 pub mod finding;
+pub mod goal;
 pub mod ids;
 pub mod interleaving;
 pub mod pattern;

@@ -82,7 +82,10 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     if let Some(blocks) = blocks(&report.coverage) {
         summary.say("fissure: ", &blocks);
     }
-    summary.say("fissure: ", &coverage(&report.coverage, options.verbose));
+    // Harnesses of objects run without anybody watching; what was executed is told with each.
+    if report.coverage.jvms > 0 || report.problem.is_some() {
+        summary.say("fissure: ", &coverage(report, options.verbose));
+    }
     summary.text
 }
 
@@ -228,9 +231,27 @@ fn blocks(coverage: &Coverage) -> Option<String> {
     Some(format!("{blocks} ran ({executions}), {always}"))
 }
 
-pub(crate) fn coverage(coverage: &Coverage, verbose: bool) -> String {
+/// The JVMs of a hunt run the same program, so that sums would say little.
+fn controlled(coverage: &Coverage) -> String {
+    let each = |sum: u64, one: &str, many: &str| words::count(sum.div_ceil(coverage.jvms), one, many);
+    let parts = [
+        format!("{} in scope", each(coverage.classes_in_scope, "class", "classes")),
+        each(coverage.threads, "thread", "threads"),
+        each(coverage.lock_operations, "step", "steps"),
+    ];
+    let jvms = words::count(coverage.jvms, "JVM", "JVMs");
+    let manner = if coverage.jvms == 1 { "with" } else { "each with about" };
+    format!("controlled {jvms}, {manner} {}", words::list(&parts))
+}
+
+/// What was watched, or for a hunt, what was controlled.
+pub(crate) fn coverage(report: &Report, verbose: bool) -> String {
+    let coverage = &report.coverage;
     if coverage.jvms == 0 {
         return "watched no JVM".to_owned();
+    }
+    if !report.seeds.is_empty() && coverage.locations == 0 {
+        return controlled(coverage);
     }
     let mut parts = vec![
         words::count(coverage.jvms, "JVM", "JVMs"),

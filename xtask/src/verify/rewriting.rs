@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    Advised, ClassSummary, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan, Site,
-    read_summary, rewrite,
+    Advised, Call, ClassSummary, Control, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan,
+    Region, Site, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -24,13 +24,54 @@ const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[(
     &[("lock", LockCall::Acquire), ("tryLock", LockCall::Try), ("unlock", LockCall::Release)],
 )];
 
-/// What is inserted.
+/// The call that a hook stands in for under control.
+pub(crate) const WAIT: Call<'static> = Call {
+    class: None,
+    name: "wait",
+    descriptor: "(J)V",
+    hook_method: "waitOn",
+    hook_descriptor: "(Ljava/lang/Object;JI)V",
+    site: true,
+};
+
+/// What the agent may be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
-    /// All that the analyses need.
-    Analyses,
-    /// Both sides of each point, with what is handed over, as monitors that users write may ask for.
-    Monitors,
+pub(crate) enum Purpose {
+    /// To watch threads, with everything that any analysis needs.
+    Watch,
+    /// To control them, with every point at which they may stop.
+    Control,
+    /// To tell a monitor that a user wrote of both sides of each point, with what is handed over.
+    Monitor,
+}
+
+impl Purpose {
+    fn plan(self) -> Plan<'static> {
+        let both = Plan {
+            monitors: true,
+            monitor_sites: true,
+            blocks: true,
+            volatiles: true,
+            fields: true,
+            arrays: true,
+            synchronization: true,
+            ..Plan::empty(HOOK)
+        };
+        match self {
+            Purpose::Monitor => {
+                Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
+            }
+            Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
+            Purpose::Control => Plan {
+                units: true,
+                control: Some(Control {
+                    calls: &[WAIT],
+                    regions: &[Region { method: "loadClass", descriptor: None }],
+                }),
+                ..both
+            },
+        }
+    }
 }
 
 /// What became of the classes.
@@ -47,7 +88,7 @@ pub(crate) struct Rewriting {
 
 impl Rewriting {
     /// Rewrites the classes.
-    pub(crate) fn of(classes: &[ClassFile], manner: Manner) -> Result<Self> {
+    pub(crate) fn of(classes: &[ClassFile], purpose: Purpose) -> Result<Self> {
         let mut world = World::default();
         for class in classes.iter().filter(|class| class.name != ROOT) {
             let summary =
@@ -59,32 +100,15 @@ impl Rewriting {
             if class.name == ROOT {
                 rewriting.leave("the root of all classes stays as it is", dotted(ROOT));
             } else {
-                rewriting.add(class, manner, &mut world);
+                rewriting.add(class, &purpose.plan(), &mut world);
             }
         }
         Ok(rewriting)
     }
 
-    fn add(&mut self, class: &ClassFile, manner: Manner, world: &mut World) {
-        let plan = match manner {
-            Manner::Analyses => Plan {
-                monitors: true,
-                monitor_sites: true,
-                blocks: true,
-                volatiles: true,
-                repetitions: true,
-                waits: true,
-                fields: true,
-                arrays: true,
-                synchronization: true,
-                ..Plan::empty(HOOK)
-            },
-            Manner::Monitors => {
-                Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
-            }
-        };
+    fn add(&mut self, class: &ClassFile, plan: &Plan<'_>, world: &mut World) {
         let start = Instant::now();
-        let result = rewrite(&class.bytes, &plan, world);
+        let result = rewrite(&class.bytes, plan, world);
         self.time += start.elapsed();
         let outcome = match result {
             Ok(Some(outcome)) => outcome,
