@@ -178,7 +178,6 @@ fn accesses_calls_and_executions_are_told_as_the_pointcut_says() {
         &at("set(* *.log) && element()", "`${e.field} ${e.variable}`"),
         &["Points.log [0]", "Points.log [1]"],
     );
-    check_printed(&at("call(* keep(String, ..))", "e.line"), &[]);
     check_printed(&at("call(* keep(..)) && args(String, int)", "e.line"), &["50"]);
     check_printed(&at("call(* keep(..)) && args(Account, ..)", "e.line"), &["51"]);
     check_printed(&at("execution(* keep(Object, int)) && args(Account, int)", "e.method"), &["Points.keep"]);
@@ -268,10 +267,10 @@ fn findings_of_monitors_come_out_in_all_formats() {
 fn monitors_that_go_wrong_are_stopped_and_the_program_goes_on() {
     check_stopped("throw \"enough\";", "line 3, column 1: it threw 'enough'");
     check_stopped("loop {}", "it did not come to an end");
-    check_stopped("loop { all.push(\"x\".to_upper()); }", "line 3");
+    check_stopped("loop { all.push(\"x\".to_upper()); }", "it did not come to an end");
     check_stopped(
         "e.thread_state.text = \"x\"; loop { e.thread_state.text += e.thread_state.text; }",
-        "line 3",
+        "it used too much memory",
     );
     check_stopped("fn_that_is_not_there(e);", "line 3, column 1: Function not found");
 }
