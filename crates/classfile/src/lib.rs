@@ -9,6 +9,8 @@
 mod accessors;
 mod additions;
 mod advice;
+#[cfg(test)]
+mod advice_tests;
 mod annotations;
 mod bytes;
 mod class;

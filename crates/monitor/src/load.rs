@@ -40,7 +40,7 @@ pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
             watched.ending.set(Ending::Memory);
             return Some(Dynamic::UNIT);
         }
-        if operations % OPERATIONS_PER_LOOK == 0 && watched.began.get().elapsed() > limits.time {
+        if operations.is_multiple_of(OPERATIONS_PER_LOOK) && watched.began.get().elapsed() > limits.time {
             watched.ending.set(Ending::Time);
             return Some(Dynamic::UNIT);
         }
