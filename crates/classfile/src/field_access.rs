@@ -106,6 +106,9 @@ impl<'a> FieldTable<'a> {
             if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
+            if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
+                continue;
+            }
             if plan.control.is_some() {
                 table.own.insert((name, descriptor), Own::Point);
             } else if field.is_static() {

@@ -129,8 +129,21 @@ pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/l
 /// A field is about to be read, by a thread that may do nothing else any more: the site.
 pub const LOOK_AT: Hook = Hook::new(48, "lookAt", "(I)V");
 
+/// A point is about to be reached: the object or null, the site.
+pub const BEFORE: Hook = Hook::new(49, "before", "(Ljava/lang/Object;I)V");
+/// It has been reached.
+pub const AFTER: Hook = Hook::new(50, "after", "(Ljava/lang/Object;I)V");
+/// An element of an array is about to be accessed: the array, the index, the site.
+pub const BEFORE_ELEMENT: Hook = Hook::new(51, "beforeElement", "(Ljava/lang/Object;II)V");
+/// It has been accessed.
+pub const AFTER_ELEMENT: Hook = Hook::new(52, "afterElement", "(Ljava/lang/Object;II)V");
+/// A lock was tried: whether it was got, the lock, the site.
+pub const AFTER_TRY: Hook = Hook::new(53, "afterTry", "(ZLjava/lang/Object;I)V");
+/// A reference that is handed over at the point that is reported next.
+pub const ARGUMENT: Hook = Hook::new(54, "argument", "(Ljava/lang/Object;)V");
+
 /// All of them.
-pub const ALL: [Hook; 49] = [
+pub const ALL: [Hook; 55] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -180,6 +193,12 @@ pub const ALL: [Hook; 49] = [
     POINT_UNSAFE_READ,
     POINT_UNSAFE_WRITE,
     LOOK_AT,
+    BEFORE,
+    AFTER,
+    BEFORE_ELEMENT,
+    AFTER_ELEMENT,
+    AFTER_TRY,
+    ARGUMENT,
 ];
 
 #[cfg(test)]

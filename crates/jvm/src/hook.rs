@@ -48,6 +48,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureHandles",
     "FissureBlocks",
     "FissureThread",
+    "FissureMonitor",
     "FissureEngine",
     "FissureHook",
     "FissureChance",

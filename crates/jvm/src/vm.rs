@@ -110,7 +110,7 @@ impl Tool {
     }
 
     /// Asks for what the agent needs; virtual-thread support where the JVM has it.
-    pub(crate) fn add_capabilities(self) -> bool {
+    pub(crate) fn add_capabilities(self, object_free: bool) -> bool {
         let mut possible = jvmtiCapabilities::default();
         let _ = tool!(self, GetPotentialCapabilities, &mut possible);
         let mut wanted = jvmtiCapabilities::default();
@@ -119,6 +119,7 @@ impl Tool {
         wanted.set_can_generate_early_vmstart(true);
         wanted.set_can_tag_objects(true);
         wanted.set_can_get_line_numbers(true);
+        wanted.set_can_generate_object_free_events(object_free);
         wanted.set_can_get_source_file_name(true);
         if possible.can_support_virtual_threads() {
             wanted.set_can_support_virtual_threads(true);
@@ -163,6 +164,16 @@ impl Tool {
     pub(crate) fn class_loader(self, class: jclass) -> Option<jobject> {
         let mut loader: jobject = ptr::null_mut();
         tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
+    }
+
+    /// The interfaces that a class names itself.
+    pub(crate) fn interfaces(self, class: jclass) -> Vec<jclass> {
+        let mut count = 0;
+        let mut interfaces: *mut jclass = ptr::null_mut();
+        if !tool!(self, GetImplementedInterfaces, class, &mut count, &mut interfaces) {
+            return Vec::new();
+        }
+        self.take_table(interfaces, count)
     }
 
     /// The fields that a class declares, without initializing it.

@@ -15,6 +15,7 @@ use std::{
 use fissure_model::{
     goal::Goal,
     pattern::Pattern,
+    pointcut::Pointcut,
     record::{Run, RunEnd},
     settings::{Analysis, AtomizerSettings, Control, Order, Settings, Watch},
 };
@@ -37,7 +38,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,
@@ -148,6 +149,7 @@ impl Program<'_> {
             scope: self.scope.to_vec(),
             watch: Watch::Locks,
             order: Order::default(),
+            monitor: None,
             control: Some(control),
             folder: folder.to_string_lossy().into_owned(),
         };
