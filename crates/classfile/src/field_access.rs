@@ -96,6 +96,10 @@ impl<'a> FieldTable<'a> {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
             if !plan.fields {
+                let is_plain = field.access & (ACC_FINAL | ACC_VOLATILE) == 0;
+                if is_plain && follows_volatiles && name != MARKS {
+                    table.own.insert((name, descriptor), Own::Point);
+                }
                 continue;
             }
             let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };

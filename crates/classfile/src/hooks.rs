@@ -126,8 +126,11 @@ pub const POINT_UNSAFE_READ: Hook = Hook::new(46, "pointUnsafeRead", "(Ljava/lan
 /// Something is about to be written by `Unsafe`, or read and written: the same.
 pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
 
+/// A field is about to be read, by a thread that may do nothing else any more: the site.
+pub const LOOK_AT: Hook = Hook::new(48, "lookAt", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 48] = [
+pub const ALL: [Hook; 49] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -176,6 +179,7 @@ pub const ALL: [Hook; 48] = [
     POINT_ELEMENT_WRITE,
     POINT_UNSAFE_READ,
     POINT_UNSAFE_WRITE,
+    LOOK_AT,
 ];
 
 #[cfg(test)]

@@ -399,7 +399,7 @@ impl<'a> Instrumenter<'_, 'a> {
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
-            _ if !self.plan.fields => return Ok(()),
+            _ if !self.plan.fields => return self.look(instruction, is_static),
             _ if is_static && self.method.is_class_initializer && self.plan.control.is_some() => {
                 return Ok(());
             }
@@ -479,6 +479,18 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.code(2, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// A field that others may change is read. Whoever does nothing else waits for somebody.
+    fn look(&mut self, instruction: Instruction, is_static: bool) -> Result<(), MethodError> {
+        let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
+        if !is_read || self.method.is_class_initializer {
+            return Ok(());
+        }
+        let site = self.field_site(instruction, is_static)?;
+        self.edits.code(1, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::LOOK_AT, self.additions)
     }
 
     /// Numbers an access to a field.

@@ -29,7 +29,7 @@ pub struct Plan<'a> {
     pub fields: bool,
     /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
-    /// Report what orders threads: accesses to volatile fields (with `fields`), and monitors once they are entered
+    /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
     pub synchronization: bool,
     /// Take volatile fields for fields like others (with `fields`); `synchronization` is not to be asked for then.

@@ -103,9 +103,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             let following = match result {
                 Err(_) => Following::Nothing,
-                Ok(_) if has_points => Following::Points,
-                // Under control volatile fields alone are followed.
-                Ok(_) if watched || is_controlled => Following::State { volatiles: atomizer.is_some() },
+                Ok(_) if is_controlled => Following::Points { volatiles: has_points },
+                Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
                 Ok(_) => Following::Nothing,
             };
             register(&mut code, loader, summary, following, outcome);
@@ -143,12 +142,20 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Following {
     Nothing,
-    /// Every access.
-    Points,
+    /// Every access, for volatile ones only if they are like others.
+    Points {
+        volatiles: bool,
+    },
     /// A state is kept for each, for volatile ones only if they are like others.
     State {
         volatiles: bool,
     },
+}
+
+impl Following {
+    fn sets_volatiles_apart(self) -> bool {
+        matches!(self, Following::Points { volatiles: false } | Following::State { volatiles: false })
+    }
 }
 
 /// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
@@ -170,9 +177,11 @@ fn register(
         let plain = field.access & FINAL == 0;
         let member = match outcome {
             _ if following == Following::Nothing => Member::Unwatched,
-            _ if following == Following::Points && plain => Member::Point,
-            _ if following == Following::Points => Member::Unwatched,
-            _ if is_volatile && following == (Following::State { volatiles: false }) => Member::Volatile,
+            _ if is_volatile && following.sets_volatiles_apart() => Member::Volatile,
+            _ if matches!(following, Following::Points { .. }) => match plain {
+                true => Member::Point,
+                false => Member::Unwatched,
+            },
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }

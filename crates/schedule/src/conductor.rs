@@ -7,6 +7,7 @@
 //! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
 //! sleeps for real, and a time-out happens only when there is nothing else left to happen.
 
+mod activity;
 mod observed;
 
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
 };
+
+pub use activity::Activity;
 
 use crate::{
     monitor::Lock,
@@ -131,6 +134,8 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
+    /// Time was made to pass while others could run.
+    is_hurried: bool,
 }
 
 impl Conductor {
@@ -153,6 +158,7 @@ impl Conductor {
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
+            is_hurried: false,
         }
     }
 
@@ -193,7 +199,7 @@ impl Conductor {
             permit: false,
             wake: None,
             calm: false,
-            target: Target::Neither,
+            target: Target::default(),
             aim: Aim::default(),
             got_with: Aim::default(),
             spin: (None, 0),
@@ -310,6 +316,12 @@ impl Conductor {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
+    }
+
+    /// A thread has given a lock back that perhaps another one had got.
+    pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
+        let owner = self.lock(lock).owner.unwrap_or(thread);
+        self.release(owner, lock);
     }
 
     /// A thread has entered a block.
@@ -513,6 +525,11 @@ impl Conductor {
         self.executed
     }
 
+    /// Whether time was made to pass while others could run: what a sleep or a time-out then leads to may never happen otherwise.
+    pub fn is_hurried(&self) -> bool {
+        self.is_hurried
+    }
+
     /// All choices so far.
     pub fn recording(&self) -> &Recording {
         &self.recording
@@ -587,7 +604,7 @@ impl Conductor {
                 step: self.choices,
             };
             match self.strategy.choose(&view, &mut self.random) {
-                Choice::Sleepers if self.pass_time(true) => {}
+                Choice::Sleepers if self.pass_time(true) => self.is_hurried |= !yields,
                 Choice::Sleepers => {
                     let first = self.candidates[0];
                     return self.chosen(first.thread, first.operation);
@@ -726,7 +743,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock, Aim::default());
+                self.strategy.acquired(thread, lock, Target::default(), Aim::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -773,8 +790,8 @@ impl Conductor {
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
         self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        let aim = self.thread(thread).got_with;
-        self.strategy.acquired(thread, lock, aim);
+        let (target, aim) = (self.thread(thread).target, self.thread(thread).got_with);
+        self.strategy.acquired(thread, lock, target, aim);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {

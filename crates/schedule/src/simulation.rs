@@ -23,6 +23,10 @@ pub(crate) enum Does {
     AcquireBetween(u32, u32),
     /// The same, at a site that is to be come in between of.
     AcquireAgain(u32, u32),
+    /// The same, at a site that is to come after another.
+    AcquireLater(u32, u32),
+    /// The same, at that other.
+    AcquireEarlier(u32, u32),
     Release(u32),
     /// Begins an atomic method.
     Enter(u32),
@@ -191,15 +195,23 @@ impl<'a> Run<'a> {
             let site = SiteId(0);
             let now = self.result.conductor.now(false);
             let conductor = &mut self.result.conductor;
-            let mut target = Target::Neither;
+            let mut target = Target::default();
             let operation = match does {
                 Does::Acquire(lock, site) => Operation::Acquire { lock: LockId(lock), site: SiteId(site) },
                 Does::AcquireBetween(lock, site) => {
-                    target = Target::Between;
+                    target.is_between = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::AcquireAgain(lock, site) => {
-                    target = Target::Again;
+                    target.is_again = true;
+                    Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
+                }
+                Does::AcquireLater(lock, site) => {
+                    target.is_later = true;
+                    Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
+                }
+                Does::AcquireEarlier(lock, site) => {
+                    target.is_earlier = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::Wait(lock) => conductor.wait(thread, LockId(lock), None, site),
@@ -297,7 +309,11 @@ impl<'a> Run<'a> {
                 let wake = conductor.take_wake(thread);
                 self.result.wakes.push((thread.0, wake));
             }
-            Does::Acquire(..) | Does::AcquireBetween(..) | Does::AcquireAgain(..) => {
+            Does::Acquire(..)
+            | Does::AcquireBetween(..)
+            | Does::AcquireAgain(..)
+            | Does::AcquireLater(..)
+            | Does::AcquireEarlier(..) => {
                 while let Some(violation) = conductor.take_violation() {
                     self.result.violations.push(violation);
                 }

@@ -2,6 +2,7 @@
 
 mod assetfuzzer;
 mod atomfuzzer;
+mod guided;
 mod orderly;
 mod preemptions;
 mod racefuzzer;
@@ -10,13 +11,14 @@ mod uniform;
 
 pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
+pub use guided::Guided;
 pub use orderly::Orderly;
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::ids::{LockId, ThreadId};
 
 use crate::{operation::Operation, random::Random};
 
@@ -54,12 +56,6 @@ pub struct Aim {
     pub place: u64,
     /// The execution of a unit, as a number.
     pub unit: u64,
-}
-
-impl Candidate {
-    pub(crate) fn acquires(&self) -> Option<(LockId, SiteId)> {
-        Some((self.operation.acquires()?, self.operation.site()?))
-    }
 }
 
 /// What a strategy sees when it chooses.
@@ -103,7 +99,7 @@ pub trait Strategy: Send {
     }
 
     /// A thread has got a lock that it did not hold, by an operation that was this to what is looked for.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _aim: Aim) {}
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _aim: Aim) {}
 
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
