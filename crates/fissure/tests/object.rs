@@ -367,7 +367,6 @@ fn what_cannot_be_tested_is_refused_with_a_sentence() {
     check_refused(&["java.lang.Object"], "no method of java.lang.Object is known to be basic");
     check_refused(&[map, "--method", "bogus"], "has no public method bogus");
     check_refused(&[map, "--method", "reduce"], "reduce(long, BiFunction, BiFunction) cannot be tested");
-    check_refused(&[map, "--schedules", "none"], "invalid value 'none'");
     check_refused(&[map, "--core", "bogus"], "has no public method bogus");
     check_refused(&[map, "--harness", "[put(0,0)"], "expected ';' or ']' at character 10");
     check_refused(&[map, "--harness", "[bogus()]"], "it calls a method that the class does not have");

@@ -71,7 +71,6 @@ const CALLS: &[Call<'static>] = &[
         hook_descriptor: "(Ljava/lang/Object;)Ljava/lang/Thread$State;",
         site: false,
     },
-    // From here on, what is the same in every run; see `plan_for_exploring`.
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
@@ -116,10 +115,10 @@ pub(crate) fn plan() -> Control<'static> {
     CONTROL
 }
 
-/// The same where clocks show the real time.
+/// The same for harnesses: only what lets threads wait and go on, which are the first calls.
 pub(crate) fn plan_for_exploring() -> Control<'static> {
-    let end = CALLS.iter().position(|call| call.hook_method == "nanoTime").unwrap_or(CALLS.len());
-    Control { calls: &CALLS[..end], ..CONTROL }
+    let last = CALLS.iter().position(|call| call.hook_method == "unpark");
+    Control { calls: &CALLS[..last.map_or(0, |last| last + 1)], ..CONTROL }
 }
 
 const fn probe(
