@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 
