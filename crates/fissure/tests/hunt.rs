@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 
@@ -178,4 +178,51 @@ fn command_lines_that_make_no_sense_are_refused() {
         &["replay", "--seed", "1", "--target", "a", "--", "java"],
         "two places are written with a slash",
     );
+}
+
+#[test]
+fn a_replay_takes_the_options_of_the_report() {
+    let place = Place::new();
+    let (code, _) = place.hunt(&["--runs", "4", "--atomic", "TicketCounter.sell"], "TicketCounter");
+    assert_eq!(code, Some(1));
+    let report = place.path("report.json");
+    let replayed = place.replay(&[report.to_str().unwrap()], "TicketCounter");
+    assert_eq!(replayed.status.code(), Some(1), "{}", told(&replayed));
+    assert!(!told(&replayed).contains("departed"), "{}", told(&replayed));
+}
+
+/// Virtual threads are there from Java 21 on; `FISSURE_TEST_JAVAS` names JVMs that have them.
+#[test]
+fn virtual_threads_are_never_passed_over_in_silence() {
+    let place = Place::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/behaviour/VirtualThreads.java");
+    let folder = place.path("classes");
+    let output = Command::new("javac").arg("-d").arg(&folder).arg(source).output().unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+    let javas = std::env::var("FISSURE_TEST_JAVAS").unwrap_or_default();
+    for java in std::iter::once("java").chain(javas.split(':').filter(|java| !java.is_empty())) {
+        let version = Command::new(java).arg("-version").output().unwrap();
+        let version = told(&version);
+        let number = version.split('"').nth(1).and_then(|version| version.split(['.', '-']).next());
+        if number.and_then(|number| number.parse::<u32>().ok()).is_none_or(|number| number < 21) {
+            continue;
+        }
+        let output = place.fissure(&[
+            "hunt",
+            "--runs",
+            "1",
+            "--",
+            java,
+            "-cp",
+            folder.to_str().unwrap(),
+            "VirtualThreads",
+        ]);
+        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+        let words: Vec<String> = told(&output).split_whitespace().map(str::to_owned).collect();
+        assert!(
+            words.join(" ").contains("uses virtual threads, which are not controlled"),
+            "{}",
+            told(&output)
+        );
+    }
 }

@@ -237,6 +237,8 @@ mod tests {
         check(Sketch::default(), Sketch { exit: None, ..Sketch::default() }, &["time limit of 60 s"]);
         let lost = Sketch { uncontrolled: &["one reason", "two"], ..Sketch::default() };
         check(Sketch::default(), lost, &["one reason", "two"]);
+        let virtual_threads = Sketch { uncontrolled: &[VIRTUAL_THREADS], ..Sketch::default() };
+        check(Sketch::default(), virtual_threads, &["Let it use platform threads"]);
         let failing = |failure| Sketch { failures: failure, ..Sketch::default() };
         check(Sketch::default(), failing(&["Boom 7 "]), &["Boom in "]);
         check(Sketch::default(), failing(&["Boom 7 f"]), &[]);

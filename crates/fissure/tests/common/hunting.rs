@@ -56,7 +56,10 @@ pub(crate) fn classes() -> &'static Path {
         let output = Command::new("javac")
             .args(["-g", "-d"])
             .arg(&classes)
-            .args(["AccountTransfer.java", "AccountTransferFixed.java"].map(|name| sources.join(name)))
+            .args(
+                ["AccountTransfer.java", "AccountTransferFixed.java", "TicketCounter.java"]
+                    .map(|name| sources.join(name)),
+            )
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", told(&output));
