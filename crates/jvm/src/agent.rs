@@ -19,8 +19,8 @@ use fissure_model::{
 };
 
 use crate::{
-    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
-    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks, control::Control, explore::Explorer, findings::Findings, memory::Table, output::Output,
+    registry::Registry, scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
 };
 
 /// How many threads have counters of their own; further ones share the last.
@@ -76,6 +76,8 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -131,6 +133,7 @@ impl Agent {
             scope: Scope::new(settings.scope.clone()),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
+            explorer: settings.explore.then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),
