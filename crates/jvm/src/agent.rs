@@ -21,6 +21,7 @@ use fissure_model::{
 use crate::{
     blocks::Blocks,
     control::Control,
+    explore::Explorer,
     findings::Findings,
     memory::Table,
     monitor::{AdvisedSite, Watcher},
@@ -92,6 +93,8 @@ pub(crate) struct Agent {
     pub(crate) control: Option<Control>,
     /// The monitor that the user wrote, if there is one.
     pub(crate) monitor: Option<Watcher>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -155,6 +158,7 @@ impl Agent {
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
             monitor,
+            explorer: settings.explore.then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),

@@ -63,6 +63,10 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
+    /// Leave the schedules that are shown as they were found; otherwise a few more runs make them shorter.
+    #[arg(long)]
+    pub(crate) no_minimise: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
@@ -72,7 +76,7 @@ pub(crate) struct HuntArguments {
 }
 
 /// What decides how a run goes, beside its seed and its target.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SteeringArguments {
     /// Who decides which thread runs. Several, with commas between them, hunt one after the other.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
@@ -224,6 +228,28 @@ impl SteeringArguments {
         }
     }
 
+    /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
+    /// understood are those of another version and change nothing.
+    pub(crate) fn with_defaults(&self, words: &[String]) -> Self {
+        let mut merged = self.clone();
+        for pair in words.chunks(2) {
+            let [option, value] = pair else { break };
+            let is_random = self.strategy.contains(&StrategyName::Random);
+            match option.as_str() {
+                "--strategy" if value == Steering::Random.name() && !is_random => {
+                    merged.strategy = vec![StrategyName::Random];
+                }
+                "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
+                "--points" if value == "volatiles" => merged.points = Points::Volatiles,
+                "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
+                "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
+                "--scope" if self.scope.is_empty() => merged.scope.extend(value.parse::<ScopeList>()),
+                _ => {}
+            }
+        }
+        merged
+    }
+
     /// The options that a replay must repeat, word by word. Of several strategies each finding names its own.
     pub(crate) fn words(&self, strategies: &[Steering]) -> Vec<String> {
         let mut words = Vec::new();
@@ -244,6 +270,9 @@ impl SteeringArguments {
         }
         if self.steps != STEPS {
             add("--steps", self.steps.to_string());
+        }
+        for pattern in &self.atomic {
+            add("--atomic", pattern.to_string());
         }
         for pointcut in ScopeList::all(&self.scope) {
             add("--scope", pointcut.to_string());
@@ -334,7 +363,13 @@ mod tests {
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
-        let words = "--strategy random --pause 0.5 --points volatiles --steps 9 --scope a.B --scope c..*";
-        assert_eq!(chosen.words(&[Steering::Random]).join(" "), words);
+        let chosen = SteeringArguments { atomic: vec!["a.B.m".parse().unwrap()], ..chosen };
+        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..*";
+        let words = chosen.words(&[Steering::Random]);
+        assert_eq!(words.join(" "), text);
+        let read = arguments().with_defaults(&words);
+        assert_eq!(read.words(&[read.strategy().unwrap()]), words);
+        let other = SteeringArguments { steps: 3, ..arguments() }.with_defaults(&words);
+        assert_eq!(other.steps, 3);
     }
 }
