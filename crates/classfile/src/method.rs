@@ -158,8 +158,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             (self.plan.monitors || advised.has_lock()) && member.access & ACC_SYNCHRONIZED != 0;
         let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let needs_constructor =
-            is_constructor && (self.plan.fields || self.plan.points || self.plan.units || self.plan.advice);
+        let plan = self.plan;
+        let needs_constructor = is_constructor && (plan.fields || plan.points || plan.units || plan.advice);
         let facts = match code.frames {
             Some(frames)
                 if !is_static && (is_synchronized || has_probes || needs_constructor || has_advice) =>

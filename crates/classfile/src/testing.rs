@@ -177,7 +177,9 @@ impl Environment for Recorder {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let target = match site.target {
             SiteTarget::Nothing => format!("{:?}", site.kind),
-            SiteTarget::Method { class, name } => format!("{class}.{name}()"),
+            SiteTarget::Method { class, name } | SiteTarget::Called { class, name, .. } => {
+                format!("{class}.{name}()")
+            }
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
             SiteTarget::ArrayElement { source } => source_name(source) + "[]",
             SiteTarget::Indirect { source } => source_name(source) + "->",

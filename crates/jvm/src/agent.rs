@@ -91,10 +91,10 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
-    /// What executes harnesses under one schedule after the other, if that is wanted.
-    pub(crate) explorer: Option<Explorer>,
     /// The monitor that the user wrote, if there is one.
     pub(crate) monitor: Option<Watcher>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -157,8 +157,8 @@ impl Agent {
             scope: Scope::new(settings.scope.clone()),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
-            explorer: settings.explore.then(Explorer::default),
             monitor,
+            explorer: settings.explore.then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),

@@ -423,12 +423,19 @@ fn asks_for_arguments(expression: &Expression) -> bool {
 }
 
 fn held(agent: &Agent, locks: &[i32]) -> Arc<[HeldLock]> {
+    // A lock may be held many times over.
+    let mut different: Vec<i32> = Vec::new();
+    for lock in locks {
+        if !different.contains(lock) {
+            different.push(*lock);
+        }
+    }
     let names = locked(&agent.names);
     let named = |&lock: &i32| HeldLock {
         name: names.locks.get(lock.unsigned_abs() as usize).cloned().unwrap_or_default(),
         shared: lock < 0,
     };
-    locks.iter().map(named).collect()
+    different.iter().map(named).collect()
 }
 
 /// The place of a site that a class got, with what the monitor must know of it.

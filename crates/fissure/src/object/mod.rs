@@ -123,6 +123,7 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
         scope: package.into_iter().collect(),
         watch: Watch::Locks,
         order: Order::StartJoin,
+        monitor: None,
         control: None,
         monitor: None,
         folder: setup.folder.to_string_lossy().into_owned(),

@@ -106,7 +106,7 @@ fn has_points(agent: &Agent, class: &str) -> bool {
         return !class.starts_with("fissure.object.");
     }
     let package = class.rfind('.').map_or("", |end| &class[..=end]);
-    BUILDING_BLOCKS.contains(&package) || agent.scope.covers(class)
+    BUILDING_BLOCKS.contains(&package) || agent.settings.scope.iter().any(|pointcut| pointcut.names(class))
 }
 
 /// Rewrites a class; `None` if it stays as it is.
