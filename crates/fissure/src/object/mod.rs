@@ -125,7 +125,6 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
         order: Order::StartJoin,
         monitor: None,
         control: None,
-        monitor: None,
         folder: setup.folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;
