@@ -67,7 +67,11 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..options.busy {
-            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let differing = bench.compare_all(&names, &options);
         is_over.store(true, Ordering::Relaxed);
