@@ -22,6 +22,7 @@ mod descriptor;
 mod edits;
 mod error;
 mod field_access;
+pub mod flow;
 mod frame_reader;
 mod frames;
 pub mod hooks;

@@ -9,6 +9,7 @@ pub mod event;
 pub mod finding;
 pub mod ids;
 pub mod interleaving;
+pub mod locality;
 pub mod pattern;
 pub mod record;
 pub mod settings;
