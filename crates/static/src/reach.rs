@@ -126,7 +126,8 @@ impl Reach {
             return;
         }
         self.make(world, class);
-        self.unknown.extend(self.callbacks(world, class).iter().copied());
+        let callbacks = self.callbacks(world, class);
+        self.unknown.extend(callbacks.iter().copied());
         for index in 0..world.class(class).flow.methods.len() {
             if world.class(class).flow.methods[index].body.is_some() {
                 let method = world.declared(class, index as u32);
