@@ -88,6 +88,10 @@ impl<'a> FieldTable<'a> {
             if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
+            let is_volatile = field.access & ACC_VOLATILE != 0;
+            if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
+                continue;
+            }
             if field.is_static() {
                 let cell = environment.cell(&text(name), &text(descriptor));
                 table.own.insert((name, descriptor), Own::Cell(cell));

@@ -50,6 +50,6 @@ pub use class::rewrite;
 pub use error::ClassError;
 pub use plan::{
     AddedField, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, MethodFacts, Outcome,
-    Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind, SiteTarget,
+    Place, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind, SiteTarget,
 };
 pub use summary::{ClassSummary, FieldSummary, read_summary};

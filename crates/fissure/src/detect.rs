@@ -22,6 +22,8 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         scope: &options.scope,
         watch: options.watched(),
         order: options.order.into(),
+        is_static: options.is_static,
+        is_checked: options.check_static,
     };
     reporting.finish(watch::run(&task), Stream::Error)
 }

@@ -119,6 +119,8 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         scope: &[],
         watch: Watch::All,
         order: Order::StartJoin,
+        is_static: false,
+        is_checked: false,
     })
 }
 

@@ -33,7 +33,7 @@ use crate::{
     args::YesNo,
     collect::Jvm,
     error::Error,
-    launch,
+    launch, locality,
     output::{self, Stream},
     reporting::Reporting,
     signals::{self, Interruption},
@@ -79,6 +79,10 @@ fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Rep
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
+        locality: match options.is_static {
+            true => Some(locality::prepare(&options.command, folder.path())?),
+            false => None,
+        },
         folder: folder.path(),
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);

@@ -158,6 +158,7 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
+        locality: None,
         folder: folder.path(),
     };
     let outcome = {

@@ -18,12 +18,24 @@ use fissure_model::{
 };
 
 use crate::{
-    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
-    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks,
+    control::Control,
+    findings::Findings,
+    locality::Locality,
+    memory::Table,
+    output::Output,
+    registry::Registry,
+    scope::Scope,
+    sites::{SiteInfo, Sites},
+    stacks::Samples,
+    vm::Tool,
 };
 
 /// How many threads have counters of their own; further ones share the last.
 pub(crate) const COUNTED_THREADS: usize = 1 << 16;
+
+/// How it is told that the static analysis was wrong about a site.
+const CONTRADICTED: &str = "called thread-local, but two threads were seen: ";
 
 /// The rewritten code: its sites and its watched classes.
 #[derive(Debug, Default)]
@@ -65,6 +77,8 @@ pub(crate) struct Agent {
     pub(crate) tool: Tool,
     pub(crate) settings: Settings,
     pub(crate) scope: Scope,
+    /// What need not be watched.
+    pub(crate) locality: Option<Locality>,
     pub(crate) output: Output,
     pub(crate) code: Mutex<Code>,
     pub(crate) machine: Mutex<Machine>,
@@ -128,6 +142,10 @@ impl Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
             scope: Scope::new(settings.scope.clone()),
+            locality: settings
+                .locality
+                .as_deref()
+                .and_then(|path| Locality::read(path, settings.locality_checked)),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
             settings,
@@ -237,8 +255,13 @@ impl Agent {
             atomic_blocks,
             block_executions,
             always_atomic,
+            locality: self.locality.as_ref().map(Locality::coverage),
             ..Coverage::default()
         };
+        for site in self.locality.iter().flat_map(Locality::contradicted) {
+            let described = code.sites.get(site).map(SiteInfo::describe).unwrap_or_default();
+            coverage.limits.insert(format!("{CONTRADICTED}{described}"), 1);
+        }
         let mut limit = |reason: &str, count: u64| {
             if count > 0 {
                 coverage.limits.insert(reason.to_owned(), count);

@@ -5,7 +5,8 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, read_summary, rewrite,
+    ClassSummary, Environment, Foreign, MethodFacts, Outcome, Place, Plan, Site, SiteKind, SiteTarget,
+    read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -18,6 +19,7 @@ use crate::{
     blocks, control,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
+    locality::{LocalClass, Locality},
     registry::{Member, Resolved},
     scope::{self, View},
     sites::{SiteInfo, target},
@@ -71,6 +73,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
+    let trusted = agent.locality.as_ref().filter(|_| !scope::is_jdk(&dotted));
+    let local = trusted.and_then(|locality| locality.class(name, bytes)).filter(|_| watched);
     let summary =
         if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);
@@ -82,6 +86,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         class: dotted.as_str().into(),
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
         method: "".into(),
+        local,
+        is_claimed: false,
     };
     let result = rewrite(bytes, &plan, &mut environment);
     if in_scope {
@@ -91,7 +97,10 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             // Under control volatile fields alone are followed.
             let is_known = is_watched || is_controlled && result.is_ok();
-            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome);
+            let leaves = |name: &str, descriptor: &str| {
+                trusted.is_some_and(|locality| locality.has_field(local, name, descriptor))
+            };
+            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome, leaves);
         }
     }
     match result {
@@ -131,6 +140,7 @@ fn register(
     is_watched: bool,
     has_volatiles: bool,
     outcome: Option<&Outcome>,
+    leaves: impl Fn(&str, &str) -> bool,
 ) {
     let mut members = FxHashMap::default();
     let mut volatiles = FxHashSet::default();
@@ -141,7 +151,7 @@ fn register(
         }
         let plain = field.access & FINAL == 0;
         let member = match outcome {
-            _ if !is_watched => Member::Unwatched,
+            _ if !is_watched || leaves(&field.name, &field.descriptor) => Member::Unwatched,
             _ if is_volatile && !has_volatiles => Member::Volatile,
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
@@ -171,6 +181,10 @@ struct ClassEnvironment<'a> {
     file: Option<Arc<str>>,
     /// The method of the last site: sites of one method share its name.
     method: Arc<str>,
+    /// What the static analysis says about the class.
+    local: Option<&'a LocalClass>,
+    /// Whether it says that the next site is thread-local.
+    is_claimed: bool,
 }
 
 impl Environment for ClassEnvironment<'_> {
@@ -187,6 +201,10 @@ impl Environment for ClassEnvironment<'_> {
             kind: site.kind,
             target: target(&site.target),
         });
+        let is_access = matches!(site.target, SiteTarget::Field { .. } | SiteTarget::ArrayElement { .. });
+        if let Some(locality) = self.agent.locality.as_ref().filter(|_| is_access && self.is_claimed) {
+            locality.claim(number);
+        }
         if self.agent.control.is_some() {
             let is_application = self.agent.scope.covers(&self.class);
             let flags = control::flags(
@@ -207,6 +225,27 @@ impl Environment for ClassEnvironment<'_> {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
+    }
+
+    fn leaves_field(&mut self, name: &str, descriptor: &str) -> bool {
+        let locality = self.agent.locality.as_ref();
+        locality.is_some_and(|locality| locality.leaves_field(self.local, name, descriptor))
+    }
+
+    fn leaves_out(&mut self, place: &Place<'_>) -> bool {
+        let Some(locality) = &self.agent.locality else { return false };
+        let is_local = Locality::is_local(self.local, place.method, place.descriptor, place.pc);
+        if is_local {
+            locality.count(place.is_element, true);
+        }
+        self.is_claimed = is_local && !locality.leaves_out();
+        is_local && locality.leaves_out()
+    }
+
+    fn keeps(&mut self, place: &Place<'_>) {
+        if let Some(locality) = self.agent.locality.as_ref().filter(|_| !self.is_claimed) {
+            locality.count(place.is_element, false);
+        }
     }
 
     fn stands_for(&mut self, site: u32, other: u32) {

@@ -18,6 +18,7 @@ mod findings;
 mod handles;
 mod hook;
 mod jdk;
+mod locality;
 mod memory;
 mod natives;
 mod output;

@@ -163,6 +163,11 @@ extern "system" fn step(
         }
         let access = access(segment, set, site, write);
         let step = locked(&agent.machine).step(word, access);
+        if let Some(locality) = &agent.locality
+            && !matches!(step.word.state(), State::Virgin | State::Exclusive | State::ExclusiveModified)
+        {
+            locality.met([word.site(), site as u32]);
+        }
         if let Some(race) = &step.race {
             findings::report(agent, Jni::new(environment), race, object);
         }

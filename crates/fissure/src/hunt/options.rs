@@ -53,6 +53,11 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
+    /// Find out first, from the class files, which fields only one thread can ever touch, and do not watch them. COMMAND
+    /// must be `java` itself.
+    #[arg(long = "static")]
+    pub(crate) is_static: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
