@@ -54,8 +54,6 @@ pub(crate) struct Bodies<'w, 's> {
     pub(crate) sites: Vec<Site>,
     /// Objects of the program's classes, where they are made.
     pub(crate) made: Vec<(ClassId, Node)>,
-    /// What is given to an object: if that is exposed, then so is this.
-    pub(crate) given: Vec<(Node, Node)>,
 }
 
 /// The state before an instruction: local variables, then the stack. Only references have nodes.
@@ -95,13 +93,13 @@ impl<'w, 's> Bodies<'w, 's> {
             thrown,
             sites: Vec::new(),
             made: Vec::new(),
-            given: Vec::new(),
         }
     }
 
     /// Analyses methods that call each other; all others that they call have been analysed before.
     pub(crate) fn component(&mut self, methods: &[MethodId]) {
         self.together = methods.to_vec();
+        let first = self.graph.len() as Node;
         for &method in methods {
             let info = self.world.method(method).clone();
             let references = usize::from(!info.is_static)
@@ -122,6 +120,8 @@ impl<'w, 's> Bodies<'w, 's> {
                 None => self.lambda_body(method, info.class),
             }
         }
+        // Callers copy levels as they are, so that they must have arrived everywhere.
+        self.graph.spread_from(first);
         for &method in methods {
             let formals = self.formals[&method].clone();
             if self.graph.reaches_more_than(&formals, MOST_NODES) {
@@ -252,9 +252,9 @@ impl<'w, 's> Bodies<'w, 's> {
         if returns {
             actuals.push(result.unwrap_or_else(|| self.graph.node()));
         }
-        let is_virtual = matches!(kind, InvokeKind::Virtual | InvokeKind::Interface);
-        if is_virtual && let Some((&receiver, others)) = actuals.split_first() {
-            self.given.extend(others.iter().map(|&other| (receiver, other)));
+        // Objects of classes that are not known may be among the receivers.
+        if self.reach.is_open && matches!(kind, InvokeKind::Virtual | InvokeKind::Interface) {
+            self.expose(&actuals);
         }
         for target in self.reach.all_targets(self.world, kind, reference) {
             match target {

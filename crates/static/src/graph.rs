@@ -145,6 +145,21 @@ impl Graph {
         }
     }
 
+    /// Raises levels along fields, from all nodes that were made since `first`.
+    pub(crate) fn spread_from(&mut self, first: Node) {
+        let mut waiting: Vec<Node> = (first..self.parents.len() as Node)
+            .filter(|&node| self.parents[node as usize] == node && self.levels[node as usize] > Level::Local)
+            .collect();
+        while let Some(node) = waiting.pop() {
+            let level = self.level(node);
+            for child in self.children(node) {
+                if self.raise(child, level) {
+                    waiting.push(child);
+                }
+            }
+        }
+    }
+
     /// Whether more than `most` nodes can be reached that would have to be copied.
     pub(crate) fn reaches_more_than(&mut self, roots: &[Node], most: usize) -> bool {
         self.reached(roots, most).len() > most

@@ -94,7 +94,6 @@ fn lower<M>(
 struct Spread {
     /// From callers to callees, by the node that stands for others.
     downward: FxHashMap<Node, Vec<Node>>,
-    given: FxHashMap<Node, Vec<Node>>,
     waiting: Vec<Node>,
 }
 
@@ -105,18 +104,13 @@ impl Spread {
             let caller = bodies.graph.find(caller);
             downward.entry(caller).or_default().push(callee);
         }
-        let mut given: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
-        for (receiver, value) in std::mem::take(&mut bodies.given) {
-            let receiver = bodies.graph.find(receiver);
-            given.entry(receiver).or_default().push(value);
-        }
         let mut waiting = Vec::new();
         for node in 0..bodies.graph.len() as Node {
             if bodies.graph.find(node) == node && bodies.graph.level(node) > Level::Local {
                 waiting.push(node);
             }
         }
-        Spread { downward, given, waiting }
+        Spread { downward, waiting }
     }
 
     fn raise(&mut self, bodies: &mut Bodies<'_, '_>, node: Node, level: Level) {
@@ -131,9 +125,6 @@ impl Spread {
             let level = bodies.graph.level(node);
             let mut reached = bodies.graph.children(node);
             reached.extend(self.downward.get(&node).into_iter().flatten());
-            if level == Level::Exposed {
-                reached.extend(self.given.get(&node).into_iter().flatten());
-            }
             reached.into_iter().for_each(|next| self.raise(bodies, next, level));
         }
     }
