@@ -4,7 +4,7 @@
 //! every class that is loaded after it, for it may do anything with them.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     sync::{
         Mutex,
@@ -25,6 +25,7 @@ pub(crate) struct Locality {
     /// Whether everything is watched all the same, to see whether the analysis is right.
     is_checked: bool,
     is_void: AtomicBool,
+    conservative: BTreeMap<String, u64>,
     classes_unknown: AtomicU64,
     fields: Count,
     sites: Count,
@@ -69,7 +70,7 @@ impl Locality {
                 .collect(),
         };
         let classes = read.classes.into_iter().map(|(name, known)| (name, class(known))).collect();
-        Some(Locality { classes, is_checked, ..Locality::default() })
+        Some(Locality { classes, is_checked, conservative: read.conservative, ..Locality::default() })
     }
 
     /// What is known about a class of the program, by its internal name and its bytes.
@@ -140,6 +141,7 @@ impl Locality {
             elements: get(&self.elements.all),
             elements_watched: get(&self.elements.left),
             classes_unknown: get(&self.classes_unknown),
+            conservative: self.conservative.clone(),
         }
     }
 }

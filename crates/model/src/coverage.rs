@@ -32,6 +32,9 @@ pub struct StaticCoverage {
     pub elements_watched: u64,
     /// Classes that the analysis did not know, or that were changed since.
     pub classes_unknown: u64,
+    /// What the analysis had to take for possibly anything, by kind, with the number of places in the code.
+    #[serde(default)]
+    pub conservative: BTreeMap<String, u64>,
 }
 
 /// What one JVM, or several together, let Fissure see.
@@ -117,6 +120,9 @@ impl Coverage {
             locality.elements += other.elements;
             locality.elements_watched += other.elements_watched;
             locality.classes_unknown += other.classes_unknown;
+            for (kind, count) in &other.conservative {
+                *locality.conservative.entry(kind.clone()).or_default() += count;
+            }
         }
         for (reason, count) in &other.limits {
             *self.limits.entry(reason.clone()).or_default() += count;
