@@ -33,6 +33,8 @@ Usage: cargo xtask TASK
                                 measure what watching costs, as ratios to the plain run
   bench hunt [--runs N] [--rounds N] [--program PART]
                                 measure how likely runs find what there is, and how fast controlled threads are
+  bench static [--classes N]
+                                measure the static analysis on a generated program of many classes
   bench object [--seconds N] [--budget N] [--class NAME]
                                 execute the harnesses of the Violat paper and search for its methods
 ";
@@ -60,6 +62,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
         ["bench", "hunt", options @ ..] => bench::hunt::run(options),
+        ["bench", "static", options @ ..] => bench::whole_program::run(options),
         ["bench", "object", options @ ..] => bench_object::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -8,7 +8,7 @@ use fissure_classfile::flow::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    graph::{ELEMENT, FieldKey, Graph, Level, Node},
+    graph::{ELEMENT, FieldKey, Graph, Level, Node, capture},
     jdk,
     reach::{Linked, Reach, linked},
     world::{ClassId, FieldTarget, Kind, MethodId, Target, World, handle_kind},
@@ -52,6 +52,8 @@ pub(crate) struct Bodies<'w, 's> {
     /// Everything that is ever thrown.
     pub(crate) thrown: Node,
     pub(crate) sites: Vec<Site>,
+    /// Of which objects which references are read.
+    pub(crate) loads: Vec<(Node, FieldKey)>,
     /// Objects of the program's classes, where they are made.
     pub(crate) made: Vec<(ClassId, Node)>,
 }
@@ -92,6 +94,7 @@ impl<'w, 's> Bodies<'w, 's> {
             statics: FxHashMap::default(),
             thrown,
             sites: Vec::new(),
+            loads: Vec::new(),
             made: Vec::new(),
         }
     }
@@ -99,7 +102,6 @@ impl<'w, 's> Bodies<'w, 's> {
     /// Analyses methods that call each other; all others that they call have been analysed before.
     pub(crate) fn component(&mut self, methods: &[MethodId]) {
         self.together = methods.to_vec();
-        let first = self.graph.len() as Node;
         for &method in methods {
             let info = self.world.method(method).clone();
             let references = usize::from(!info.is_static)
@@ -120,8 +122,6 @@ impl<'w, 's> Bodies<'w, 's> {
                 None => self.lambda_body(method, info.class),
             }
         }
-        // Callers copy levels as they are, so that they must have arrived everywhere.
-        self.graph.spread_from(first);
         for &method in methods {
             let formals = self.formals[&method].clone();
             if self.graph.reaches_more_than(&formals, MOST_NODES) {
@@ -130,17 +130,12 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    /// The field of a lambda's object that holds its `number`th captured value.
-    fn capture(number: usize) -> FieldKey {
-        ELEMENT - 1 - number as FieldKey
-    }
-
     /// The object that a lambda expression makes.
     fn lambda_object(&mut self, class: ClassId, captured: &[Option<Node>]) -> Node {
         let object = self.object(class);
         for (number, value) in captured.iter().enumerate() {
             if let Some(value) = value {
-                let place = self.graph.field(object, Self::capture(number));
+                let place = self.graph.field(object, capture(number));
                 self.graph.unify(place, *value);
             }
         }
@@ -155,7 +150,7 @@ impl<'w, 's> Bodies<'w, 's> {
         let (captured, _) = shape(&lambda.captured);
         let mut values = Vec::new();
         for (number, kind) in captured.iter().enumerate() {
-            values.push((*kind == b'L').then(|| self.graph.field(formals[0], Self::capture(number))));
+            values.push((*kind == b'L').then(|| self.graph.field(formals[0], capture(number))));
         }
         let mut next = 1;
         for kind in info.parameters.iter() {
@@ -289,6 +284,7 @@ impl<'w, 's> Bodies<'w, 's> {
     fn jdk_call(&mut self, class: &str, reference: &MemberReference, has_receiver: bool, actuals: &[Node]) {
         if class == "java/lang/System" && reference.name == "arraycopy" {
             if let [from, to] = *actuals {
+                self.loads.push((from, ELEMENT));
                 let (from, to) = (self.graph.field(from, ELEMENT), self.graph.field(to, ELEMENT));
                 self.graph.unify(from, to);
             }
@@ -311,6 +307,7 @@ impl<'w, 's> Bodies<'w, 's> {
                 continue;
             }
             if descriptor.starts_with('[') {
+                self.loads.push((node, ELEMENT));
                 let element = self.graph.field(node, ELEMENT);
                 self.graph.unify(node, element);
             }
@@ -507,6 +504,7 @@ impl Walk<'_, '_, '_, '_> {
                 let array = self.reference(state);
                 self.site(instruction, Accessed::Element(array));
                 if is_reference {
+                    self.bodies.loads.push((array, ELEMENT));
                     let element = self.bodies.graph.field(array, ELEMENT);
                     state.stack.push(Some(element));
                 } else {
@@ -651,6 +649,9 @@ impl Walk<'_, '_, '_, '_> {
         let place = match target {
             FieldTarget::Known(key) => {
                 self.site(instruction, Accessed::Field(key, object));
+                if is_followed && !is_write {
+                    self.bodies.loads.push((object, key));
+                }
                 if is_followed { self.bodies.graph.field(object, key) } else { self.bodies.graph.node() }
             }
             // The JDK's objects and what they keep are one.

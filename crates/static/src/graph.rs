@@ -16,6 +16,19 @@ pub(crate) type FieldKey = u32;
 /// The elements of an array, whichever.
 pub(crate) const ELEMENT: FieldKey = u32::MAX;
 
+/// The fields of lambdas' objects, which hold what was captured, are numbered from the end.
+const CAPTURES: FieldKey = ELEMENT - 256;
+
+/// The field of a lambda's object that holds its `number`th captured value.
+pub(crate) fn capture(number: usize) -> FieldKey {
+    ELEMENT - 1 - number as FieldKey
+}
+
+/// Whether a field holds what a lambda captured.
+pub(crate) fn is_capture(key: FieldKey) -> bool {
+    (CAPTURES..ELEMENT).contains(&key)
+}
+
 /// How far an object may be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
@@ -35,8 +48,8 @@ pub(crate) struct Graph {
     levels: Vec<Level>,
     /// Whether a static field leads there.
     global: Vec<bool>,
-    /// From what a caller knows to what its callee knows of the same object.
-    pub(crate) downward: Vec<(Node, Node)>,
+    /// What a caller has, and what stands for the same object in its callee.
+    pub(crate) calls: Vec<(Node, Node)>,
 }
 
 impl Graph {
@@ -72,14 +85,9 @@ impl Graph {
         self.levels[node as usize]
     }
 
-    /// Gives whether the level was lower before.
-    pub(crate) fn raise(&mut self, node: Node, level: Level) -> bool {
+    pub(crate) fn raise(&mut self, node: Node, level: Level) {
         let node = self.find(node) as usize;
-        let rises = self.levels[node] < level;
-        if rises {
-            self.levels[node] = level;
-        }
-        rises
+        self.levels[node] = self.levels[node].max(level);
     }
 
     /// A static field leads here, and so to all that can be reached from here.
@@ -110,10 +118,10 @@ impl Graph {
         self.fields[node as usize].iter().find(|field| field.0 == key).map(|field| field.1)
     }
 
-    /// What all fields of a node lead to.
-    pub(crate) fn children(&mut self, node: Node) -> Vec<Node> {
+    /// What the fields of a node lead to.
+    pub(crate) fn children(&mut self, node: Node) -> Vec<(FieldKey, Node)> {
         let node = self.find(node);
-        self.fields[node as usize].iter().map(|field| field.1).collect()
+        self.fields[node as usize].clone()
     }
 
     /// Puts two nodes together, and all that their equal fields lead to.
@@ -145,21 +153,6 @@ impl Graph {
         }
     }
 
-    /// Raises levels along fields, from all nodes that were made since `first`.
-    pub(crate) fn spread_from(&mut self, first: Node) {
-        let mut waiting: Vec<Node> = (first..self.parents.len() as Node)
-            .filter(|&node| self.parents[node as usize] == node && self.levels[node as usize] > Level::Local)
-            .collect();
-        while let Some(node) = waiting.pop() {
-            let level = self.level(node);
-            for child in self.children(node) {
-                if self.raise(child, level) {
-                    waiting.push(child);
-                }
-            }
-        }
-    }
-
     /// Whether more than `most` nodes can be reached that would have to be copied.
     pub(crate) fn reaches_more_than(&mut self, roots: &[Node], most: usize) -> bool {
         self.reached(roots, most).len() > most
@@ -179,7 +172,7 @@ impl Graph {
         while next < order.len() && order.len() <= most {
             let (node, distance) = order[next];
             next += 1;
-            for child in self.children(node) {
+            for (_, child) in self.children(node) {
                 let child = self.find(child);
                 if !self.global[child as usize] && seen.insert(child) {
                     order.push((child, distance + 1));
@@ -223,7 +216,6 @@ impl Graph {
                 continue;
             }
             copies.insert(formal, actual);
-            self.raise(actual, self.levels[formal as usize]);
             for (key, child) in self.fields[formal as usize].clone() {
                 let child = self.find(child);
                 let place = self.field(actual, key);
@@ -234,7 +226,7 @@ impl Graph {
                 }
             }
         }
-        self.downward.extend(copies.iter().map(|(&formal, &actual)| (actual, formal)));
+        self.calls.extend(copies.iter().map(|(&formal, &actual)| (actual, formal)));
     }
 }
 

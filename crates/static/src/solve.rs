@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     bodies::{Accessed, Bodies},
-    graph::{FieldKey, Level, Node},
+    graph::{FieldKey, Level, Node, is_capture},
     world::{Kind, MethodId},
 };
 
@@ -90,42 +90,109 @@ fn lower<M>(
     }
 }
 
+/// Whose knowledge a level tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// What a method's own code and its callees make of an object, whoever calls it.
+    Own,
+    /// Also what its callers have made of it.
+    All,
+}
+
 /// Raises levels along fields and calls until nothing changes.
+///
+/// What an object that others know leads to, they know as well, provided that anybody ever reads the field in such an object.
+/// What a method does to an object goes up to its callers; what they do to it goes down to its callees, and not up again to
+/// other callers.
 struct Spread {
-    /// From callers to callees, by the node that stands for others.
-    downward: FxHashMap<Node, Vec<Node>>,
-    waiting: Vec<Node>,
+    up: FxHashMap<Node, Vec<Node>>,
+    down: FxHashMap<Node, Vec<Node>>,
+    loads: FxHashMap<Node, Vec<FieldKey>>,
+    /// Fields that are read in objects that others may know.
+    read: FxHashSet<FieldKey>,
+    /// What fields lead to that nobody was seen to read so far.
+    unread: FxHashMap<FieldKey, Vec<(Node, Level, Side)>>,
+    own: Vec<Level>,
+    all: Vec<Level>,
+    waiting: Vec<(Node, Side)>,
+    /// What was unread and is read now.
+    due: Vec<(Node, Level, Side)>,
 }
 
 impl Spread {
     fn new(bodies: &mut Bodies<'_, '_>) -> Self {
-        let mut downward: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
-        for (caller, callee) in std::mem::take(&mut bodies.graph.downward) {
-            let caller = bodies.graph.find(caller);
-            downward.entry(caller).or_default().push(callee);
+        let nodes = bodies.graph.len();
+        let mut spread = Spread {
+            up: FxHashMap::default(),
+            down: FxHashMap::default(),
+            loads: FxHashMap::default(),
+            read: FxHashSet::default(),
+            unread: FxHashMap::default(),
+            own: vec![Level::Local; nodes],
+            all: vec![Level::Local; nodes],
+            waiting: Vec::new(),
+            due: Vec::new(),
+        };
+        for (caller, callee) in std::mem::take(&mut bodies.graph.calls) {
+            let (caller, callee) = (bodies.graph.find(caller), bodies.graph.find(callee));
+            spread.down.entry(caller).or_default().push(callee);
+            spread.up.entry(callee).or_default().push(caller);
         }
-        let mut waiting = Vec::new();
-        for node in 0..bodies.graph.len() as Node {
-            if bodies.graph.find(node) == node && bodies.graph.level(node) > Level::Local {
-                waiting.push(node);
-            }
+        for (object, key) in std::mem::take(&mut bodies.loads) {
+            let object = bodies.graph.find(object);
+            spread.loads.entry(object).or_default().push(key);
         }
-        Spread { downward, waiting }
+        for node in 0..nodes as Node {
+            let level = bodies.graph.level(node);
+            spread.raise(bodies, node, level, Side::Own);
+        }
+        spread
     }
 
-    fn raise(&mut self, bodies: &mut Bodies<'_, '_>, node: Node, level: Level) {
-        if bodies.graph.raise(node, level) {
-            let node = bodies.graph.find(node);
-            self.waiting.push(node);
+    fn level(&self, bodies: &mut Bodies<'_, '_>, node: Node) -> Level {
+        self.all[bodies.graph.find(node) as usize]
+    }
+
+    fn raise(&mut self, bodies: &mut Bodies<'_, '_>, node: Node, level: Level, side: Side) {
+        let node = bodies.graph.find(node);
+        let at = node as usize;
+        if side == Side::Own && self.own[at] < level {
+            self.own[at] = level;
+            self.waiting.push((node, Side::Own));
+        }
+        if self.all[at] >= level {
+            return;
+        }
+        self.all[at] = level;
+        self.waiting.push((node, Side::All));
+        for key in self.loads.get(&node).cloned().unwrap_or_default() {
+            if self.read.insert(key) {
+                self.due.extend(self.unread.remove(&key).unwrap_or_default());
+            }
         }
     }
 
     fn run(&mut self, bodies: &mut Bodies<'_, '_>) {
-        while let Some(node) = self.waiting.pop() {
-            let level = bodies.graph.level(node);
-            let mut reached = bodies.graph.children(node);
-            reached.extend(self.downward.get(&node).into_iter().flatten());
-            reached.into_iter().for_each(|next| self.raise(bodies, next, level));
+        loop {
+            if let Some((node, level, side)) = self.due.pop() {
+                self.raise(bodies, node, level, side);
+                continue;
+            }
+            let Some((node, side)) = self.waiting.pop() else { return };
+            let (level, calls) = match side {
+                Side::Own => (self.own[node as usize], self.up.get(&node)),
+                Side::All => (self.all[node as usize], self.down.get(&node)),
+            };
+            for next in calls.cloned().unwrap_or_default() {
+                self.raise(bodies, next, level, side);
+            }
+            for (key, child) in bodies.graph.children(node) {
+                if level == Level::Exposed || is_capture(key) || self.read.contains(&key) {
+                    self.raise(bodies, child, level, side);
+                } else {
+                    self.unread.entry(key).or_default().push((child, level, side));
+                }
+            }
         }
     }
 }
@@ -141,11 +208,11 @@ pub(crate) fn solve(bodies: &mut Bodies<'_, '_>) -> Locality {
     }
     for method in bodies.reach.unknown.clone() {
         for node in bodies.formals.get(&method).cloned().iter().flat_map(|formals| formals.iter()) {
-            spread.raise(bodies, *node, Level::Exposed);
+            spread.raise(bodies, *node, Level::Exposed, Side::All);
         }
     }
     let others = other_threads(bodies, &mut spread, &statics);
-    answer(bodies, &others)
+    answer(bodies, &spread, &others)
 }
 
 /// The code that other threads than the first may run.
@@ -169,14 +236,14 @@ fn other_threads(
         let is_unknown = bodies.reach.is_open || bodies.reach.statics_exposed;
         let level = if is_unknown { Level::Exposed } else { Level::Shared };
         let node = bodies.statics[&key];
-        spread.raise(bodies, node, level);
+        spread.raise(bodies, node, level, Side::Own);
     }
     waiting.extend(bodies.reach.unknown.iter().copied());
     let mut made = std::mem::take(&mut bodies.made);
     loop {
         spread.run(bodies);
         made.retain(|&(class, node)| {
-            let is_known = bodies.graph.level(node) > Level::Local;
+            let is_known = spread.level(bodies, node) > Level::Local;
             if is_known {
                 waiting.extend(bodies.reach.callbacks(bodies.world, class).iter().copied());
             }
@@ -190,7 +257,7 @@ fn other_threads(
             waiting.extend(bodies.reach.callees(bodies.world, method));
             for &key in statics.get(&method).into_iter().flatten() {
                 if let Some(&node) = bodies.statics.get(&key) {
-                    spread.raise(bodies, node, Level::Shared);
+                    spread.raise(bodies, node, Level::Shared, Side::Own);
                 }
             }
         }
@@ -199,12 +266,12 @@ fn other_threads(
         }
         // The JDK carries what a task throws to whoever waits for it.
         let thrown = bodies.thrown;
-        spread.raise(bodies, thrown, Level::Shared);
+        spread.raise(bodies, thrown, Level::Shared, Side::Own);
     }
 }
 
 /// Which fields and sites are left out.
-fn answer(bodies: &mut Bodies<'_, '_>, others: &FxHashSet<MethodId>) -> Locality {
+fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<MethodId>) -> Locality {
     let mut shared: FxHashSet<FieldKey> = FxHashSet::default();
     let is_exposed = bodies.reach.is_open || bodies.reach.statics_exposed;
     let sites = std::mem::take(&mut bodies.sites);
@@ -212,7 +279,7 @@ fn answer(bodies: &mut Bodies<'_, '_>, others: &FxHashSet<MethodId>) -> Locality
         let is_elsewhere = others.contains(&site.method);
         match site.accessed {
             Accessed::Field(key, node) => {
-                let is_shared = match bodies.graph.level(node) {
+                let is_shared = match spread.level(bodies, node) {
                     Level::Local => false,
                     Level::Shared => is_elsewhere,
                     Level::Exposed => true,
@@ -234,13 +301,14 @@ fn answer(bodies: &mut Bodies<'_, '_>, others: &FxHashSet<MethodId>) -> Locality
         let is_local = match site.accessed {
             Accessed::Field(key, node) => {
                 accessed.insert(key);
-                is_plain(bodies, key) && (!shared.contains(&key) || bodies.graph.level(node) == Level::Local)
+                is_plain(bodies, key)
+                    && (!shared.contains(&key) || spread.level(bodies, node) == Level::Local)
             }
             Accessed::Static(key) => {
                 accessed.insert(key);
                 is_plain(bodies, key) && !shared.contains(&key)
             }
-            Accessed::Element(node) => bodies.graph.level(node) == Level::Local,
+            Accessed::Element(node) => spread.level(bodies, node) == Level::Local,
             Accessed::Unknown => false,
         };
         if is_local {
