@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fissure_classfile::flow::{
     FlowBody, FlowClass, FlowInstruction, InvokeKind, MemberReference, Operation, shape, types,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{ELEMENT, FieldKey, Graph, Level, Node, capture},
@@ -46,7 +46,7 @@ pub(crate) struct Bodies<'w, 's> {
     /// The references that each method takes, the receiver first, and the one that it returns.
     pub(crate) formals: FxHashMap<MethodId, Rc<[Node]>>,
     /// Those that are analysed together.
-    together: Vec<MethodId>,
+    together: FxHashSet<MethodId>,
     /// What static fields lead to.
     pub(crate) statics: FxHashMap<FieldKey, Node>,
     /// Everything that is ever thrown.
@@ -90,7 +90,7 @@ impl<'w, 's> Bodies<'w, 's> {
             reach,
             graph,
             formals: FxHashMap::default(),
-            together: Vec::new(),
+            together: FxHashSet::default(),
             statics: FxHashMap::default(),
             thrown,
             sites: Vec::new(),
@@ -101,7 +101,7 @@ impl<'w, 's> Bodies<'w, 's> {
 
     /// Analyses methods that call each other; all others that they call have been analysed before.
     pub(crate) fn component(&mut self, methods: &[MethodId]) {
-        self.together = methods.to_vec();
+        self.together = methods.iter().copied().collect();
         for &method in methods {
             let info = self.world.method(method).clone();
             let references = usize::from(!info.is_static)

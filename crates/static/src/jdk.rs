@@ -149,6 +149,8 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         return KEEPS;
     }
     let Some((package, simple)) = class.rsplit_once('/') else { return world(Reason::OtherLibraries) };
+    // Threads know fields of their own, and whoever gets one has not made it.
+    let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
     match package {
         "java/lang" => lang(simple, name),
         "java/lang/annotation" | "java/util/regex" | "java/math" | "java/text" | "java/util/function" => {
@@ -159,7 +161,8 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         "java/util/concurrent" => concurrent(simple, name, descriptor),
         "java/util/concurrent/atomic" if simple.ends_with("FieldUpdater") => EXPOSES,
         "java/util/concurrent/atomic" => KEEPS,
-        "java/util/concurrent/locks" if simple == "LockSupport" => SHARES,
+        "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
+        _ if name == "setDefault" && package.starts_with("java/") => SHARES,
         "java/util/concurrent/locks" => PURE,
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
         "java/util/zip"
@@ -263,7 +266,7 @@ fn util(class: &str, name: &str) -> Effect {
 
 fn streams(class: &str, name: &str) -> Effect {
     match (class, name) {
-        ("StreamSupport", _) | (_, "parallel") => SHARES,
+        ("StreamSupport", _) | (_, "parallel" | "mapConcurrent") => SHARES,
         _ => KEEPS,
     }
 }
@@ -272,6 +275,7 @@ fn streams(class: &str, name: &str) -> Effect {
 fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
     let class = class.split('$').next().unwrap_or(class);
     match class {
+        "Semaphore" if name.ends_with("Threads") => SHARES,
         "TimeUnit" | "ThreadLocalRandom" | "CountDownLatch" | "Semaphore" => PURE,
         // Bulk operations that begin with a threshold go to several threads.
         "ConcurrentHashMap" if descriptor.starts_with("(J") => SHARES,
@@ -305,13 +309,9 @@ fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
 fn io(class: &str, name: &str) -> Effect {
     match class {
         "PrintStream" | "PrintWriter" if name != "<init>" && name != "append" => PURE,
-        "ObjectInputStream"
-        | "ObjectOutputStream"
-        | "ObjectInputStream$GetField"
-        | "ObjectOutputStream$PutField"
-        | "ObjectInput"
-        | "ObjectOutput"
-        | "ObjectStreamClass" => world(Reason::Serialization),
+        _ if ["ObjectInput", "ObjectOutput", "ObjectStream"].iter().any(|begin| class.starts_with(begin)) => {
+            world(Reason::Serialization)
+        }
         _ => KEEPS,
     }
 }
@@ -363,6 +363,10 @@ mod tests {
         check("java/io/PrintStream", "println", "(Ljava/lang/Object;)V", PURE);
         check("java/io/PrintStream", "<init>", "(Ljava/io/OutputStream;)V", KEEPS);
         check("java/io/ObjectOutputStream", "writeObject", "()V", world(Reason::Serialization));
+        check("java/util/TimeZone", "setDefault", "(Ljava/util/TimeZone;)V", SHARES);
+        check("java/util/concurrent/locks/ReentrantLock", "lock", "()V", PURE);
+        check("java/util/concurrent/locks/ReentrantLock", "getOwner", "()Ljava/lang/Thread;", SHARES);
+        check("java/util/stream/Gatherers", "mapConcurrent", "()V", SHARES);
         check("Unnamed", "x", "()V", world(Reason::OtherLibraries));
     }
 }

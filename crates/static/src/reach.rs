@@ -164,10 +164,10 @@ impl Reach {
     fn extend(&mut self, world: &mut World<'_>, key: usize, class: ClassId) {
         let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
         let target = dispatch(world, class, &name, &descriptor);
-        self.aim(key, target);
+        self.aim(world, key, target);
     }
 
-    fn aim(&mut self, key: usize, target: Target) {
+    fn aim(&mut self, world: &World<'_>, key: usize, target: Target) {
         if target == Target::Abstract || self.keys[key].targets.contains(&target) {
             return;
         }
@@ -176,7 +176,20 @@ impl Reach {
             Target::Method(method) => self.add(method),
             Target::Native => self.count(Reason::NativeCode, true),
             Target::Unknown => self.count(Reason::MissingClasses, false),
-            Target::Jdk(_) | Target::Abstract => {}
+            Target::Jdk(class) => {
+                let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
+                self.enter_jdk(world, class, &name, &descriptor);
+            }
+            Target::Abstract => {}
+        }
+    }
+
+    /// The JDK may do something that opens the program.
+    fn enter_jdk(&mut self, world: &World<'_>, class: ClassId, name: &str, descriptor: &str) {
+        match jdk::effect(&world.class(class).name, name, descriptor).opens {
+            Opens::World(reason) => self.count(reason, true),
+            Opens::Statics => self.statics_exposed = true,
+            Opens::Nothing => {}
         }
     }
 
@@ -307,12 +320,7 @@ impl Reach {
                 Target::Native => self.count(Reason::NativeCode, true),
                 Target::Unknown => self.count(Reason::MissingClasses, false),
                 Target::Jdk(class) => {
-                    let name = world.class(class).name.clone();
-                    match jdk::effect(&name, &reference.name, &reference.descriptor).opens {
-                        Opens::World(reason) => self.count(reason, true),
-                        Opens::Statics => self.statics_exposed = true,
-                        Opens::Nothing => {}
-                    }
+                    self.enter_jdk(world, class, &reference.name, &reference.descriptor);
                 }
                 Target::Abstract => {}
             }
