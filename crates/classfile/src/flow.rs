@@ -515,3 +515,27 @@ pub fn types(descriptor: &str) -> (Vec<&str>, &str) {
     let parameters = crate::descriptor::parameters(descriptor.as_bytes()).map(text).collect();
     (parameters, text(crate::descriptor::result(descriptor.as_bytes())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_shape(descriptor: &str, parameters: &str, result: Option<u8>) {
+        assert_eq!(shape(descriptor), (parameters.as_bytes().to_vec(), result), "{descriptor}");
+    }
+
+    #[test]
+    fn shapes_tell_references_from_numbers() {
+        check_shape("()V", "", None);
+        check_shape("(IJ[[DLjava/lang/String;Z)[I", "12LL1", Some(b'L'));
+        check_shape("(D)J", "2", Some(b'2'));
+        assert_eq!(types("(I[La;)Lb;"), (vec!["I", "[La;"], "Lb;"));
+    }
+
+    #[test]
+    fn contents_have_different_hashes() {
+        let texts: [&[u8]; 6] = [b"", b"a", b"b", b"a\0", b"12345678", b"123456789"];
+        let hashes: std::collections::HashSet<u64> = texts.iter().map(|text| content_hash(text)).collect();
+        assert_eq!(hashes.len(), texts.len());
+    }
+}

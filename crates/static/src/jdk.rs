@@ -149,6 +149,9 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         return KEEPS;
     }
     let Some((package, simple)) = class.rsplit_once('/') else { return world(Reason::OtherLibraries) };
+    if name == "setDefault" && package.starts_with("java/") {
+        return SHARES;
+    }
     // Threads know fields of their own, and whoever gets one has not made it.
     let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
     match package {
@@ -162,7 +165,6 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         "java/util/concurrent/atomic" if simple.ends_with("FieldUpdater") => EXPOSES,
         "java/util/concurrent/atomic" => KEEPS,
         "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
-        _ if name == "setDefault" && package.starts_with("java/") => SHARES,
         "java/util/concurrent/locks" => PURE,
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
         "java/util/zip"

@@ -23,6 +23,7 @@ mod graph;
 mod jdk;
 mod reach;
 mod solve;
+mod walk;
 mod world;
 
 use std::borrow::Cow;
