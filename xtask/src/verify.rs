@@ -19,7 +19,7 @@ use crate::{
 
 use java::Java;
 use outcome::Outcome;
-use rewriting::Rewriting;
+use rewriting::{Purpose, Rewriting};
 
 /// The module that every JVM has, with the subject of the check that the verifier can refuse.
 const BASE: &str = "java.base";
@@ -80,20 +80,23 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
 
     let wanted = |class: &ClassFile| modules.is_empty() || modules.contains(&class.module);
     let classes: Vec<ClassFile> = classes.into_iter().filter(wanted).collect();
-    let rewriting = Rewriting::of(&classes)?;
-    let rewritten = folder.join("rewritten");
-    write(&rewritten, &rewriting, &classes)?;
-    let names: Vec<String> = classes.iter().map(|class| dotted(&class.name)).collect();
-    let outcome = Outcome {
-        classes: names.len(),
-        plain: java.link(&names, None).context("the JVM as it is")?,
-        patched: java.link(&names, Some(&rewritten)).context("the JVM with its classes rewritten")?,
-        rewriting,
-    };
-    print!("{outcome}");
-    let failures = outcome.failures();
-    if !failures.is_empty() {
-        bail!("{}; the rewritten classes are in {}", failures.join("; "), rewritten.display());
+    for (purpose, name) in [(Purpose::Watch, "watched"), (Purpose::Control, "controlled")] {
+        println!("as they are {name}:");
+        let rewriting = Rewriting::of(&classes, purpose)?;
+        let rewritten = folder.join(name);
+        write(&rewritten, &rewriting, &classes)?;
+        let names: Vec<String> = classes.iter().map(|class| dotted(&class.name)).collect();
+        let outcome = Outcome {
+            classes: names.len(),
+            plain: java.link(&names, None).context("the JVM as it is")?,
+            patched: java.link(&names, Some(&rewritten)).context("the JVM with its classes rewritten")?,
+            rewriting,
+        };
+        print!("{outcome}");
+        let failures = outcome.failures();
+        if !failures.is_empty() {
+            bail!("{}; the rewritten classes are in {}", failures.join("; "), rewritten.display());
+        }
     }
     // A whole JDK is too much to leave behind.
     fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
@@ -114,7 +117,7 @@ fn extract(java: &Java<'_>, modules: &[String]) -> Result<Vec<ClassFile>> {
 fn check_that_it_can_fail(java: &Java<'_>, folder: &Path, classes: &[ClassFile]) -> Result<()> {
     let subject = classes.iter().find(|class| class.name == SUBJECT);
     let subject = std::slice::from_ref(subject.with_context(|| format!("{SUBJECT} is not there"))?);
-    let mut rewriting = Rewriting::of(subject)?;
+    let mut rewriting = Rewriting::of(subject, Purpose::Watch)?;
     let intact = folder.join("intact");
     write(&intact, &rewriting, subject)?;
     let names = [dotted(SUBJECT)];

@@ -12,13 +12,19 @@
 //! | [`history`] | interned sets of accesses: who touched a shared location, where, under which locks |
 //! | [`order`] | which parts of threads come before which, by thread start and join |
 //! | [`reduction`] | Atomizer: which executions of blocks can be reduced to ones that nobody interrupted |
+//! | [`racing`] | RaceFuzzer: pairs of places whose accesses may race |
+//! | [`relaxed`] | the order that a program makes on purpose, and the locks that are held |
+//! | [`atomic_sets`] | AssetFuzzer: fields that belong together, and units of work that tear them apart |
 //! | [`trace`] | the machines driven by a list of events, for tests and recorded traces |
 
+pub mod atomic_sets;
 pub mod clock;
 pub mod history;
 pub mod lockset;
 pub mod locksets;
 pub mod order;
+pub mod racing;
 pub mod reduction;
+pub mod relaxed;
 pub mod trace;
 pub mod word;

@@ -18,6 +18,8 @@ pub(crate) struct CodeWriter<'m, 'a> {
     pub(crate) pool: &'m ConstantPool<'a>,
     /// What the handler that was added for the whole method needs, if there is one.
     pub(crate) handler: Option<HandlerNeeds>,
+    /// The place in the original code from which on that handler is needed.
+    pub(crate) covered_from: usize,
     /// Whether the class is of a version whose verifier wants stack maps.
     pub(crate) needs_frames: bool,
 }
@@ -74,7 +76,8 @@ impl<'a> CodeWriter<'_, 'a> {
             return ranges;
         }
         let layout = self.method.layout;
-        let mut start = layout.body_start();
+        let first = self.method.instructions.list.iter().position(|found| found.pc >= self.covered_from);
+        let mut start = layout.start(first.unwrap_or(0));
         for edit in &self.edits.list {
             if let Some(uncovered) = edit.uncovered() {
                 let end = layout.own(edit.instruction) - uncovered;

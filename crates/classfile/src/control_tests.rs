@@ -233,3 +233,97 @@ fn volatile_fields_are_fields_if_wanted() {
     check(false, 1);
     check(true, 2);
 }
+
+#[test]
+fn methods_that_are_units_tell_their_beginning_and_end() {
+    let plan = Plan { units: true, ..controlled() };
+    check(
+        &plan,
+        SYNCHRONIZED,
+        "m",
+        &Body::new(&[0, 177]),
+        "0 iconst_1
+         1 invokestatic unitEnter
+         4 aload_0
+         5 iconst_2
+         6 invokestatic enter
+         9 aload_0
+         10 monitorenter
+         11 nop
+         12 aload_0
+         13 monitorexit
+         14 aload_0
+         15 invokestatic exit
+         18 iconst_1
+         19 invokestatic unitExit
+         22 return
+         23 aload_0
+         24 monitorexit
+         25 aload_0
+         26 invokestatic exit
+         29 iconst_1
+         30 invokestatic unitExit
+         33 athrow",
+    );
+}
+
+#[test]
+fn constructors_are_units_once_there_is_an_object() {
+    let plan = Plan { units: true, ..controlled() };
+    let mut class = ClassBuilder::new("A");
+    let other = class.method_reference("java/lang/Object", "<init>", "()V").to_be_bytes();
+    // A loop right behind the call of the other constructor must not begin the unit again.
+    let code = [42, 183, other[0], other[1], 0, 167, 0xff, 0xff, 177];
+    let rewritten = check_in(
+        &mut class,
+        &plan,
+        0,
+        "<init>",
+        &Body::new(&code),
+        "0 aload_0
+         1 invokespecial <init>
+         4 iconst_1
+         5 invokestatic unitEnter
+         8 nop
+         9 goto 8
+         12 iconst_1
+         13 invokestatic unitExit
+         16 return
+         17 iconst_1
+         18 invokestatic unitExit
+         21 athrow",
+    );
+    let handlers: Vec<[u16; 4]> =
+        with_code(&rewritten, "<init>", |_, code| code.exception_entries().collect());
+    assert_eq!(handlers, [[8, 12, 17, 0]]);
+}
+
+#[test]
+fn every_access_is_reported_under_control() {
+    let mut class = ClassBuilder::new("A");
+    class.field(0, "count", "I");
+    let count = class.field_reference("A", "count", "I").to_be_bytes();
+    let code = [42, 42, 180, count[0], count[1], 4, 96, 181, count[0], count[1], 177];
+    let plan = Plan { fields: true, ..controlled() };
+    check_in(
+        &mut class,
+        &plan,
+        0,
+        "m",
+        &Body::new(&code),
+        "0 aload_0
+         1 aload_0
+         2 dup
+         3 iconst_1
+         4 invokestatic readAt
+         7 getfield count:I
+         10 iconst_1
+         11 instruction_96
+         12 dup2
+         13 pop
+         14 iconst_2
+         15 invokestatic writeAt
+         18 putfield count:I
+         21 return",
+    );
+}

@@ -29,6 +29,8 @@ pub(crate) enum Treatment {
 pub(crate) struct FieldTable<'a> {
     this: &'a [u8],
     synchronization: bool,
+    /// Whether classes have shadows at all.
+    has_shadows: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
     shadows: Vec<Shadow<'a>>,
     /// By the field's constant, with whether it was used as a static field.
@@ -47,6 +49,8 @@ enum Own {
     Volatile,
     Shadowed,
     Cell(u32),
+    /// Nothing is kept for it: each access is reported.
+    Point,
 }
 
 impl<'a> FieldTable<'a> {
@@ -60,6 +64,7 @@ impl<'a> FieldTable<'a> {
         let mut table = Self {
             this,
             synchronization: plan.synchronization,
+            has_shadows: plan.control.is_none(),
             own: FxHashMap::default(),
             shadows: Vec::new(),
             decided: Vec::new(),
@@ -92,7 +97,9 @@ impl<'a> FieldTable<'a> {
             if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
                 continue;
             }
-            if field.is_static() {
+            if plan.control.is_some() {
+                table.own.insert((name, descriptor), Own::Point);
+            } else if field.is_static() {
                 let cell = environment.cell(&text(name), &text(descriptor));
                 table.own.insert((name, descriptor), Own::Cell(cell));
             } else if !table.own.contains_key(&(name, shadow_descriptor(descriptor).as_bytes())) {
@@ -184,6 +191,7 @@ impl<'a> FieldTable<'a> {
         let is_shadowed = match own {
             Some(Own::Ignored) => return Ok(Treatment::Ignore),
             Some(Own::Volatile) => return Ok(Treatment::Volatile(field.class_index)),
+            Some(Own::Point) => return Ok(Treatment::Resolve),
             Some(Own::Cell(cell)) if is_static => return Ok(Treatment::Cell(*cell)),
             Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
@@ -196,7 +204,7 @@ impl<'a> FieldTable<'a> {
                     }
                     Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
                     Foreign::Resolve => false,
-                    Foreign::Shadowed => !is_static,
+                    Foreign::Shadowed => !is_static && self.has_shadows,
                 }
             }
         };

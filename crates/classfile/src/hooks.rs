@@ -108,8 +108,13 @@ pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Objec
 /// A method is about to be called that the plan announces: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
+/// A method begins: the site.
+pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
+/// It ends, normally or not: the site of its beginning.
+pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 40] = [
+pub const ALL: [Hook; 42] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -150,6 +155,8 @@ pub const ALL: [Hook; 40] = [
     ELEMENT_READ,
     ELEMENT_WRITE,
     CALL_AT,
+    UNIT_ENTER,
+    UNIT_EXIT,
 ];
 
 #[cfg(test)]

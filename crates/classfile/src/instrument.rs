@@ -58,6 +58,9 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) is_controlled: bool,
     /// Whether the method is to be atomic.
     pub(crate) is_block: bool,
+    /// Whether its beginning and end are to be told.
+    pub(crate) is_unit: bool,
+    pub(crate) is_constructor: bool,
     pub(crate) region: Option<RegionKind>,
     pub(crate) probes: Vec<FittedProbe>,
     /// From here on, fields of objects may be touched; before, `this` may be uninitialized.
@@ -68,7 +71,12 @@ pub(crate) struct Method<'m, 'a> {
 impl Method<'_, '_> {
     /// Whether there is something to report at the method's end, normal or not.
     pub(crate) fn has_end(&self) -> bool {
-        self.lock.is_some() || self.is_block || self.region.is_some()
+        self.lock.is_some() || self.is_block || self.is_unit || self.region.is_some()
+    }
+
+    /// From which place in the code on there is something to report at the method's end.
+    pub(crate) fn covered_from(&self) -> usize {
+        if self.is_unit && self.is_constructor { self.objects_usable_from } else { 0 }
     }
 
     /// Whether the method enters and leaves its lock by itself, and is not synchronized any more.
@@ -95,6 +103,8 @@ pub(crate) struct Instrumenter<'m, 'a> {
     pub(crate) lines: &'m mut Lines,
     pub(crate) sources: &'m mut Sources,
     pub(crate) reported: &'m mut Reported,
+    /// The site at which the method begins, if its end is to be told.
+    pub(crate) unit: Option<u32>,
 }
 
 impl<'a> Instrumenter<'_, 'a> {
@@ -148,6 +158,14 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
                     self.stand_in(instruction, &mut edit)?;
+                    // An object is one from here on; jumps do not lead to what is behind an instruction.
+                    if self.method.is_unit
+                        && self.method.is_constructor
+                        && instruction.pc + 3 == self.method.objects_usable_from
+                    {
+                        self.edits.split(&mut edit);
+                        self.begin_unit(instruction.pc)?;
+                    }
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
                 GETSTATIC..=PUTFIELD if plan.fields || plan.control.is_some() && plan.synchronization => {
@@ -190,7 +208,18 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(())
     }
 
+    fn begin_unit(&mut self, pc: usize) -> Result<(), MethodError> {
+        let site = self.site(pc, SiteKind::Unit, SiteTarget::Nothing);
+        self.unit = Some(site);
+        self.edits.code(1, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::UNIT_ENTER, self.additions)
+    }
+
     fn prologue(&mut self) -> Result<(), MethodError> {
+        if self.method.is_unit && !self.method.is_constructor {
+            self.begin_unit(0)?;
+        }
         match self.method.region {
             Some(RegionKind::Initializer) => self.edits.call(&hooks::INITIALIZER_BEGIN, self.additions)?,
             Some(RegionKind::Named) => self.edits.call(&hooks::REGION_BEGIN, self.additions)?,
@@ -258,10 +287,16 @@ impl<'a> Instrumenter<'_, 'a> {
             None => {}
         }
         match self.method.region {
-            Some(RegionKind::Initializer) => self.edits.call(&hooks::INITIALIZER_END, self.additions),
-            Some(RegionKind::Named) => self.edits.call(&hooks::REGION_END, self.additions),
-            None => Ok(()),
+            Some(RegionKind::Initializer) => self.edits.call(&hooks::INITIALIZER_END, self.additions)?,
+            Some(RegionKind::Named) => self.edits.call(&hooks::REGION_END, self.additions)?,
+            None => {}
         }
+        if let Some(site) = self.unit {
+            self.edits.code(1, &[]);
+            self.edits.number(site, self.additions)?;
+            self.edits.call(&hooks::UNIT_EXIT, self.additions)?;
+        }
+        Ok(())
     }
 
     /// Puts the method's lock on the stack.
@@ -363,6 +398,9 @@ impl<'a> Instrumenter<'_, 'a> {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
             _ if !self.plan.fields => return Ok(()),
+            _ if is_static && self.method.is_class_initializer && self.plan.control.is_some() => {
+                return Ok(());
+            }
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
@@ -373,7 +411,8 @@ impl<'a> Instrumenter<'_, 'a> {
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
         let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
         let mut replaced = None;
-        if let Some(object) = object {
+        // Whoever decides when threads go on must see every access.
+        if let Some(object) = object.filter(|_| self.plan.control.is_none()) {
             match self.reported.access(object, index, wrote, edit.instruction) {
                 Verdict::Known => return Ok(()),
                 Verdict::Follows(first) => {
@@ -654,6 +693,7 @@ fn follows_lines(plan: &Plan<'_>) -> bool {
         || plan.arrays
         || plan.monitor_sites
         || plan.blocks
+        || plan.units
         || plan.control.is_some()
         || !plan.announced.is_empty()
 }

@@ -78,10 +78,6 @@ impl Layout {
     }
 
     /// Where the original code begins, after what was put before all of it.
-    pub(crate) fn body_start(&self) -> usize {
-        self.start(0)
-    }
-
     pub(crate) fn stubs(&self) -> &[Stub] {
         &self.stubs
     }

@@ -90,6 +90,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             lines: &mut scratch.lines,
             sources: &mut scratch.sources,
             reported: &mut scratch.reported,
+            unit: None,
         };
         instrumenter.run()?;
         if instrumenter.edits.is_empty() {
@@ -115,6 +116,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             edits: &scratch.edits,
             pool,
             handler: method.has_end().then_some(method.handler_needs()),
+            covered_from: method.covered_from(),
             needs_frames: class.major >= 50,
         };
         let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
@@ -152,7 +154,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let pool = &self.class.pool;
         let is_synchronized = self.plan.monitors && member.access & ACC_SYNCHRONIZED != 0;
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let needs_constructor = is_constructor && self.plan.fields;
+        let needs_constructor = is_constructor && (self.plan.fields || self.plan.units);
         let facts = match code.frames {
             Some(frames) if !is_static && (is_synchronized || has_probes || needs_constructor) => {
                 frame_reader::inspect(frames, pool, self.class_name, descriptor, is_constructor)?
@@ -226,6 +228,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             };
             self.environment.is_atomic(&facts)
         };
+        // A constructor in which it cannot be told when there is an object has no end that could be told.
+        let is_unit = self.plan.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
             class_name: self.class_name_text,
             name: text(name),
@@ -236,6 +240,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             lock,
             is_controlled: self.plan.control.is_some(),
             is_block,
+            is_unit,
+            is_constructor,
             region,
             probes,
             objects_usable_from,

@@ -16,10 +16,13 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
+    /// call of another one.
+    pub units: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
-    /// the class its shadow fields.
+    /// the class its shadow fields. Under control every single access is reported, and with nothing but its object and site.
     pub fields: bool,
     /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
@@ -47,6 +50,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            units: false,
             waits: false,
             fields: false,
             arrays: false,
@@ -61,7 +65,7 @@ impl<'a> Plan<'a> {
 
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
-        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks)
+        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks || self.units)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()
@@ -276,6 +280,8 @@ pub enum SiteKind {
     EnterMethod,
     /// A method begins that is to be atomic.
     Block,
+    /// A method begins, whatever it is.
+    Unit,
     /// A method is called that a hook stands in for or that is announced.
     Call,
 }

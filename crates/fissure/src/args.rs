@@ -232,21 +232,12 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) java: Option<PathBuf>,
 
-    /// Write the report as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
     /// Write for each violation a Java program to this folder that shows it without Fissure.
     #[arg(long, value_name = "DIR")]
     pub(crate) emit_java: Option<PathBuf>,
 
-    /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-
-    /// Show every atomic outcome with all linearizations that lead to it.
-    #[arg(long)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
 }
 
 /// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.

@@ -139,7 +139,8 @@ fn accept(jvm: &mut Jvm, record: Record) {
     match record {
         Record::Hello(hello) => jvm.hello = Some(hello),
         Record::Finding(finding) => match jvm.findings.iter_mut().find(|known| known.id == finding.id) {
-            Some(known) => *known = *finding,
+            // The test that was running is known best when something is first seen.
+            Some(known) => *known = Finding { test: known.test.take().or(finding.test.clone()), ..*finding },
             None => jvm.findings.push(*finding),
         },
         Record::Coverage(coverage) => jvm.coverage = Some(*coverage),

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fissure_model::settings::SetRules;
 use fissure_report::triage::Suppression;
 use serde::Deserialize;
 
@@ -25,6 +26,9 @@ pub(crate) struct Config {
     /// Folders with source files, after those of the command line.
     #[serde(default)]
     pub(crate) sources: Vec<PathBuf>,
+    /// Which fields belong together, and which methods keep them so.
+    #[serde(default, rename = "atomic-sets")]
+    pub(crate) atomic_sets: SetRules,
 }
 
 impl Config {
@@ -40,6 +44,9 @@ impl Config {
             Err(source) => return Err(error(source.to_string())),
         };
         let mut config: Config = toml::from_str(&text).map_err(|wrong| error(explain(&text, &wrong)))?;
+        if config.atomic_sets.sets.iter().any(|set| set.fields.is_empty()) {
+            return Err(error("a set needs at least one field".to_owned()));
+        }
         let folder = path.parent().unwrap_or(Path::new(""));
         config.baseline = config.baseline.map(|baseline| folder.join(baseline));
         config.sources = config.sources.iter().map(|source| folder.join(source)).collect();
@@ -86,6 +93,20 @@ mod tests {
             "line 4: unknown variant `race`",
         );
         check_refused("a = [", "line 1: ");
+        check_refused("[atomic-sets]\nunit = []", "line 2: unknown field `unit`");
+        check_refused("[[atomic-sets.set]]\nunits = []", "missing field `fields`");
+        check_refused("[[atomic-sets.set]]\nfields = []", "a set needs at least one field");
+        check_refused("[atomic-sets]\nexclude = ['a...b']", "line 2: 'a...b' is no class pattern");
+    }
+
+    #[test]
+    fn atomic_sets_are_read() {
+        let text = "[atomic-sets]\nunits = ['Bank.audit']\nno-units = ['Account.log']\nexclude = ['Account.hits']\n\
+                    contents = true\n[[atomic-sets.set]]\nfields = ['Account.checking', 'Account.savings']\n";
+        let rules = load(text).unwrap().atomic_sets;
+        assert!(rules.contents && rules.sets.len() == 1 && rules.sets[0].units.is_empty());
+        assert_eq!((rules.units.len(), rules.no_units.len(), rules.exclude.len()), (1, 1, 1));
+        assert_eq!(load("").unwrap().atomic_sets, SetRules::default());
     }
 
     #[test]

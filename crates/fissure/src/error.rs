@@ -34,13 +34,9 @@ pub(crate) enum Error {
     )]
     NoAtomizer,
 
-    /// More strategies than one hunt can follow.
-    #[error("several strategies in one hunt are not possible yet: run Fissure once for each of them")]
+    /// More strategies than one run can follow.
+    #[error("a replay is one run, which follows one strategy: name the one that found it")]
     SeveralStrategies,
-
-    /// A strategy that is known by name only.
-    #[error("--strategy {0} is not there yet: use atomfuzzer or random")]
-    Strategy(&'static str),
 
     /// Seeds beyond the largest number.
     #[error("--seed is too large for so many runs: choose a smaller one")]

@@ -2,11 +2,12 @@
 //! they break.
 //!
 //! First come [`baseline::CONTROL_RUNS`] runs without interference, to know what goes wrong anyway. Then seeds are tried in
-//! rounds ([`targets`]), several at a time ([`pool`]). Results are taken in the order of the seeds, so that nothing depends on
+//! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
 mod baseline;
 mod chronicle;
+mod goals;
 mod merge;
 mod options;
 mod pool;
@@ -19,12 +20,14 @@ mod testing;
 use std::{env, ffi::OsString, thread};
 
 use fissure_model::{
-    finding::{Finding, Status},
+    finding::{Finding, Kind, Status},
+    goal::Goal,
     record::Hello,
-    settings::{Control, Steering, Watch},
+    settings::{Control, SetRules, Steering, Wanted, Watch},
 };
-use fissure_report::{Report, SeedRange};
+use fissure_report::{Campaign, Report, SeedRange};
 
+pub(crate) use chronicle::count;
 pub(crate) use options::{HuntArguments, SteeringArguments};
 pub(crate) use run::{Ending, Outcome, Print, Program};
 
@@ -32,6 +35,7 @@ use crate::{
     agent,
     args::YesNo,
     collect::Jvm,
+    config::Config,
     error::Error,
     launch, locality,
     output::{self, Stream},
@@ -42,6 +46,7 @@ use crate::{
 };
 use baseline::{Baseline, CONTROL_RUNS};
 use chronicle::Chronicle;
+use goals::Goals;
 use merge::{Merged, Tally};
 use pool::Progress;
 use shard::Shard;
@@ -52,8 +57,9 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let steering = options.steering.strategy()?;
-    if options.seed.checked_add(options.runs.max(CONTROL_RUNS)).is_none() {
+    let strategies = options.steering.strategies();
+    let last = options.runs.max(CONTROL_RUNS).checked_add(options.profile);
+    if last.and_then(|last| options.seed.checked_add(last)).is_none() {
         return Err(Error::SeedTooLarge);
     }
     let (shard, remarks) = match options.shard {
@@ -64,13 +70,19 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs: options.runs });
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
-    let mut report = hunt(options, steering, shard)
+    let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
+    let mut report = hunt(options, strategies, sets, shard)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
     report.notices.splice(0..0, remarks);
     reporting.finish(report, Stream::Error)
 }
 
-fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Report, Error> {
+fn hunt(
+    options: &HuntArguments,
+    strategies: Vec<Steering>,
+    sets: SetRules,
+    shard: Shard,
+) -> Result<Report, Error> {
     watch::check_platform()?;
     let folder = watch::plain_folder()?;
     let program = Program {
@@ -79,21 +91,25 @@ fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Rep
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
-        locality: match options.is_static {
+        locality: match options.steering.is_static {
             true => Some(locality::prepare(&options.command, folder.path())?),
             false => None,
         },
         folder: folder.path(),
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let runs = shard.runs(options.runs);
+    let profiles = |strategy: &Steering| if predicts(*strategy) { options.profile } else { 0 };
+    let all = strategies.iter().map(|strategy| runs + profiles(strategy)).sum::<u64>();
     let hunt = Hunt {
         options,
-        steering,
+        strategies,
+        sets,
         shard,
-        runs: shard.runs(options.runs),
+        runs,
         program,
         jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::new(CONTROL_RUNS + shard.runs(options.runs)),
+        progress: Progress::new(CONTROL_RUNS + all),
     };
     let _interruption = Interruption::install();
     let report = hunt.go();
@@ -104,7 +120,8 @@ fn hunt(options: &HuntArguments, steering: Steering, shard: Shard) -> Result<Rep
 /// Everything that stays the same during a hunt.
 struct Hunt<'a> {
     options: &'a HuntArguments,
-    steering: Steering,
+    strategies: Vec<Steering>,
+    sets: SetRules,
     shard: Shard,
     /// How many runs of the hunt are this shard's own.
     runs: u64,
@@ -117,25 +134,48 @@ struct Hunt<'a> {
 #[derive(Default)]
 struct Game {
     runs: u64,
-    merged: Merged,
     chronicle: Chronicle,
-    targets: Targets,
+    /// What the strategies found, one after the other.
+    found: Vec<(Finding, Tally)>,
+    campaigns: Vec<Campaign>,
+    seeds: Vec<SeedRange>,
     /// The JVMs of the first run.
     jvms: Vec<Hello>,
+    /// What each strategy did, and what else there is to say.
+    summary: Vec<String>,
     notices: Vec<String>,
+    /// What was asked for is there, or the user has had enough.
+    is_over: bool,
+}
+
+/// What one strategy has gathered.
+struct Chase {
+    strategy: Steering,
+    /// How many runs only looked at what could happen, and how many came after them.
+    profiling_runs: u64,
+    runs: u64,
+    merged: Merged,
+    targets: Targets,
+    goals: Goals,
+}
+
+/// Whether a strategy finds out first what could happen, in runs of their own.
+fn predicts(strategy: Steering) -> bool {
+    matches!(strategy, Steering::Assetfuzzer | Steering::Racefuzzer)
 }
 
 impl Hunt<'_> {
     fn go(&self) -> Result<Report, Error> {
         let mut game = Game::default();
         let mut baseline = Baseline::default();
+        let mut targets = Targets::default();
         let first = self.options.seed;
-        let calm = |seed| self.options.steering.control(Steering::Orderly, seed, None);
+        let calm = |seed| self.options.steering.control(Steering::Orderly, seed, None, &self.sets);
         let controls =
             self.run_all(&(first..first + CONTROL_RUNS).map(calm).collect::<Vec<_>>(), |_| false)?;
         for outcome in &controls {
             baseline.add(outcome);
-            game.targets.learn(outcome);
+            targets.learn(outcome);
         }
         if let Some(outcome) = controls.first() {
             game.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
@@ -146,46 +186,175 @@ impl Hunt<'_> {
             return Ok(self.give_up(game, &controls, problem));
         }
         let mut watched = controls;
-        while game.runs < self.runs && !signals::interrupted() {
-            let is_first = game.runs == 0;
-            let round = self.round(&game);
-            let planned = round.len();
-            let is_last = |outcome: &Outcome| self.options.until_bug && merge::shows_bug(outcome, &baseline);
-            let outcomes = self.run_all(&round, is_last)?;
-            for outcome in &outcomes {
-                game.runs += 1;
-                game.merged.add(outcome, &baseline);
-                game.chronicle.add(outcome, &baseline);
-                game.targets.learn(outcome);
+        for &strategy in &self.strategies {
+            let mut chase = Chase {
+                strategy,
+                profiling_runs: 0,
+                runs: 0,
+                merged: Merged::default(),
+                targets: targets.clone(),
+                goals: Goals::default(),
+            };
+            let problem = self.chase(&mut game, &mut chase, &baseline, &mut watched)?;
+            self.close(&mut game, chase);
+            if let Some(problem) = problem {
+                return Ok(self.give_up(game, &watched, problem));
             }
-            let is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
-            if is_first {
-                watched.extend(outcomes);
-                if let Some(problem) = self.problem(&watched, true) {
-                    return Ok(self.give_up(game, &watched, problem));
-                }
-                watched.clear();
-            }
-            if is_over {
+            if game.is_over {
                 break;
             }
         }
         Ok(self.report(game))
     }
 
-    /// The next runs. In the first round, which knows from the control runs alone what could happen, every second run goes
-    /// without a target, as the published algorithm does.
-    fn round(&self, game: &Game) -> Vec<Control> {
-        let runs = ROUND.min(self.runs - game.runs);
-        let learns = self.options.learn == YesNo::Yes && self.steering == Steering::Atomfuzzer;
-        let mut targets = if learns { game.targets.choose(runs) } else { vec![None; runs as usize] };
-        if game.runs == 0 {
+    /// Lets one strategy hunt. Gives the reason if its runs say nothing about the program.
+    fn chase(
+        &self,
+        game: &mut Game,
+        chase: &mut Chase,
+        baseline: &Baseline,
+        watched: &mut Vec<Outcome>,
+    ) -> Result<Option<String>, Error> {
+        let is_last = |outcome: &Outcome| self.options.until_bug && merge::shows_bug(outcome, baseline);
+        while !signals::interrupted() {
+            let is_profiling = predicts(chase.strategy) && chase.profiling_runs == 0;
+            let round = if is_profiling { self.profiling_runs(chase) } else { self.round(chase) };
+            let planned = round.len();
+            if planned == 0 {
+                break;
+            }
+            let outcomes = self.run_all(&round, is_last)?;
+            for outcome in &outcomes {
+                game.runs += 1;
+                if is_profiling {
+                    chase.profiling_runs += 1;
+                } else {
+                    chase.runs += 1;
+                }
+                chase.merged.add(outcome, baseline);
+                game.chronicle.add(outcome, baseline);
+                chase.targets.learn(outcome);
+                chase.goals.learn(outcome);
+            }
+            game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
+            if !watched.is_empty() {
+                watched.extend(outcomes);
+                if let Some(problem) = self.problem(watched, true) {
+                    return Ok(Some(problem));
+                }
+                watched.clear();
+            }
+            if game.is_over {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The runs that find out what could happen.
+    fn profiling_runs(&self, chase: &Chase) -> Vec<Control> {
+        let control = |run| {
+            let seed = self.options.seed + run;
+            let mut control = self.options.steering.control(chase.strategy, seed, None, &self.sets);
+            control.wanted = Wanted { predictions: control.wanted.violations, ..control.wanted };
+            control
+        };
+        (0..self.options.profile).map(control).collect()
+    }
+
+    /// The next runs. In the first round of atomfuzzer, which knows from the control runs alone what could happen, every second run
+    /// goes without a target, as the published algorithm does.
+    fn round(&self, chase: &Chase) -> Vec<Control> {
+        let runs = ROUND.min(self.runs - chase.runs);
+        let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
+        let mut targets: Vec<Option<Goal>> = if learns {
+            chase.targets.choose(runs).into_iter().map(|pair| pair.map(Goal::Pair)).collect()
+        } else {
+            chase.goals.choose(runs)
+        };
+        if learns && chase.runs == 0 {
             targets.iter_mut().step_by(2).for_each(|target| *target = None);
         }
+        let first = self.options.seed + chase.profiling_runs;
         let control = |(run, target)| {
-            self.options.steering.control(self.steering, self.shard.seed(self.options.seed, run), target)
+            let seed = self.shard.seed(first, run);
+            self.options.steering.control(chase.strategy, seed, target, &self.sets)
         };
-        (game.runs..).zip(targets).map(control).collect()
+        (chase.runs..).zip(targets).map(control).collect()
+    }
+
+    /// Adds what a strategy found to the rest.
+    fn close(&self, game: &mut Game, chase: Chase) {
+        let Chase { strategy, profiling_runs, runs, merged, goals, .. } = chase;
+        let name = strategy.name();
+        let all = profiling_runs + runs;
+        let (predicted, tried, confirmed) = goals.counts();
+        if profiling_runs > 0 {
+            let profiled = chronicle::count(profiling_runs, "profiling run", "profiling runs");
+            let first = self.options.seed;
+            let outcome = match predicted {
+                0 => "nothing".to_owned(),
+                1 => format!(
+                    "1 violation, which {}",
+                    if confirmed == 1 { "came true" } else { "did not come true" }
+                ),
+                _ => format!("{predicted} violations, of which {confirmed} came true"),
+            };
+            game.summary.push(format!(
+                "{profiled} of {name}, seeds {first} to {}, predicted {outcome}",
+                first + profiling_runs - 1,
+            ));
+            game.seeds.push(SeedRange { first, count: profiling_runs, step: 1 });
+            if tried < predicted && !signals::interrupted() {
+                game.summary.push(format!(
+                    "{} of what was predicted was not tried: raise --runs",
+                    chronicle::count(predicted - tried, "violation", "violations"),
+                ));
+            }
+            for cut in goals.cut() {
+                game.summary.push(format!(
+                    "predictions may be missing, for there was too much to keep in memory: {cut}"
+                ));
+            }
+            if goals.thrashings() > 0 {
+                game.summary.push(format!(
+                    "{} of threads that were held up had to be ended because nobody else could run",
+                    chronicle::count(goals.thrashings(), "pause", "pauses"),
+                ));
+            }
+            game.campaigns.push(Campaign {
+                strategy: name.to_owned(),
+                profiling_runs,
+                predicted,
+                tried,
+                confirmed,
+                runs,
+                runs_with_hits: goals.hits(),
+                thrashings: goals.thrashings(),
+            });
+        }
+        if runs > 0 {
+            let seed = |run| self.shard.seed(self.options.seed + profiling_runs, run);
+            let (first, step) = (seed(0), self.shard.step());
+            let steps =
+                if step > 1 { format!(" in steps of {step} (shard {})", self.shard) } else { String::new() };
+            game.summary.push(format!(
+                "{} of {name}, seeds {first} to {}{steps}, after {CONTROL_RUNS} control runs without interference",
+                chronicle::count(runs, "run", "runs"),
+                seed(runs - 1),
+            ));
+            game.seeds.push(SeedRange { first, count: runs, step });
+        }
+        for (finding, tally) in merged.finish(name, all) {
+            // That a block could come apart at its locks is for others to tell.
+            let is_foreign = predicts(strategy)
+                && finding.status == Status::Warning
+                && finding.kind == Kind::AtomicityViolation;
+            // Threads may be stuck whoever steers them.
+            if !is_foreign && !game.found.iter().any(|(known, _)| known.id == finding.id) {
+                game.found.push((finding, tally));
+            }
+        }
     }
 
     fn run_all(
@@ -223,29 +392,12 @@ impl Hunt<'_> {
     }
 
     fn report(&self, game: Game) -> Report {
-        let Game { runs, merged, chronicle, jvms, mut notices, .. } = game;
-        let name = self.steering.name();
-        let seed = |run| self.shard.seed(self.options.seed, run);
-        let (first, step) = (seed(0), self.shard.step());
-        let found = merged.finish(name, runs);
-        if runs > 0 {
-            notices.insert(
-                0,
-                format!(
-                    "{} of {name}, seeds {first} to {}{}, after {CONTROL_RUNS} control runs without interference",
-                    chronicle::count(runs, "run", "runs"),
-                    seed(runs - 1),
-                    if step > 1 {
-                        format!(" in steps of {step} (shard {})", self.shard)
-                    } else {
-                        String::new()
-                    },
-                ),
-            );
-        }
+        let Game { runs, found, chronicle, campaigns, seeds, jvms, summary, mut notices, .. } = game;
+        notices.splice(0..0, summary);
         let interrupted = signals::interrupted();
         if interrupted {
-            notices.push(format!("the hunt was interrupted after {runs} of {} runs", self.runs));
+            let planned = self.runs * self.strategies.len() as u64;
+            notices.push(format!("the hunt was interrupted after {runs} of {planned} runs"));
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
@@ -253,14 +405,15 @@ impl Hunt<'_> {
             (interrupted && found.is_empty()).then(|| "interrupted before anything was found".to_owned());
         Report {
             command: words(&self.options.command),
-            options: self.options.steering.words(self.steering),
+            options: self.options.steering.words(&self.strategies),
             runs,
-            seeds: if runs > 0 { vec![SeedRange { first, count: runs, step }] } else { Vec::new() },
+            seeds,
             exits: chronicle.exits,
             jvms,
             coverage: chronicle.coverage,
             problem,
             notices,
+            campaigns,
             findings: found.into_iter().map(|(finding, _)| finding).collect(),
             ..Report::default()
         }

@@ -19,7 +19,8 @@ use crate::{error::Error, signals::Forwarding};
 /// The environment variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// Options with which a JVM gives the same identity hashes in every run, and has no threads that come and go.
+/// Options with which a JVM gives the same identity hashes in every run: one after the other. The sequences that each thread has
+/// of its own otherwise begin with numbers that depend on what the JVM's own threads do.
 const DETERMINISM: [&str; 3] =
     ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=3", "-XX:-UseDynamicNumberOfCompilerThreads"];
 

@@ -65,11 +65,7 @@ pub(crate) fn show(
     let options = Options { width: width(stream), color: use_color(stream, color), verbose };
     let text = text::render(report, &options, sources);
     match stream {
-        Stream::Output => match io::stdout().write_all(text.as_bytes()) {
-            // Whoever reads may have seen enough.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(Error::Output(error)),
-            _ => {}
-        },
+        Stream::Output => print(&text)?,
         Stream::Error => {
             // The program may have left its last line open.
             let gap = if report.runs > 0 { "\n" } else { "" };
@@ -87,8 +83,15 @@ pub(crate) fn show_object(
     verbose: bool,
 ) -> Result<(), Error> {
     let options = Options { width: width(Stream::Output), color: use_color(Stream::Output, color), verbose };
-    let text = object::render(report, notices, &options);
-    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)
+    print(&object::render(report, notices, &options))
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    match io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads may have seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
+        _ => Ok(()),
+    }
 }
 
 /// A file that was found to be writable.

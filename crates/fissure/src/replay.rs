@@ -9,9 +9,10 @@ use std::{
 
 use clap::Args;
 use fissure_model::{
-    finding::{Finding, Status},
+    finding::{Finding, Status, fingerprint},
+    goal::Goal,
     record::Run,
-    settings::{Control, Pair, Steering},
+    settings::{Control, Steering},
 };
 use fissure_report::Report;
 use serde_json::Value;
@@ -19,8 +20,10 @@ use serde_json::Value;
 use crate::{
     agent,
     collect::{self, Jvm},
+    config::Config,
     error::Error,
     hunt::{self, Ending, Outcome, Print, Program, SteeringArguments},
+    locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
     signals::{self, Interruption},
@@ -46,8 +49,8 @@ pub(crate) struct ReplayArguments {
     pub(crate) seed: Option<u64>,
 
     /// What the run looked for, as reports give it beside the seed.
-    #[arg(long, value_name = "AGAIN/BETWEEN", conflicts_with = "findings")]
-    pub(crate) target: Option<Pair>,
+    #[arg(long, value_name = "TARGET", conflicts_with = "findings")]
+    pub(crate) target: Option<Goal>,
 
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
@@ -84,9 +87,10 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
 
 fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let strategy = options.steering.strategy()?;
+    let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let Some(named) = &options.findings else {
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.target.clone());
+        let control = options.steering.control(strategy, seed, options.target.clone(), &sets);
         return Ok(Subject { control, finding: None });
     };
     let finding = read_finding(named)?;
@@ -97,9 +101,10 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
             Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
         })?,
     };
-    let strategy = if finding.analysis == Steering::Random.name() { Steering::Random } else { strategy };
+    let hunters = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
+    let strategy = hunters.into_iter().find(|hunter| hunter.name() == finding.analysis).unwrap_or(strategy);
     let target = finding.targets.get(place).cloned().flatten();
-    let mut control = options.steering.control(strategy, finding.seeds[place], target);
+    let mut control = options.steering.control(strategy, finding.seeds[place], target, &sets);
     if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
         control.steering = Steering::Replay;
         control.schedule = Some(schedule.clone());
@@ -158,7 +163,10 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
-        locality: None,
+        locality: match options.steering.is_static {
+            true => Some(locality::prepare(&options.command, folder.path())?),
+            false => None,
+        },
         folder: folder.path(),
     };
     let outcome = {
@@ -176,7 +184,7 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
     let strategy = options.steering.strategy()?;
     let report = Report {
         command: hunt::words(&options.command),
-        options: options.steering.words(strategy),
+        options: options.steering.words(&[strategy]),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
@@ -206,6 +214,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
+        finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
         finding.targets = outcome.target.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
@@ -261,6 +270,12 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         notices.extend(departures(outcome, schedule));
     }
     for run in outcome.accounts() {
+        notices.push(format!(
+            "the schedule: {}, {}, digest {}",
+            hunt::count(run.choices, "choice", "choices"),
+            hunt::count(run.steps, "step", "steps"),
+            fingerprint(&[&run.schedule])
+        ));
         for failure in &run.failures {
             let message =
                 if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };

@@ -11,7 +11,9 @@ use std::{
 
 use clap::Args;
 use fissure_report::{
-    Report, html, json, junit, sarif,
+    Report, html, json, junit,
+    object::ObjectReport,
+    sarif,
     triage::{self, Baseline},
 };
 
@@ -139,20 +141,45 @@ impl Reporting {
         let command: Vec<OsString> = report.command.iter().map(OsString::from).collect();
         let sources = Sources::new(&self.source_folders, &directory, &command);
         output::show(&report, stream, self.color, self.verbose, &sources)?;
+        self.write(&report, None, &sources)
+    }
+
+    /// The same for the methods of an object, which have a table of their own.
+    pub(crate) fn finish_object(self, mut report: Report, object: &ObjectReport) -> Result<Code, Error> {
+        self.judge(&mut report);
+        let (known, suppressed) = report.triage.counts();
+        for (count, where_to) in [(known, "in the baseline"), (suppressed, "suppressed")] {
+            if count > 0 {
+                let which = if count == 1 { "finding is" } else { "findings are" };
+                report.notices.push(format!("{count} {which} {where_to} and not counted"));
+            }
+        }
+        output::show_object(object, &report.notices, self.color, self.verbose)?;
+        let directory = env::current_dir().unwrap_or_default();
+        self.write(&report, Some(object), &Sources::new(&self.source_folders, &directory, &[]))
+    }
+
+    /// Writes the files and gives the exit code.
+    fn write(
+        &self,
+        report: &Report,
+        object: Option<&ObjectReport>,
+        sources: &Sources,
+    ) -> Result<Code, Error> {
         if let Some(file) = &self.json {
-            file.write(&json::render(&report, VERSION)?)?;
+            file.write(&json::render_with(report, object, VERSION)?)?;
         }
         if let Some(file) = &self.html {
-            file.write(&html::render(&report, VERSION, &sources)?)?;
+            file.write(&html::render(report, VERSION, sources)?)?;
         }
         if let Some(file) = &self.sarif {
-            file.write(&sarif::render(&report, VERSION, &sources)?)?;
+            file.write(&sarif::render(report, VERSION, sources)?)?;
         }
         let counts = |finding: &_| verdict::counts(finding, self.fail_on);
         if let Some(file) = &self.junit {
-            file.write(&junit::render(&report, &sources, &counts)?)?;
+            file.write(&junit::render(report, sources, &counts)?)?;
         }
-        Ok(if report.problem.is_some() { Code::Error } else { verdict::code(&report, self.fail_on) })
+        Ok(if report.problem.is_some() { Code::Error } else { verdict::code(report, self.fail_on) })
     }
 
     /// Tells what is new in a report.

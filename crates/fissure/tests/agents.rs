@@ -6,6 +6,8 @@
 
 #![allow(clippy::print_stdout, reason = "what was not tested belongs to the tests' own output")]
 
+mod common;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -13,6 +15,8 @@ use std::{
 };
 
 use serde_json::Value;
+
+use common::{javas, jdk_tool, undisturbed};
 
 /// What the tests need from Maven, and the compiled programs.
 struct Place {
@@ -122,14 +126,11 @@ impl Place {
     }
 
     fn command(&self, java: &Path, watched: bool, options: &[&str]) -> Command {
-        let mut command = Command::new(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
+        let mut command = undisturbed(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
         if watched {
             command.args(["detect", "--json"]).arg(self.report()).arg("--").arg(java);
         }
         command.args(options).env("FISSURE_AGENT", &self.agent);
-        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
-            command.env_remove(variable);
-        }
         command
     }
 
@@ -179,21 +180,4 @@ fn fetch(project: &Path, library: &Path) -> Option<()> {
 fn succeed(command: &mut Command) {
     let output = command.output().expect("the command can be started");
     assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn javas() -> Vec<PathBuf> {
-    let more = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_default();
-    let more = env::split_paths(&more).filter(|path| !path.as_os_str().is_empty());
-    [jdk_tool("java")].into_iter().chain(more).collect()
-}
-
-/// A tool of the JDK, by `JAVA_HOME` or by the search path.
-fn jdk_tool(name: &str) -> PathBuf {
-    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    home.into_iter()
-        .chain(env::split_paths(&path))
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("this test needs a JDK and there is no `{name}`: run `cargo xtask setup`"))
 }

@@ -1,6 +1,8 @@
 //! A baseline across an edit of the program, with a real JVM: what was known stays known when lines shift and local
 //! variables get other names, and what is new is told.
 
+mod common;
+
 use std::{
     fs,
     path::Path,
@@ -71,9 +73,8 @@ fn compile(folder: &Path, source: &str) {
 }
 
 fn fissure(folder: &Path, line: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
-    command.args(line.split(' ')).current_dir(folder).env_remove("JAVA_TOOL_OPTIONS").env_remove("CLASSPATH");
-    command.stdin(Stdio::null()).output().unwrap()
+    let mut command = common::fissure();
+    command.args(line.split(' ')).current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 
 fn check(output: &Output, code: i32, texts: &[&str]) {

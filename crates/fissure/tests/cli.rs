@@ -1,5 +1,7 @@
 //! The command line from outside, without a JVM: a shell script stands in for one and writes the agent's records.
 
+mod common;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -49,9 +51,9 @@ impl Place {
 
     /// Fissure with the fake agent, in this folder.
     fn fissure(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
+        let mut command = common::fissure();
         command.args(arguments).current_dir(self.folder.path()).env("FISSURE_AGENT", self.path("agent.so"));
-        command.env_remove("JAVA_TOOL_OPTIONS").env_remove("CLASSPATH").stdin(Stdio::null());
+        command.stdin(Stdio::null());
         command
     }
 

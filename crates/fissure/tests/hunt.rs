@@ -1,118 +1,18 @@
 //! `fissure hunt` and `fissure replay` from outside, on the user's own JVM.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    sync::OnceLock,
-};
+mod common;
+
+use std::fs;
 
 use serde_json::Value;
 
+use common::{
+    hunting::{Place, classes},
+    told,
+};
+
 /// How often a replay must come out the same.
 const REPLAYS: usize = 20;
-
-/// A folder for one test.
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Place { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Fissure in this folder.
-    fn fissure(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        command.env_remove("JAVA_TOOL_OPTIONS").env_remove("CLASSPATH").output().unwrap()
-    }
-
-    /// Hunts in one of the programs, and gives the exit code and the report.
-    fn hunt(&self, options: &[&str], class: &str) -> (Option<i32>, String) {
-        let json = self.path("report.json");
-        let (json, classes) = (json.to_str().unwrap(), classes().to_str().unwrap());
-        let all = [&["hunt", "--json", json], options, &["--", "java", "-cp", classes, class]].concat();
-        let output = self.fissure(&all);
-        assert!(output.stdout.is_empty(), "the program's output is not Fissure's: {}", told(&output));
-        let text = fs::read_to_string(json).unwrap_or_else(|_| panic!("no report: {}", told(&output)));
-        (output.status.code(), text)
-    }
-
-    fn replay(&self, options: &[&str], class: &str) -> Output {
-        let classes = classes().to_str().unwrap();
-        self.fissure(&[&["replay"], options, &["--", "java", "-cp", classes, class]].concat())
-    }
-}
-
-/// The programs' class files, compiled once.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/hunt");
-        let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hunt-classes");
-        fs::create_dir_all(&classes).unwrap();
-        let output = Command::new("javac")
-            .args(["-g", "-d"])
-            .arg(&classes)
-            .args(["AccountTransfer.java", "AccountTransferFixed.java"].map(|name| sources.join(name)))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", told(&output));
-        classes
-    })
-}
-
-fn told(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// All seeds of a report, in order.
-fn seeds(report: &Value) -> Vec<u64> {
-    let number = |range: &Value, key: &str| range[key].as_u64().unwrap();
-    let ranges = report["seeds"].as_array().unwrap().iter();
-    let mut seeds: Vec<u64> = ranges
-        .flat_map(|range| {
-            (0..number(range, "count")).map(|at| number(range, "first") + at * number(range, "step"))
-        })
-        .collect();
-    seeds.sort_unstable();
-    seeds
-}
-
-/// What of a report with one finding must add up.
-#[derive(Debug, PartialEq)]
-struct Counts {
-    runs: u64,
-    exits: Value,
-    id: String,
-    hits: u64,
-    /// The seeds that made the finding happen, in order.
-    seeds: Vec<u64>,
-}
-
-impl Counts {
-    fn new(report: &Value) -> Self {
-        let findings = report["findings"].as_array().unwrap();
-        let [finding] = findings.as_slice() else { panic!("{report}") };
-        assert_eq!(finding["runs"], report["runs"]);
-        let mut seeds: Vec<u64> =
-            finding["seeds"].as_array().unwrap().iter().map(|seed| seed.as_u64().unwrap()).collect();
-        seeds.sort_unstable();
-        Counts {
-            runs: report["runs"].as_u64().unwrap(),
-            exits: report["exits"].clone(),
-            id: finding["id"].to_string(),
-            hits: finding["hits"].as_u64().unwrap(),
-            seeds,
-        }
-    }
-}
 
 fn check_misuse(arguments: &[&str], expected: &str) {
     let output = Place::new().fissure(arguments);
@@ -166,46 +66,6 @@ fn a_hunt_stops_at_the_first_bug_if_asked() {
     assert!(runs < 40 && code == Some(1), "{text}");
     assert_eq!(report["findings"][0]["seeds"][0].as_u64(), Some(7 + runs - 1), "{text}");
     assert_eq!(report["findings"][0]["status"], "bug");
-}
-
-#[test]
-fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
-    if Command::new("parallel").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: GNU parallel is not there; install it to run this test");
-        return;
-    }
-    let place = Place::new();
-    // Without targets what a run does depends on its seed alone, so that not only the seeds but all counts must be the same.
-    for options in ["--runs 9 --seed 5 --learn no", "--runs 9 --seed 5"] {
-        let words: Vec<&str> = options.split(' ').chain(["--shard", "1/1"]).collect();
-        let (_, text) = place.hunt(&words, "AccountTransfer");
-        let whole: Value = serde_json::from_str(&text).unwrap();
-        let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
-        let job = format!(
-            "'{fissure}' hunt {options} --json part-{{#}}.json --fail-on never -- java -cp '{classes}' {{}}"
-        );
-        let mut parallel = Command::new("parallel");
-        parallel.args(["--will-cite", &job, ":::", "AccountTransfer", "AccountTransfer"]);
-        parallel.env("FISSURE_SHARDS", "2").env_remove("JAVA_TOOL_OPTIONS").env_remove("CLASSPATH");
-        // It keeps its own state in the user's folder.
-        parallel.env("HOME", place.folder.path()).current_dir(place.folder.path()).stdin(Stdio::null());
-        let output = parallel.output().unwrap();
-        assert!(output.status.success(), "{}", told(&output));
-        assert!(told(&output).contains("shard 2/2 was taken from PARALLEL_SEQ"), "{}", told(&output));
-        let output = place.fissure(&["report", "part-1.json", "part-2.json", "--json", "all.json"]);
-        assert_eq!(output.status.code(), Some(1), "{}", told(&output));
-        let read = |name: &str| -> Value {
-            serde_json::from_str(&fs::read_to_string(place.path(name)).unwrap()).unwrap()
-        };
-        let (one, two, all) = (read("part-1.json"), read("part-2.json"), read("all.json"));
-        assert_eq!((seeds(&one), seeds(&two)), (vec![5, 7, 9, 11, 13], vec![6, 8, 10, 12]));
-        assert_eq!(seeds(&all), seeds(&whole));
-        let [one, two, all, whole] = [one, two, all, whole].map(|report| Counts::new(&report));
-        assert_eq!((all.runs, all.hits), (whole.runs, one.hits + two.hits), "{options}");
-        if options.contains("--learn no") {
-            assert_eq!(all, whole, "{options}");
-        }
-    }
 }
 
 #[test]

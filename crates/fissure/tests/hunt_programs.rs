@@ -15,6 +15,8 @@
 
 #![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
 
+mod common;
+
 use std::{
     env, fs,
     io::Write,
@@ -28,6 +30,8 @@ use std::{
 };
 
 use serde_json::Value;
+
+use common::{agent, javas, jdk_tool, schema_problems};
 
 /// Programs that are hunted in at the same time, each with one JVM after the other.
 const WORKERS: usize = 2;
@@ -143,14 +147,11 @@ impl Setting {
         let expectations = &program.expectations;
         let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
         let runs = if expectations.is_broken() { RUNS_FOR_BROKEN } else { RUNS_FOR_CORRECT };
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
+        let mut command = common::fissure();
         command.args(["hunt", "--runs", runs, "--jobs", "1", "--json"]).arg(report.path());
         command.args(&expectations.hunt_options).arg("--").arg(java).args(QUICK_START);
         command.args(&expectations.java_options).arg("-cp").arg(&self.classes).arg(&program.class);
         command.env("FISSURE_AGENT", &self.agent);
-        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
-            command.env_remove(variable);
-        }
         let output = run(&mut command, &expectations.stdin);
         let problems = match serde_json::from_slice(&fs::read(report.path()).unwrap_or_default()) {
             Ok(report) => check_report(&report, expectations, output.status.code()),
@@ -197,6 +198,7 @@ fn check_report(report: &Value, expectations: &Expectations, code: Option<i32>) 
         problems.push(format!("Fissure ended with {code:?}, not {expected}"));
     }
     problems.extend(check_exits(report, expectations));
+    problems.extend(schema_problems(report));
     problems
 }
 
@@ -352,38 +354,4 @@ fn compile(programs: &[Program], classes: &Path) {
         .output()
         .expect("javac can be started");
     assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn javas() -> Vec<PathBuf> {
-    let mut javas = vec![jdk_tool("java")];
-    if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
-        javas.extend(env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
-    }
-    for java in &javas {
-        assert!(java.is_file(), "{} of FISSURE_TEST_JAVAS is no file", java.display());
-    }
-    javas
-}
-
-/// A tool of the JDK, by `JAVA_HOME` or by the search path.
-fn jdk_tool(name: &str) -> PathBuf {
-    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    home.into_iter()
-        .chain(env::split_paths(&path))
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
-}
-
-/// The agent of the same build, next to the executable under test.
-fn agent() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");
-    let agent = folder.join("libfissure_jvm.so");
-    assert!(
-        agent.is_file(),
-        "{} is missing: run `cargo build -p fissure-jvm`, or all tests by `cargo xtask test`",
-        agent.display()
-    );
-    agent
 }

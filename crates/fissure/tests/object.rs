@@ -7,6 +7,8 @@
 //!
 //! Nothing else may be found. `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on.
 
+mod common;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -89,7 +91,7 @@ fn object(java: &Path, folder: &Path, arguments: &[&str]) -> (Output, Value) {
     command.arg("object").args(arguments).arg("--classpath").arg(folder).arg("--java").arg(java);
     command.arg("--json").arg(&json).stdin(Stdio::null());
     let output = command.output().unwrap();
-    let report = fs::read(&json).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
+    let report = fs::read_to_string(&json).map_or(Value::Null, |text| common::read_report(&text));
     (output, report)
 }
 

@@ -23,6 +23,8 @@
 
 #![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
 
+mod common;
+
 use std::{
     env,
     ffi::OsString,
@@ -40,6 +42,8 @@ use std::{
 };
 
 use serde_json::Value;
+
+use common::{agent, javas, jdk_tool, schema_problems};
 
 /// JVMs that run at the same time; more would only slow each other down on small machines.
 const WORKERS: usize = 2;
@@ -250,6 +254,7 @@ impl Folder {
                     problems.extend(check_report(&report, expectations, analysis));
                     problems.extend(check_verdict(&report, &ended, self.compared));
                     problems.extend(option.into_iter().flat_map(|_| check_static(&report, expectations)));
+                    problems.extend(schema_problems(&report));
                 }
                 Err(error) => problems.push(format!("no JSON report was written: {error}")),
             }
@@ -521,12 +526,9 @@ fn block(program: &Program, java: &Path, analysis: &str, problems: &[String], en
 fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = |name| fs::File::create(folder.path().join(name)).expect("a file can be made in it");
-    let mut process = Command::new(&command[0]);
+    let mut process = common::undisturbed(&command[0]);
     process.args(&command[1..]).stdin(Stdio::piped()).stdout(file("stdout")).stderr(file("stderr"));
     process.process_group(0);
-    for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
-        process.env_remove(variable);
-    }
     if let Some(agent) = agent {
         process.env("FISSURE_AGENT", agent);
         // What an earlier version of the static analysis found out must not be remembered here.
@@ -648,38 +650,4 @@ fn compile(programs: &[Program], classes: &Path) {
         .output()
         .expect("javac can be started");
     assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn javas() -> Vec<PathBuf> {
-    let mut javas = vec![jdk_tool("java")];
-    if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
-        javas.extend(env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
-    }
-    for java in &javas {
-        assert!(java.is_file(), "{} of FISSURE_TEST_JAVAS is no file", java.display());
-    }
-    javas
-}
-
-/// A tool of the JDK, by `JAVA_HOME` or by the search path.
-fn jdk_tool(name: &str) -> PathBuf {
-    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    home.into_iter()
-        .chain(env::split_paths(&path))
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
-}
-
-/// The agent of the same build, next to the executable under test.
-fn agent() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");
-    let agent = folder.join("libfissure_jvm.so");
-    assert!(
-        agent.is_file(),
-        "{} is missing: run `cargo build -p fissure-jvm`, or all tests by `cargo xtask test`",
-        agent.display()
-    );
-    agent
 }

@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 use fissure_analysis::lockset::Machine;
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
+    goal::Goal,
     record::Record,
-    settings::{Pair, Settings},
+    settings::Settings,
 };
 
 use crate::{
@@ -190,8 +191,8 @@ impl Agent {
         number
     }
 
-    /// The pair of acquires that is looked for.
-    pub(crate) fn target(&self) -> Option<&Pair> {
+    /// What a controlled run looks for.
+    pub(crate) fn goal(&self) -> Option<&Goal> {
         self.settings.control.as_ref()?.target.as_ref()
     }
 
@@ -206,6 +207,7 @@ impl Agent {
             lock_operations: steps,
             methods_left_alone: seen.left_alone.len() as u64,
             left_alone: seen.left_alone,
+            locality: seen.locality,
             ..Coverage::default()
         }
     }

@@ -48,6 +48,13 @@ const BUILD_TOOLS: &[&str] = &[
     "org.jetbrains.kotlin.cli.",
 ];
 
+/// Beginnings of the names of archives by which such tools are started.
+const BUILD_TOOL_ARCHIVES: &[&str] =
+    &["gradle-gradle-cli-main", "gradle-launcher", "gradle-wrapper", "maven-wrapper"];
+
+/// The main class of JVMs that do work for Gradle.
+const GRADLE_WORKER: &str = "worker.org.gradle.process.internal.worker.GradleWorkerMain";
+
 /// Options that make or insist on an archive of classes. With rewritten classes the JVM refuses them or crashes.
 const CLASS_ARCHIVES: &[&str] =
     &["-Xshare:on", "-Xshare:dump", "-XX:AOTCacheOutput", "-XX:AOTMode", "-XX:ArchiveClassesAtExit"];
@@ -148,7 +155,26 @@ fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> 
             "An option that needs the JDK's classes as they are was given (-Xshare:on, -XX:AOTMode, …); leave it out.",
         );
     }
-    BUILD_TOOLS.iter().any(|tool| command.starts_with(tool)).then_some(Refusal::BuildTool)
+    is_build_tool(command, &arguments).then_some(Refusal::BuildTool)
+}
+
+/// Whether a JVM with this main class or archive and what follows it, and with these arguments that zeros end, is a build
+/// tool's own.
+fn is_build_tool(command: &str, arguments: &[u8]) -> bool {
+    // Scripts of build tools ask for the version, which takes a JVM without a main class.
+    let asks_for_version =
+        || arguments.split(|&byte| byte == 0).any(|word| matches!(word, b"-version" | b"--version"));
+    if command.is_empty() {
+        return asks_for_version();
+    }
+    // Gradle compiles in workers, too; only those that execute tests are the program's.
+    if command.starts_with(GRADLE_WORKER) {
+        return !command.contains("Gradle Test Executor");
+    }
+    let main = command.split(' ').next().unwrap_or_default();
+    let archive = main.rsplit('/').next().filter(|name| name.ends_with(".jar")).unwrap_or_default();
+    BUILD_TOOLS.iter().any(|tool| command.starts_with(tool))
+        || BUILD_TOOL_ARCHIVES.iter().any(|tool| archive.starts_with(tool))
 }
 
 /// Before the first Java instruction: the hook classes come into being.
@@ -276,4 +302,31 @@ unsafe extern "system" fn class_file_load_hook(
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &str, arguments: &str, expected: bool) {
+        let arguments = arguments.replace(' ', "\0");
+        assert_eq!(is_build_tool(command, arguments.as_bytes()), expected, "{command}");
+    }
+
+    #[test]
+    fn build_tools_are_told_from_the_jvms_that_run_tests() {
+        check("org.codehaus.plexus.classworlds.launcher.Launcher test", "java -cp x", true);
+        check("org.gradle.launcher.GradleMain --no-daemon test", "java", true);
+        check("org.gradle.launcher.daemon.bootstrap.GradleDaemon 8.7", "java", true);
+        check("/project/gradle/wrapper/gradle-wrapper.jar test", "java -jar", true);
+        check("/opt/gradle/lib/gradle-gradle-cli-main-9.0.jar test", "java -jar", true);
+        let worker = "worker.org.gradle.process.internal.worker.GradleWorkerMain";
+        check(&format!("{worker} 'Gradle Test Executor 1'"), "java", false);
+        check(&format!("{worker} 'Gradle Compiler Daemon 1'"), "java", true);
+        check("/project/target/surefire/surefirebooter123.jar /project/target/surefire", "java -jar", false);
+        check("org.apache.maven.surefire.booter.ForkedBooter /x", "java", false);
+        check("", "java -version", true);
+        check("", "server", false);
+        check("com.acme.Main --version", "java com.acme.Main --version", false);
+    }
 }

@@ -11,7 +11,7 @@ use fissure_classfile::{
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
-    settings::{AtomizerSettings, Order, Watch},
+    settings::{AccessPoints, AtomizerSettings, Order, Watch},
 };
 
 use crate::{
@@ -53,28 +53,36 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
+    let points =
+        agent.settings.control.as_ref().filter(|_| in_scope).map_or((false, false, false), |control| {
+            (control.accesses != AccessPoints::None, control.accesses == AccessPoints::All, control.units)
+        });
+    let (has_points, has_element_points, has_units) = points;
+    let control_probes =
+        if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name),
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
-        volatiles: atomizer.is_some(),
+        volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
+        units: has_units,
         waits: !is_controlled,
-        fields: watched,
-        arrays: watched && agent.settings.watch == Watch::All,
+        fields: watched || has_points,
+        arrays: watched && agent.settings.watch == Watch::All || has_element_points,
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
-            control::probes(name, agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
+            &control_probes
         } else {
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
     let trusted = agent.locality.as_ref().filter(|_| !scope::is_jdk(&dotted));
-    let local = trusted.and_then(|locality| locality.class(name, bytes)).filter(|_| watched);
+    let local = trusted.and_then(|locality| locality.class(name, bytes)).filter(|_| watched || has_points);
     let summary =
         if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
     let mut code = locked(&agent.code);
@@ -93,14 +101,18 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if in_scope {
         agent.counts.classes_in_scope.fetch_add(1, Ordering::Relaxed);
         if let Some(summary) = &summary {
-            let is_watched = watched && result.is_ok();
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
-            // Under control volatile fields alone are followed.
-            let is_known = is_watched || is_controlled && result.is_ok();
+            let following = match result {
+                Err(_) => Following::Nothing,
+                Ok(_) if has_points => Following::Points,
+                // Under control volatile fields alone are followed.
+                Ok(_) if watched || is_controlled => Following::State { volatiles: atomizer.is_some() },
+                Ok(_) => Following::Nothing,
+            };
             let leaves = |name: &str, descriptor: &str| {
                 trusted.is_some_and(|locality| locality.has_field(local, name, descriptor))
             };
-            register(&mut code, loader, summary, is_known, atomizer.is_some(), outcome, leaves);
+            register(&mut code, loader, summary, following, outcome, leaves);
         }
     }
     match result {
@@ -131,14 +143,25 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
     }
 }
 
+/// What is followed of the fields of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Following {
+    Nothing,
+    /// Every access.
+    Points,
+    /// A state is kept for each, for volatile ones only if they are like others.
+    State {
+        volatiles: bool,
+    },
+}
+
 /// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
 /// without any code that had to be rewritten has them watched as well.
 fn register(
     code: &mut Code,
     loader: i64,
     summary: &ClassSummary,
-    is_watched: bool,
-    has_volatiles: bool,
+    following: Following,
     outcome: Option<&Outcome>,
     leaves: impl Fn(&str, &str) -> bool,
 ) {
@@ -151,8 +174,12 @@ fn register(
         }
         let plain = field.access & FINAL == 0;
         let member = match outcome {
-            _ if !is_watched || leaves(&field.name, &field.descriptor) => Member::Unwatched,
-            _ if is_volatile && !has_volatiles => Member::Volatile,
+            _ if following == Following::Nothing || leaves(&field.name, &field.descriptor) => {
+                Member::Unwatched
+            }
+            _ if following == Following::Points && plain => Member::Point,
+            _ if following == Following::Points => Member::Unwatched,
+            _ if is_volatile && following == (Following::State { volatiles: false }) => Member::Volatile,
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
@@ -200,6 +227,7 @@ impl Environment for ClassEnvironment<'_> {
             loader: self.loader,
             kind: site.kind,
             target: target(&site.target),
+            is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
         });
         let is_access = matches!(site.target, SiteTarget::Field { .. } | SiteTarget::ArrayElement { .. });
         if let Some(locality) = self.agent.locality.as_ref().filter(|_| is_access && self.is_claimed) {
@@ -212,7 +240,7 @@ impl Environment for ClassEnvironment<'_> {
                 &self.class,
                 is_application,
                 scope::is_jdk(&self.class),
-                self.agent.target(),
+                self.agent.goal(),
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }

@@ -8,20 +8,26 @@ mod calls;
 mod gate;
 pub(crate) mod natives;
 mod places;
+mod points;
+mod set_story;
+mod sets;
 mod story;
 mod watchdog;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
+    goal::Goal,
     ids::{LockId, SiteId, ThreadId},
     record::RunEnd,
-    settings::{Control as ControlSettings, Steering},
+    settings::{Control as ControlSettings, Steering, Wanted},
 };
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
+    observer::{self, Observer},
     recording::Recording,
-    strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
+    strategy::{AssetFuzzer, AtomFuzzer, Orderly, RaceFuzzer, Replay, Strategy, Uniform},
 };
 
 use rustc_hash::FxHashMap;
@@ -31,6 +37,8 @@ pub(crate) use places::flags;
 
 use crate::agent::locked;
 use gate::Gate;
+use points::Points;
+use sets::Sets;
 use story::Story;
 
 /// The exit code of a run that Fissure ended because nobody could or should run any more.
@@ -51,6 +59,8 @@ pub(crate) struct State {
     pub(crate) conductor: Conductor,
     threads: Vec<ControlledThread>,
     pub(crate) story: Story,
+    pub(crate) points: Points,
+    sets: Sets,
     /// Names of locks, by number.
     locks: Vec<LockName>,
     /// How many locks of each kind have a number.
@@ -95,6 +105,8 @@ impl Control {
         let strategy: Box<dyn Strategy> = match settings.steering {
             Steering::Random => Box::new(Uniform),
             Steering::Atomfuzzer => Box::new(AtomFuzzer::new(settings.pause)),
+            Steering::Assetfuzzer => Box::new(AssetFuzzer::new(&letters(settings))),
+            Steering::Racefuzzer => Box::new(RaceFuzzer::new()),
             Steering::Orderly => Box::new(Orderly),
             Steering::Replay => {
                 let recording: Recording =
@@ -102,11 +114,18 @@ impl Control {
                 Box::new(Replay::new(&recording))
             }
         };
+        let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+        let Wanted { predictions, violations, races } = settings.wanted;
+        if predictions || violations || races {
+            conductor.observe_with(Observer::new(observer::Wanted { predictions, violations, races }));
+        }
         Self {
             state: Mutex::new(State {
-                conductor: Conductor::new(strategy, settings.seed, Limits { steps: settings.steps }),
+                conductor,
                 threads: Vec::new(),
                 story: Story::default(),
+                points: Points::default(),
+                sets: Sets::new(&settings.sets),
                 locks: vec![LockName::default()],
                 named: FxHashMap::default(),
                 is_idle: false,
@@ -136,7 +155,18 @@ impl Control {
         }
         match decision {
             Decision::Run(thread) if Some(thread) == me => return state,
-            Decision::Run(thread) => state.gate(thread).open(),
+            Decision::Run(thread) => {
+                let gate = state.gate(thread);
+                // Whoever goes on asks for the state first of all.
+                if let Some(me) = me {
+                    let own = state.gate(me);
+                    drop(state);
+                    gate.open();
+                    own.pass();
+                    return self.state();
+                }
+                gate.open();
+            }
             Decision::Over => state.note_end(),
             Decision::Unchanged => {}
             Decision::Stuck => {
@@ -205,11 +235,6 @@ impl State {
         }
     }
 
-    /// Whether the thread that runs is in a region for which others may wait inside of the JVM.
-    fn is_in_region(&mut self) -> bool {
-        self.conductor.running().is_some_and(|thread| self.thread(thread).regions > 0)
-    }
-
     /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may
     /// have begun before.
     fn note_end(&mut self) {
@@ -223,6 +248,13 @@ impl State {
             self.uncontrolled.push(reason.to_owned());
         }
     }
+}
+
+/// Whose the events are that a run looks for, in their order. Words of one pattern differ in locations only.
+fn letters(settings: &ControlSettings) -> Vec<Who> {
+    let Some(Goal::Set(goal)) = &settings.target else { return Vec::new() };
+    let word = WORDS.iter().find(|word| word.pattern == goal.pattern);
+    word.map_or_else(Vec::new, |word| word.letters.iter().map(|letter| letter.who).collect())
 }
 
 /// Tells the story so far and ends the JVM: nobody in it would do so.

@@ -59,7 +59,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                     let shadow = fields.iter().find(is_shadow)?;
                     i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
                 }
-                Member::Volatile | Member::Unwatched => return None,
+                Member::Volatile | Member::Point | Member::Unwatched => return None,
             };
             let target = Target::Field {
                 class: name.as_str().into(),
@@ -93,7 +93,7 @@ fn watched<'f>(
         let fits = match member {
             Member::Cell(_) => wanted.is_static,
             Member::Shadowed { .. } => !wanted.is_static,
-            Member::Volatile | Member::Unwatched => false,
+            Member::Volatile | Member::Point | Member::Unwatched => false,
         };
         fits.then(|| (field, member.clone()))
     };

@@ -48,8 +48,11 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureEngine",
     "FissureHook",
-    "FissureControl$Lock",
+    "FissureChance",
+    "FissureControl$Numbered",
     "FissureControl$Locks",
+    "FissureControl$Objects",
+    "FissureControl$Waits",
     "FissureControl",
 ];
 

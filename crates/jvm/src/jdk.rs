@@ -573,7 +573,7 @@ fn happens_before_probes(class: &str) -> &'static [Probe<'static>] {
     }
 }
 
-fn hand_over_probes(class: &str) -> &'static [Probe<'static>] {
+pub(crate) fn hand_over_probes(class: &str) -> &'static [Probe<'static>] {
     match class.strip_prefix("concurrent/").unwrap_or(class) {
         "Timer" => TIMER,
         "TaskQueue" => TIMER_QUEUE,

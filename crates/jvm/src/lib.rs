@@ -26,4 +26,5 @@ mod registry;
 mod scope;
 mod sites;
 mod stacks;
+mod tested;
 mod vm;

@@ -7,7 +7,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use fissure_model::record::Record;
+use fissure_model::{finding::Finding, record::Record};
+
+use crate::{agent::agent, tested::running_test};
 
 /// The file of this JVM.
 #[derive(Debug)]
@@ -23,8 +25,20 @@ impl Output {
         Ok(Output { file: Mutex::new(file) })
     }
 
-    /// Appends a record. A failure to write must not disturb the program, and there is nowhere to tell it.
+    /// Appends a record; a finding that names no test gets that which is running. A failure to write must not disturb the
+    /// program, and there is nowhere to tell it.
     pub(crate) fn write(&self, record: &Record) {
+        if let Record::Finding(finding) = record
+            && finding.test.is_none()
+            && let Some(test) = agent().and_then(|agent| running_test(agent.tool))
+        {
+            let named = Finding { test: Some(test), ..(**finding).clone() };
+            return self.append(&Record::Finding(Box::new(named)));
+        }
+        self.append(record);
+    }
+
+    fn append(&self, record: &Record) {
         let Ok(mut line) = serde_json::to_vec(record) else { return };
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);

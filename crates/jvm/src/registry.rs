@@ -11,6 +11,8 @@ pub(crate) enum Member {
     Cell(u32),
     /// Volatile.
     Volatile,
+    /// Nothing is kept for it: every access is told.
+    Point,
     /// Final, or in a class that had to be left alone.
     Unwatched,
 }
@@ -43,6 +45,11 @@ impl ClassInfo {
     /// Whether the class declares a volatile field like this.
     pub(crate) fn has_volatile(&self, name: &str, descriptor: &str) -> bool {
         self.volatiles.contains(&(name.to_owned(), descriptor.to_owned()))
+    }
+
+    /// The number of the loader that defined it.
+    pub(crate) fn loader(&self) -> i64 {
+        self.loader
     }
 
     /// Whether this is the class of that name and loader.
@@ -134,6 +141,23 @@ impl Registry {
         Resolved::Unwatched
     }
 
+    /// Whether a class, as a class of `loader` sees it, is another one or inherits from it.
+    pub(crate) fn inherits(&self, loader: i64, class: &str, from: &str) -> bool {
+        let mut class = class;
+        for _ in 0..1000 {
+            if class == from {
+                return true;
+            }
+            let superclass =
+                self.find(loader, class).and_then(|number| self.classes[number].superclass.as_deref());
+            match superclass {
+                Some(superclass) => class = superclass,
+                None => return false,
+            }
+        }
+        false
+    }
+
     /// Remembers where the shadow of a field lies.
     pub(crate) fn set_offset(&mut self, number: usize, name: &str, descriptor: &str, offset: i32) {
         let key = (name.to_owned(), descriptor.to_owned());
@@ -184,6 +208,9 @@ mod tests {
             Resolved::Known(1, Member::Cell(cell))
         );
         assert_eq!(registry.class(1).name, "a/Super");
+        let inherits = |class, from| registry.inherits(1, class, from);
+        assert!(inherits("a/Sub", "a/Sub") && inherits("a/Sub", "a/Super"));
+        assert!(inherits("a/Sub", "java/lang/Object") && !inherits("a/Super", "a/Sub"));
         assert_eq!(registry.resolve(1, "a/Sub", "other", "I", in_scope), Resolved::Unwatched);
     }
 

@@ -12,6 +12,7 @@ const JDK: &[&str] =
 /// Test frameworks, build tools, agents and libraries that nearly every program carries along.
 const LIBRARIES: &[&str] = &[
     "ch.qos.logback.",
+    "com.esotericsoftware.",
     "com.fasterxml.jackson.",
     "com.google.common.",
     "com.google.gson.",
@@ -59,6 +60,11 @@ const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 /// Whether a class, by its name with dots, is one of the JDK's.
 pub(crate) fn is_jdk(class: &str) -> bool {
     JDK.iter().any(|prefix| class.starts_with(prefix))
+}
+
+/// Whether a class, by its name with dots, is neither the application's own nor one that is taken for it.
+pub(crate) fn is_library(class: &str) -> bool {
+    is_jdk(class) || LIBRARIES.iter().any(|prefix| class.starts_with(prefix))
 }
 
 /// Libraries whose synchronized methods are as much a matter of the application as the JDK's collections. Others, such as
@@ -110,7 +116,7 @@ impl Scope {
             return false;
         }
         if self.patterns.is_empty() {
-            return !begins(JDK) && !begins(LIBRARIES);
+            return !is_library(class);
         }
         self.patterns.iter().any(|pattern| pattern.matches(class))
     }

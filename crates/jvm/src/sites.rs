@@ -33,6 +33,8 @@ pub(crate) struct SiteInfo {
     pub(crate) kind: SiteKind,
     /// What is accessed, or, for an array element, where the array came from.
     pub(crate) target: Target,
+    /// Whether it is an element of an array that is accessed.
+    pub(crate) is_element: bool,
 }
 
 impl SiteInfo {
@@ -159,6 +161,7 @@ mod tests {
             line: Some(7),
             loader: 1,
             target: Target::Unknown,
+            is_element: false,
             kind: SiteKind::Read,
         });
         let field =

@@ -22,6 +22,18 @@ unsafe impl Sync for Tool {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
+/// A monitor of the JVM that is no object's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawMonitor {
+    tool: Tool,
+    monitor: jrawMonitorID,
+}
+
+// SAFETY: raw monitors are for all threads.
+unsafe impl Send for RawMonitor {}
+// SAFETY: as above.
+unsafe impl Sync for RawMonitor {}
+
 /// A frame as the JVM tells it: a method and a place in its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawFrame {
@@ -55,6 +67,34 @@ macro_rules! jni {
         // SAFETY: the environment belongs to the current thread, and the arguments are of the function's types.
         unsafe { ((**$jni.0).$function)($jni.0 $(, $argument)*) }
     };
+}
+
+impl RawMonitor {
+    /// A monitor that stays as long as the JVM.
+    pub(crate) fn new(tool: Tool) -> Option<Self> {
+        let mut monitor: jrawMonitorID = ptr::null_mut();
+        tool!(tool, CreateRawMonitor, c"fissure".as_ptr(), &mut monitor).then_some(Self { tool, monitor })
+    }
+
+    /// Enters it. Only threads that the JVM knows can.
+    pub(crate) fn enter(self) -> bool {
+        tool!(self.tool, RawMonitorEnter, self.monitor)
+    }
+
+    /// Leaves it.
+    pub(crate) fn exit(self) -> bool {
+        tool!(self.tool, RawMonitorExit, self.monitor)
+    }
+
+    /// Waits to be notified; says whether that or the time is why it returns.
+    pub(crate) fn wait(self, milliseconds: i64) -> bool {
+        tool!(self.tool, RawMonitorWait, self.monitor, milliseconds)
+    }
+
+    /// Wakes all who wait.
+    pub(crate) fn notify_all(self) -> bool {
+        tool!(self.tool, RawMonitorNotifyAll, self.monitor)
+    }
 }
 
 impl Tool {
@@ -180,6 +220,33 @@ impl Tool {
             .iter()
             .map(|frame| RawFrame { method: frame.method as usize, location: frame.location })
             .collect()
+    }
+
+    /// The stacks of all threads, innermost frame first. None if the current thread is not the JVM's.
+    pub(crate) fn all_stacks(self, most: usize) -> Vec<Vec<RawFrame>> {
+        let mut stacks: *mut jvmtiStackInfo = ptr::null_mut();
+        let mut count = 0;
+        if !tool!(self, GetAllStackTraces, most as jint, &mut stacks, &mut count) || stacks.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM allocated a table of `count` entries for us, and in the same piece of memory the frames of each.
+        let infos = unsafe { std::slice::from_raw_parts(stacks, count.max(0) as usize) };
+        let told = infos
+            .iter()
+            .filter(|info| !info.frame_buffer.is_null())
+            .map(|info| {
+                // SAFETY: as above.
+                let frames = unsafe {
+                    std::slice::from_raw_parts(info.frame_buffer, info.frame_count.max(0) as usize)
+                };
+                frames
+                    .iter()
+                    .map(|frame| RawFrame { method: frame.method as usize, location: frame.location })
+                    .collect()
+            })
+            .collect();
+        self.free(stacks.cast());
+        told
     }
 
     /// Whether a thread has begun and not yet ended.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{interleaving::Interleaving, settings::Pair};
+use crate::{goal::Goal, interleaving::Interleaving};
 
 /// The version of the JSON report's schema.
 pub const SCHEMA: u32 = 1;
@@ -102,6 +102,15 @@ pub struct Consequence {
     pub stack: Vec<Frame>,
 }
 
+/// An access to a location of an atomic set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAccess {
+    /// The field: `com.acme.Account.savings`; with an index for an element of the array that it holds.
+    pub field: String,
+    /// The method that was to be atomic for the set; of an access outside of all such methods the one that it is in.
+    pub unit: String,
+}
+
 /// One result that a harness gave, and how often.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -138,6 +147,9 @@ pub struct Finding {
     /// Why it does, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The test that was running when this was first seen: `com.acme.AccountTest.deposits`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// In how many locations (objects) or executions this was seen; for a hunt, in how many runs.
     pub hits: u64,
     /// In how many runs this was seen; for a hunt, how many runs there were.
@@ -153,13 +165,16 @@ pub struct Finding {
     pub schedules: Vec<String>,
     /// What those runs were looking for, in the order of the seeds; left out if they all went without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Option<Pair>>,
+    pub targets: Vec<Option<Goal>>,
     /// What broke, if anything did.
     #[serde(default)]
     pub consequence: Option<Consequence>,
     /// Which of the patterns of atomic-set violations, 1 to 11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<u8>,
+    /// For each of the sites of an atomic-set violation, which field was accessed in which unit of work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<SetAccess>,
     /// The smallest harness that shows a method not to be atomic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness: Option<String>,
@@ -192,6 +207,7 @@ impl Finding {
             owner: None,
             object: None,
             reason: None,
+            test: None,
             hits: 1,
             runs: 1,
             ordered: false,
@@ -200,6 +216,7 @@ impl Finding {
             targets: Vec::new(),
             consequence: None,
             pattern: None,
+            accesses: Vec::new(),
             harness: None,
             outcome: None,
             outcomes: Vec::new(),

@@ -7,6 +7,7 @@
 pub mod coverage;
 pub mod event;
 pub mod finding;
+pub mod goal;
 pub mod ids;
 pub mod interleaving;
 pub mod locality;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     coverage::Coverage,
     finding::{Finding, Frame},
+    goal::Goal,
     settings::Pair,
 };
 
@@ -52,6 +53,15 @@ pub struct Run {
     pub failures: Vec<Failure>,
     /// Acquires that could come in between two of an atomic block.
     pub pairs: Vec<Pair>,
+    /// Atomic-set violations and races that other runs may show.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
+    /// What was left out of them because there was too much of something.
+    #[serde(default)]
+    pub cut: Vec<String>,
+    /// How often a thread that was held up had to be let go because nobody else could run.
+    #[serde(default)]
+    pub thrashings: u64,
 }
 
 /// How a controlled run ended.

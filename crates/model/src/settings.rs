@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::Pattern;
+use crate::{goal::Goal, pattern::Pattern};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -120,6 +120,10 @@ pub enum Steering {
     Random,
     /// Chance, but threads are paused where their atomic blocks could be violated.
     Atomfuzzer,
+    /// Chance, but threads are held up where their units of work could tear an atomic set apart.
+    Assetfuzzer,
+    /// Chance, but threads are held up where their accesses could race.
+    Racefuzzer,
     /// Nobody is interrupted.
     Orderly,
     /// A recorded schedule.
@@ -132,6 +136,8 @@ impl Steering {
         match self {
             Steering::Random => "random",
             Steering::Atomfuzzer => "atomfuzzer",
+            Steering::Assetfuzzer => "assetfuzzer",
+            Steering::Racefuzzer => "racefuzzer",
             Steering::Orderly => "orderly",
             Steering::Replay => "replay",
         }
@@ -180,6 +186,19 @@ impl FromStr for Pair {
     }
 }
 
+/// Which memory accesses threads stop before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessPoints {
+    /// None.
+    #[default]
+    None,
+    /// Those to fields of the classes in scope, by code in scope.
+    Fields,
+    /// Those to array elements too.
+    All,
+}
+
 /// How one controlled run goes. It is a function of the program and of this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
@@ -191,7 +210,7 @@ pub struct Control {
     pub pause: u32,
     /// What is looked for, if that is known.
     #[serde(default)]
-    pub target: Option<Pair>,
+    pub target: Option<Goal>,
     /// The schedule to follow, for [`Steering::Replay`].
     #[serde(default)]
     pub schedule: Option<String>,
@@ -200,6 +219,66 @@ pub struct Control {
     /// Whether threads may be interrupted at volatile and atomic operations too.
     #[serde(default)]
     pub volatiles: bool,
+    /// Which memory accesses threads stop before.
+    #[serde(default)]
+    pub accesses: AccessPoints,
+    /// Whether it is followed which methods of the classes in scope a thread is in.
+    #[serde(default)]
+    pub units: bool,
+    /// What is looked for in accesses.
+    #[serde(default)]
+    pub wanted: Wanted,
+    /// Which fields belong together, and which methods keep them so.
+    #[serde(default)]
+    pub sets: SetRules,
+}
+
+/// What is looked for in the accesses of a controlled run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Wanted {
+    /// Atomic-set violations that could happen.
+    #[serde(default)]
+    pub predictions: bool,
+    /// Atomic-set violations that happen.
+    #[serde(default)]
+    pub violations: bool,
+    /// Races, those that could happen and those that do.
+    #[serde(default)]
+    pub races: bool,
+}
+
+/// What a project says about its atomic sets and units of work, beside the usual: that all fields of an object are a set, the static
+/// fields of a class are one, and every method and constructor is a unit for the sets of its own class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SetRules {
+    /// Sets of named fields. What is in none of them stays in the usual set.
+    #[serde(default, rename = "set")]
+    pub sets: Vec<SetRule>,
+    /// Methods that are units for every set whose fields they access.
+    #[serde(default)]
+    pub units: Vec<Pattern>,
+    /// Methods that are no units.
+    #[serde(default)]
+    pub no_units: Vec<Pattern>,
+    /// Classes and fields that are in no set.
+    #[serde(default)]
+    pub exclude: Vec<Pattern>,
+    /// Whether the elements of an array, and the contents of a collection, belong to the set of the field that holds it.
+    #[serde(default)]
+    pub contents: bool,
+}
+
+/// A set of named fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SetRule {
+    /// The fields: `Account.checking`, `com.acme.Account.savings`, `Range.*`.
+    pub fields: Vec<Pattern>,
+    /// The methods that are units for this set; without any, those of the fields' class.
+    #[serde(default)]
+    pub units: Vec<Pattern>,
 }
 
 #[cfg(test)]

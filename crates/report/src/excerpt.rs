@@ -2,7 +2,7 @@
 
 use fissure_model::finding::{Finding, Kind, Site};
 
-use crate::words;
+use crate::{names, words};
 
 /// A line of source as it is shown.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,17 +30,26 @@ pub(crate) fn excerpt(finding: &Finding, site: &Site, source: &str, width: usize
 
 /// The words worth pointing at, the best first, and whether their last occurrence is meant.
 fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
-    let member = finding.subject.rsplit('.').next().unwrap_or_default();
     match site.role.as_str() {
         // `balance = balance + 1` writes on the left and reads on the right.
-        "read" if finding.kind == Kind::DataRace => vec![(member, true)],
-        "write" if finding.kind == Kind::DataRace => vec![(member, false)],
+        "read" | "write" => vec![(accessed(finding, site), site.role == "read")],
         "entered" => vec![("synchronized", false), (site.method.as_str(), false)],
         "acquire" | "acquired" | "reacquire" | "reacquired" | "interfere" | "interfered" => {
             vec![("synchronized", false), ("lock", false)]
         }
         _ => Vec::new(),
     }
+}
+
+/// The field that is accessed at a site. An atomic set has several, one a site.
+fn accessed<'a>(finding: &'a Finding, site: &Site) -> &'a str {
+    if finding.kind != Kind::AtomicSetViolation {
+        return names::member(&finding.subject);
+    }
+    let place = finding.sites.iter().position(|other| std::ptr::eq(other, site));
+    let access = place.and_then(|place| finding.accesses.get(place));
+    // An element of an array has its index behind the field.
+    access.map_or("", |access| names::member(&access.field).split('[').next().unwrap_or_default())
 }
 
 /// Where a whole word stands in a line, counted in characters.

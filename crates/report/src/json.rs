@@ -10,7 +10,7 @@ use fissure_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Exit, Report, SeedRange, object::ObjectReport, triage::Standing};
+use crate::{Campaign, Exit, Report, SeedRange, object::ObjectReport, triage::Standing};
 
 /// Why a text is no report.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,8 @@ struct Document<'a> {
     coverage: &'a Coverage,
     problem: Option<&'a str>,
     notices: &'a [String],
+    #[serde(skip_serializing_if = "<[Campaign]>::is_empty")]
+    campaigns: &'a [Campaign],
     findings: Vec<Judged<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     object: Option<&'a ObjectReport>,
@@ -77,6 +79,8 @@ struct Read {
     problem: Option<String>,
     #[serde(default)]
     notices: Vec<String>,
+    #[serde(default)]
+    campaigns: Vec<Campaign>,
     findings: Vec<Finding>,
 }
 
@@ -126,6 +130,7 @@ pub fn render_with(
         coverage: &report.coverage,
         problem: report.problem.as_deref(),
         notices: &report.notices,
+        campaigns: &report.campaigns,
         findings: report.sorted_findings().into_iter().map(judged).collect(),
         object,
     };
@@ -158,6 +163,7 @@ pub fn parse(text: &str) -> Result<Report, ParseError> {
         coverage: read.coverage,
         problem: read.problem,
         notices: read.notices,
+        campaigns: read.campaigns,
         findings: read.findings,
         ..Report::default()
     })

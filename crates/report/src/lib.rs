@@ -18,6 +18,7 @@ mod excerpt;
 mod exit;
 mod merge;
 mod names;
+mod sets;
 mod steps;
 mod story;
 mod style;
@@ -35,6 +36,9 @@ use crate::triage::Triage;
 
 /// Analyses that only look on.
 const PASSIVE: [&str; 3] = ["racer", "eraser", "atomizer"];
+
+/// Strategies that must be named to be followed.
+const HUNTERS: [&str; 3] = ["assetfuzzer", "racefuzzer", "random"];
 
 /// Everything that is reported about the runs of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +65,29 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What of it is known already or suppressed.
     pub triage: Triage,
+    /// What strategies predicted, and what came of it.
+    pub campaigns: Vec<Campaign>,
+}
+
+/// What one strategy that predicts did in a hunt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Campaign {
+    /// Its name.
+    pub strategy: String,
+    /// How many runs found out what could happen.
+    pub profiling_runs: u64,
+    /// How many predictions they made.
+    pub predicted: u64,
+    /// How many of them were tried.
+    pub tried: u64,
+    /// How many of them came true.
+    pub confirmed: u64,
+    /// How many runs tried to make one come true.
+    pub runs: u64,
+    /// In how many of these runs any violation, or race, was seen.
+    pub runs_with_hits: u64,
+    /// How often threads that were held up had to be let go, in all runs.
+    pub thrashings: u64,
 }
 
 /// Seeds that were tried: `count` of them, from `first` on, each `step` after the one before.
@@ -113,7 +140,18 @@ impl Report {
         let target = finding.targets.first().and_then(Option::as_ref);
         let target = target.map(|target| ["--target".to_owned(), target.to_string()]);
         let separator = ["--".to_owned()];
-        for word in target.iter().flatten().chain(&self.options).chain(&separator).chain(&self.command) {
+        // Of several strategies in one hunt each finding names its own.
+        let is_named = self.options.iter().any(|word| word == "--strategy");
+        let is_usual = is_named || !HUNTERS.contains(&finding.analysis.as_str());
+        let strategy = (!is_usual).then(|| ["--strategy".to_owned(), finding.analysis.clone()]);
+        for word in target
+            .iter()
+            .flatten()
+            .chain(strategy.iter().flatten())
+            .chain(&self.options)
+            .chain(&separator)
+            .chain(&self.command)
+        {
             text.push(' ');
             text.push_str(&words::shell_word(word));
         }

@@ -23,6 +23,7 @@ pub fn merge(reports: Vec<Report>) -> Report {
     let mut places: HashMap<String, usize> = HashMap::new();
     for report in reports {
         whole.runs = whole.runs.saturating_add(report.runs);
+        whole.campaigns.extend(report.campaigns);
         for range in report.seeds {
             if !whole.seeds.contains(&range) {
                 whole.seeds.push(range);
@@ -116,7 +117,7 @@ fn push_once(notices: &mut Vec<String>, notice: String) {
 mod tests {
     use fissure_model::{
         finding::{Kind, Status},
-        settings::Pair,
+        goal::Goal,
     };
 
     use super::*;
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn targets_stay_beside_their_seeds() {
-        let target = || "A.m:1/A.n:2".parse::<Pair>().unwrap();
+        let target = || "A.m:1/A.n:2".parse::<Goal>().unwrap();
         let targeted =
             |seed| Finding { targets: vec![Some(target())], ..finding("a", Status::Confirmed, &[seed]) };
         let free = finding("a", Status::Confirmed, &[1, 2]);

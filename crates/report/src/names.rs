@@ -5,7 +5,7 @@ use fissure_model::{
     interleaving::{Action, Step},
 };
 
-use crate::words;
+use crate::{PASSIVE, sets, words};
 
 /// Classes of Fissure's own hook, which is no part of the program's story.
 const HOOK: &str = "java.lang.Fissure";
@@ -57,6 +57,9 @@ pub(crate) fn subject(finding: &Finding) -> String {
 /// What is wrong, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
+    if finding.kind == Kind::AtomicSetViolation && !finding.accesses.is_empty() {
+        return format!("{}{}", set_headline(finding, sure), followed(finding));
+    }
     let what = match (finding.kind, sure) {
         (Kind::DataRace, false) => "is accessed by two threads without a common lock",
         (Kind::DataRace, true) => "was accessed by two threads at once",
@@ -64,15 +67,121 @@ pub(crate) fn headline(finding: &Finding) -> String {
         (Kind::AtomicityViolation, true) => "should be atomic, but another thread came in between",
         (Kind::AtomicSetViolation, false) => "has fields that belong together and can be seen apart",
         (Kind::AtomicSetViolation, true) => "has fields that belong together and were seen apart",
-        (Kind::Deadlock, _) => "is part of a deadlock: threads wait for each other in a circle",
+        (Kind::Deadlock, _) if is_circle(finding) => {
+            "is part of a deadlock: threads wait for each other in a circle"
+        }
+        (Kind::Deadlock, _) => "is part of a deadlock: threads wait for what nobody is left to do",
         (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains what they gave",
-        (Kind::Custom, _) => "was reported by a custom monitor",
+        (Kind::Custom, _) => {
+            return match &finding.reason {
+                Some(message) => format!("{}: {message}{}", subject(finding), followed(finding)),
+                None => format!(
+                    "{} was reported by the monitor {}{}",
+                    subject(finding),
+                    finding.analysis,
+                    followed(finding)
+                ),
+            };
+        }
     };
-    let followed = match &finding.consequence {
-        Some(consequence) => format!("; {} followed", short(&consequence.exception)),
-        None => String::new(),
-    };
-    format!("{} {what}{followed}", subject(finding))
+    format!("{} {what}{}", subject(finding), followed(finding))
+}
+
+/// The fields are named, and told apart from the case that a unit of work uses a single one more than once.
+fn set_headline(finding: &Finding, sure: bool) -> String {
+    let mut fields: Vec<&str> = finding
+        .accesses
+        .iter()
+        .map(|access| member(&access.field))
+        .filter(|field| !field.is_empty())
+        .collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let class = &finding.subject;
+    match (fields.as_slice(), sure) {
+        ([field], true) => {
+            format!(
+                "{class}.{field} is used more than once by a unit of work, and another thread came in between"
+            )
+        }
+        ([field], false) => {
+            format!(
+                "{class}.{field} is used more than once by a unit of work, and another thread can come in between"
+            )
+        }
+        (fields, sure) => {
+            let fields = words::list(&fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>());
+            let seen = if sure { "were seen apart" } else { "can be seen apart" };
+            format!("{class} has fields that belong together ({fields}) and {seen}")
+        }
+    }
+}
+
+/// The last part of a name: `balance` of `com.acme.Account.balance`.
+pub(crate) fn member(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or_default()
+}
+
+/// Why it is wrong, in a sentence without a full stop, unless the headline says it already.
+pub(crate) fn reason(finding: &Finding) -> Option<String> {
+    if finding.kind == Kind::Custom {
+        return None;
+    }
+    let told = || sets::sentence(finding);
+    finding.reason.clone().or_else(told).or_else(|| finding.pattern.and_then(set_pattern).map(str::to_owned))
+}
+
+/// What a pattern of an atomic-set violation means. The first thread is the one whose access comes first.
+fn set_pattern(number: u8) -> Option<&'static str> {
+    Some(match number {
+        1 => "the first thread writes what it made of a value that the second thread had replaced meanwhile",
+        2 => "the first thread reads the same field twice and gets the second thread's value the other time",
+        3 => "the second thread reads a value that the first thread goes on to replace",
+        4 => "the first thread reads back what the second thread put in place of its own value",
+        5 => "what the second thread wrote between two writes of the first thread is lost",
+        6 | 7 => {
+            "in the end one field has the value of the first thread and another that of the second thread"
+        }
+        8 => "the second thread reads both fields while only one of them is changed",
+        9 => "the first thread reads one field before and another one after the second thread changed both",
+        10 => "the first thread sees one of two changes of the second thread and not the other",
+        11 => "the second thread sees one of two changes of the first thread and not the other",
+        _ => return None,
+    })
+}
+
+/// What broke, as the end of a headline.
+fn followed(finding: &Finding) -> String {
+    let Some(consequence) = &finding.consequence else { return String::new() };
+    // A deadlock that is its own consequence is not told twice.
+    if finding.kind == Kind::Deadlock && matches!(consequence.exception.as_str(), "deadlock" | "hang") {
+        return String::new();
+    }
+    format!("; {} followed", self::consequence(&consequence.exception))
+}
+
+/// What broke, without packages. Not everything that breaks is an exception.
+pub(crate) fn consequence(exception: &str) -> &str {
+    match exception {
+        "exit" => "another exit code",
+        "deadlock" => "a deadlock",
+        "hang" => "an endless wait",
+        exception => short(exception),
+    }
+}
+
+/// Whether what broke is named by the class of an exception.
+pub(crate) fn is_exception(exception: &str) -> bool {
+    !matches!(exception, "exit" | "deadlock" | "hang")
+}
+
+fn is_circle(finding: &Finding) -> bool {
+    !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
+}
+
+/// How many executions the counts of a finding's outcomes tell of.
+pub(crate) fn counted(finding: &Finding) -> u64 {
+    finding.outcomes.iter().fold(0, |sum, outcome| sum.saturating_add(outcome.count))
 }
 
 /// The thread of a site as it stands in a sentence.
@@ -95,6 +204,8 @@ pub(crate) fn verb(role: &str) -> String {
         "wait" | "blocked" => "waits at".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
+        "call" => "calls at".to_owned(),
+        "execution" => "executes".to_owned(),
         other => format!("({other}) at"),
     }
 }
@@ -166,11 +277,14 @@ pub(crate) fn site(site: &Site) -> String {
     place(&site.class, &site.method, site.file.as_deref(), site.line)
 }
 
-/// Which locks were held, as the end of a sentence. That there were none is known of accesses only.
-pub(crate) fn holding(site: &Site) -> String {
+/// Which locks were held, as the end of a sentence. That there were none is seldom known.
+pub(crate) fn holding(finding: &Finding, site: &Site) -> String {
     if site.locks.is_empty() {
-        let access = matches!(site.role.as_str(), "read" | "write");
-        return if access { ", holding no lock".to_owned() } else { String::new() };
+        // Only the analyses of lock sets know all locks that are held.
+        let is_known = finding.kind == Kind::DataRace
+            && PASSIVE.contains(&finding.analysis.as_str())
+            && matches!(site.role.as_str(), "read" | "write");
+        return if is_known { ", holding no lock".to_owned() } else { String::new() };
     }
     let names: Vec<String> = site
         .locks
@@ -200,9 +314,12 @@ pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
     stack.iter().filter(|frame| !made(frame)).collect()
 }
 
-/// The test that a finding was seen in, `com.acme.AccountTest.deposits`: the outermost frame of a class that is named
-/// like a test. Lambdas tell the method that they stand in.
+/// The test that a finding was seen in, `com.acme.AccountTest.deposits`. Where it is not known, the outermost frame of a
+/// class that is named like a test has to do; lambdas tell the method that they stand in.
 pub(crate) fn test(finding: &Finding) -> Option<String> {
+    if finding.test.is_some() {
+        return finding.test.clone();
+    }
     let frames = finding.sites.iter().flat_map(|site| site.stack.iter().rev());
     frames.filter(|frame| is_test(&frame.class)).find_map(|frame| {
         let method = match frame.method.strip_prefix("lambda$") {
@@ -216,7 +333,8 @@ pub(crate) fn test(finding: &Finding) -> Option<String> {
 
 /// Whether a class is named as Maven and Gradle expect of tests.
 fn is_test(class: &str) -> bool {
-    let library = ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven."];
+    let library =
+        ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven.", "org.gradle."];
     // The JVM's own classes for lambdas are named after the class that they are in.
     if library.iter().any(|prefix| class.starts_with(prefix)) || class.contains("$$Lambda") {
         return false;
@@ -241,6 +359,16 @@ pub(crate) fn short(name: &str) -> &str {
     name
 }
 
+/// A name without its packages and the classes around its own, for where there is little room: `Bank$Account@2` becomes
+/// `Account@2`. What the compiler numbered keeps the class that it is in.
+pub(crate) fn innermost(name: &str) -> &str {
+    let name = short(name);
+    match name.rsplit_once('$') {
+        Some((_, own)) if own.starts_with(char::is_alphabetic) => own,
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +388,7 @@ mod tests {
         check("com.acme.Testament", false);
         check("com.acme.Account", false);
         check("org.junit.platform.SpecialTest", false);
+        check("org.gradle.api.internal.tasks.testing.worker.TestWorker", false);
     }
 
     #[test]
@@ -272,5 +401,9 @@ mod tests {
         check("com.acme.Konto.Ärger", "Konto.Ärger");
         check("a.b.c", "a.b.c");
         check("", "");
+        let check = |name: &str, expected: &str| assert_eq!(innermost(name), expected);
+        check("com.acme.Bank$Account@2", "Account@2");
+        check("com.acme.Bank$1@2", "Bank$1@2");
+        check("com.acme.Account@2", "Account@2");
     }
 }

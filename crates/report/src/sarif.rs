@@ -138,7 +138,7 @@ impl Writer<'_> {
             .map(|(at, site)| {
                 let mut location = self.site(site);
                 location["id"] = json!(at + 1);
-                location["message"] = message(&step_of_site(site));
+                location["message"] = message(&step_of_site(finding, site));
                 location
             })
             .collect();
@@ -167,7 +167,7 @@ impl Writer<'_> {
 
     fn sentence(&self, finding: &Finding) -> String {
         let mut text = names::headline(finding) + ".";
-        if let Some(reason) = &finding.reason {
+        if let Some(reason) = names::reason(finding) {
             text.push_str(&format!(" Why: {reason}."));
         }
         if let Some(test) = names::test(finding) {
@@ -263,7 +263,7 @@ impl Writer<'_> {
         let mut flows: Vec<(&str, Vec<Value>)> = Vec::new();
         for (at, site) in finding.sites.iter().enumerate() {
             let mut location = self.site(site);
-            location["message"] = message(&step_of_site(site));
+            location["message"] = message(&step_of_site(finding, site));
             let location = json!({"executionOrder": at, "importance": "essential", "location": location});
             match flows.iter_mut().find(|(thread, _)| *thread == site.thread) {
                 Some((_, locations)) => locations.push(location),
@@ -312,13 +312,13 @@ fn thread_flow(number: usize, name: &str, locations: Vec<Value>) -> Value {
     json!({"id": id.trim_end(), "message": message(&names::thread(name)), "locations": locations})
 }
 
-fn step_of_site(site: &Site) -> String {
+fn step_of_site(finding: &Finding, site: &Site) -> String {
     format!(
         "{} {} {}{}",
         names::thread(&site.thread),
         names::verb(&site.role),
         names::site(site),
-        names::holding(site)
+        names::holding(finding, site)
     )
 }
 

@@ -1,10 +1,10 @@
 //! One finding as a short story: what is wrong, who did what where and in which order, what followed, and how to see
 //! it again.
 
-use fissure_model::finding::{Finding, Frame, Site, Status};
+use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
 
 use crate::{
-    Report, SourceFinder, columns, excerpt, names, steps,
+    Report, SourceFinder, columns, excerpt, names, sets, steps,
     style::{Painter, Style},
     text::Options,
     words,
@@ -95,7 +95,12 @@ impl<'a> Teller<'a> {
                 format!("{} {} {}", names::thread(&site.thread), names::verb(&site.role), names::site(site))
             })
             .collect();
-        let subject = self.painter.paint(Style::Strong, &words::clean(&names::subject(finding)));
+        let named = match (finding.kind, &finding.reason) {
+            // The subject alone does not say what is wrong.
+            (Kind::Custom, Some(_)) => names::headline(finding),
+            _ => names::subject(finding),
+        };
+        let subject = self.painter.paint(Style::Strong, &words::clean(&named));
         let id = self.painter.paint(Style::Faint, &format!("id {}", words::clean(&finding.id)));
         let mut text = format!("  {subject} · {id}\n");
         let width = self.options.width.saturating_sub(4).max(30);
@@ -107,8 +112,11 @@ impl<'a> Teller<'a> {
 
     fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
         let thread = words::clean(&names::thread(&site.thread));
-        let sentence =
-            format!("{thread} {} {}{}", names::verb(&site.role), names::site(site), names::holding(site));
+        let verb = match sets::access(finding, number - 1) {
+            Some(access) => format!("{}s {access}, at", site.role),
+            None => names::verb(&site.role),
+        };
+        let sentence = format!("{thread} {verb} {}{}", names::site(site), names::holding(finding, site));
         let width = self.options.width.saturating_sub(6).max(30);
         for (at, line) in words::wrap(&words::clean(&sentence), width).iter().enumerate() {
             let lead = if at == 0 { format!("  ({number}) ") } else { " ".repeat(6) };
@@ -127,7 +135,7 @@ impl<'a> Teller<'a> {
 
     fn tell_reason(&self, text: &mut String, finding: &Finding) {
         let width = self.options.width.saturating_sub(7).max(20);
-        let reason = words::clean(finding.reason.as_deref().unwrap_or_default());
+        let reason = words::clean(&names::reason(finding).unwrap_or_default());
         for (at, line) in words::wrap(&reason, width).iter().enumerate() {
             let lead = if at == 0 { "why: " } else { "     " };
             text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
@@ -181,6 +189,12 @@ impl<'a> Teller<'a> {
             };
             text.push_str(&format!("  gave: {}{often}\n", words::clean(outcome)));
         }
+        // How often each outcome was seen may be known of a part of the executions only.
+        let counted = names::counted(finding);
+        if !finding.outcomes.is_empty() && finding.executions.is_some_and(|executions| counted < executions) {
+            let counted = words::thousands(counted);
+            text.push_str(&format!("  every outcome of the last {counted} executions:\n"));
+        }
         let mut outcomes: Vec<_> = finding.outcomes.iter().collect();
         outcomes.sort_by(|a, b| (a.atomic, b.count, &a.outcome).cmp(&(b.atomic, a.count, &b.outcome)));
         let most = outcomes.iter().map(|outcome| outcome.count).max().unwrap_or_default().max(1);
@@ -207,7 +221,10 @@ impl<'a> Teller<'a> {
         let Some(consequence) = &finding.consequence else { return };
         let message = match consequence.message.as_str() {
             "" => consequence.exception.clone(),
-            message => format!("{}: {message}", consequence.exception),
+            message if names::is_exception(&consequence.exception) => {
+                format!("{}: {message}", consequence.exception)
+            }
+            message => message.to_owned(),
         };
         let thread = match consequence.thread.as_str() {
             "" => String::new(),

@@ -7,6 +7,8 @@
 //! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
 //! sleeps for real, and a time-out happens only when there is nothing else left to happen.
 
+mod observed;
+
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
@@ -18,13 +20,15 @@ use fissure_model::{
 
 use crate::{
     monitor::Lock,
+    observer::Observer,
     operation::{Nanos, Operation, Wake},
     pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation},
     random::Random,
     recording::Recording,
-    strategy::{Candidate, Choice, Strategy, Target, View},
+    strategy::{Aim, Candidate, Choice, Strategy, Target, View},
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::{Trace, TraceStep},
+    unit::Units,
 };
 
 /// How much virtual time a step takes.
@@ -57,6 +61,8 @@ pub struct Arrival {
     pub calm: bool,
     /// What the operation is to the pair of acquires that is looked for.
     pub target: Target,
+    /// What the operation is to the accesses that are looked for.
+    pub aim: Aim,
 }
 
 /// A thread as the conductor sees it.
@@ -71,6 +77,9 @@ struct Thread {
     /// Whether it came calmly to its operation.
     calm: bool,
     target: Target,
+    aim: Aim,
+    /// What the operation that it executed last was to the accesses that are looked for.
+    got_with: Aim,
     /// Where it yields or reads again and again, and how often so far.
     spin: (Option<SiteId>, u32),
     /// The locks that it holds, in the order in which it got them.
@@ -79,6 +88,7 @@ struct Thread {
     attempts: Option<LockId>,
     /// Who goes on once this thread has come to its first operation.
     starter: Option<ThreadId>,
+    units: Units,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +127,7 @@ pub struct Conductor {
     pattern: LockPattern,
     trace: Trace,
     violations: VecDeque<Violation>,
+    observer: Option<Box<Observer>>,
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
@@ -138,6 +149,7 @@ impl Conductor {
             pattern: LockPattern::default(),
             trace: Trace::default(),
             violations: VecDeque::new(),
+            observer: None,
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
@@ -155,10 +167,13 @@ impl Conductor {
             wake: None,
             calm: false,
             target: Target::Neither,
+            aim: Aim::default(),
+            got_with: Aim::default(),
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
             starter: None,
+            units: Units::default(),
         });
         number
     }
@@ -169,6 +184,7 @@ impl Conductor {
         self.thread(thread).state = State::Stopped(Operation::Begin);
         let Some(parent) = parent else { return self.retry() };
         self.log(parent, Action::Start, None, Some(thread), None);
+        self.observe(|observer| observer.started(parent, thread));
         if self.running != Some(parent) || !self.strategy.starts_at_once() {
             return Decision::Run(parent);
         }
@@ -192,15 +208,18 @@ impl Conductor {
         let had_token = self.running == Some(thread);
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
-        if !spins {
+        // Looking at things again and again is what spinning is.
+        if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             self.thread(thread).spin = (None, 0);
         }
         {
             let state = self.thread(thread);
             state.state = State::Stopped(operation);
             state.target = arrival.target;
+            state.aim = arrival.aim;
             state.calm = arrival.calm;
         }
+        self.look_for_race(thread, operation);
         if !had_token {
             // It comes back from where it ran without the token.
             return self.retry();
@@ -240,6 +259,7 @@ impl Conductor {
     /// A thread has got a lock of the kind that blocks by other means, and perhaps shares it with others.
     pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
+        self.tell_lock(thread, lock, is_shared, site);
         let is_new = self.lock(lock).enter(thread, 1);
         if is_new {
             self.got(thread, lock, site, is_shared);
@@ -251,6 +271,7 @@ impl Conductor {
         if self.pattern.exit(thread, BlockKind::Monitor(lock)) {
             self.log(thread, Action::BlockExit, None, None, None);
         }
+        self.observe(|observer| observer.unlocked(thread, lock));
         if self.lock(lock).leave(thread) {
             self.lost(thread, lock);
             if !self.lock(lock).is_calm {
@@ -295,6 +316,8 @@ impl Conductor {
     pub fn wait(&mut self, thread: ThreadId, lock: LockId, until: Option<Nanos>, site: SiteId) -> Operation {
         self.pattern.wait(thread, lock);
         let count = self.lock(lock).leave_all(thread);
+        self.observe(|observer| observer.unlocked_all(thread, lock));
+        self.split_units(thread);
         if count > 0 {
             self.lost(thread, lock);
         }
@@ -323,6 +346,9 @@ impl Conductor {
         self.lock(lock).waiters = waiters.into_iter().filter(|waiter| !woken.contains(waiter)).collect();
         for waiter in woken {
             self.thread(waiter).wake.get_or_insert(Wake::Called);
+            if let Some(thread) = thread {
+                self.observe(|observer| observer.woke(thread, waiter));
+            }
         }
         true
     }
@@ -332,6 +358,7 @@ impl Conductor {
         self.thread(parked).permit = true;
         if let Some(thread) = thread {
             self.log(thread, Action::Unpark, None, Some(parked), None);
+            self.observe(|observer| observer.permitted(thread, parked));
         }
     }
 
@@ -576,7 +603,9 @@ impl Conductor {
                     reacquires,
                     is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
                     in_block: self.pattern.is_in_block(thread),
+                    context: self.context(thread),
                     target: state.target,
+                    aim: state.aim,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
@@ -600,6 +629,7 @@ impl Conductor {
             Operation::Begin
             | Operation::Attempt { .. }
             | Operation::Yield { .. }
+            | Operation::Access { .. }
             | Operation::Step { .. } => true,
             Operation::Acquire { lock, .. } => is_open(lock),
             Operation::Resume { lock, .. } => thread.wake.is_some() && is_open(lock),
@@ -641,12 +671,15 @@ impl Conductor {
             self.executed += 1;
         }
         self.running = Some(thread);
-        self.thread(thread).state = State::Running;
+        let aim = std::mem::take(&mut self.thread(thread).aim);
+        let state = self.thread(thread);
+        (state.state, state.got_with) = (State::Running, aim);
         match operation {
             Operation::Begin => {
                 self.log(thread, Action::Begin, None, None, None);
             }
             Operation::Acquire { lock, site } => {
+                self.tell_lock(thread, lock, false, site);
                 if self.lock(lock).enter(thread, 1) {
                     self.got(thread, lock, site, false);
                 }
@@ -656,9 +689,12 @@ impl Conductor {
                     self.lock(lock).enter(thread, count);
                     self.thread(thread).held.push(lock);
                 }
+                for _ in 0..count {
+                    self.tell_lock(thread, lock, false, site);
+                }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock);
+                self.strategy.acquired(thread, lock, Aim::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -669,11 +705,30 @@ impl Conductor {
                 let state = self.thread(thread);
                 let had_permit = std::mem::take(&mut state.permit);
                 state.wake.get_or_insert(if had_permit { Wake::Called } else { Wake::TimedOut });
+                let for_a_lock = state.attempts.is_some();
                 self.log(thread, Action::Park, None, None, Some(site));
+                self.observe(|observer| observer.parked(thread, for_a_lock));
+                if !for_a_lock {
+                    self.split_units(thread);
+                }
             }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
-            Operation::Yield { .. } | Operation::Step { .. } => {}
+            Operation::Access { location, is_write, site } => {
+                let action = if is_write { Action::Write } else { Action::Read };
+                self.trace.push(TraceStep {
+                    thread,
+                    action,
+                    lock: None,
+                    other: None,
+                    site: Some(site),
+                    location: Some(location),
+                });
+            }
+            // Whoever does anything else does not try any more.
+            Operation::Step { .. } => self.thread(thread).attempts = None,
+            Operation::Yield { .. } => {}
         }
+        self.strategy.executed(thread, &operation, aim);
         Decision::Run(thread)
     }
 
@@ -686,10 +741,12 @@ impl Conductor {
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
         self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        self.strategy.acquired(thread, lock);
+        let aim = self.thread(thread).got_with;
+        self.strategy.acquired(thread, lock, aim);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {
+        self.strategy.released(thread, lock);
         let held = &mut self.thread(thread).held;
         if let Some(place) = held.iter().rposition(|held| *held == lock) {
             held.remove(place);
@@ -704,7 +761,7 @@ impl Conductor {
         other: Option<ThreadId>,
         site: Option<SiteId>,
     ) -> u64 {
-        self.trace.push(TraceStep { thread, action, lock, other, site })
+        self.trace.push(TraceStep { thread, action, lock, other, site, location: None })
     }
 
     /// Numbers are given by the conductor alone; one that it did not give is made to stand for something.

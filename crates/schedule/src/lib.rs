@@ -4,10 +4,13 @@
 //! knows what the threads are made of, does any I/O or can fail: an execution is a function of what the threads do, the
 //! strategy and the seed.
 
+#[cfg(test)]
+mod aiming_tests;
 pub mod conductor;
 #[cfg(test)]
 mod conductor_tests;
 mod monitor;
+pub mod observer;
 pub mod operation;
 pub mod pattern;
 pub mod random;
@@ -17,3 +20,4 @@ mod simulation;
 pub mod strategy;
 pub mod stuck;
 pub mod trace;
+pub mod unit;

@@ -1,6 +1,6 @@
 //! What a thread is about to do when it stops, and what it is told when it goes on.
 
-use fissure_model::ids::{LockId, SiteId};
+use fissure_model::ids::{LocationId, LockId, SiteId};
 
 /// Virtual time in nanoseconds.
 pub type Nanos = u64;
@@ -54,6 +54,15 @@ pub enum Operation {
         /// Where.
         site: SiteId,
     },
+    /// To read or write a memory location.
+    Access {
+        /// The location.
+        location: LocationId,
+        /// Whether it is written.
+        is_write: bool,
+        /// Where.
+        site: SiteId,
+    },
     /// To do anything else that others may see.
     Step {
         /// Where.
@@ -80,6 +89,7 @@ impl Operation {
             | Operation::Sleep { site, .. }
             | Operation::Park { site, .. }
             | Operation::Yield { site }
+            | Operation::Access { site, .. }
             | Operation::Step { site } => Some(site),
         }
     }

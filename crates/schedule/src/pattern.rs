@@ -16,7 +16,6 @@
 //!   the pattern: whoever waits wants others to come in between.
 
 use fissure_model::ids::{LockId, SiteId, ThreadId};
-use smallvec::SmallVec;
 
 /// What makes a block a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,13 +101,13 @@ struct Block {
     kind: BlockKind,
     atomic: Atomic,
     /// The locks that were acquired in it, with the last time each was.
-    acquired: SmallVec<[(LockId, Acquired); 4]>,
+    acquired: Vec<(LockId, Acquired)>,
 }
 
 impl LockPattern {
     /// A thread enters a block. Blocks that do not count are told too, for what ends is always the innermost.
     pub fn enter(&mut self, thread: ThreadId, site: SiteId, kind: BlockKind, atomic: Atomic, step: u64) {
-        at(&mut self.blocks, thread.0).push(Block { site, step, kind, atomic, acquired: SmallVec::new() });
+        at(&mut self.blocks, thread.0).push(Block { site, step, kind, atomic, acquired: Vec::new() });
     }
 
     /// A thread leaves the innermost block of this kind; says whether it was to be atomic.

@@ -1,12 +1,17 @@
 //! Small programs, run by the conductor alone: what each thread does, one step after the other.
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
+use fissure_model::{
+    event::AccessKind,
+    ids::{LocationId, LockId, SiteId, ThreadId},
+};
 
 use crate::{
     conductor::{Arrival, Conductor, Decision, Limits},
+    observer::{Observer, Wanted},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
-    strategy::{Strategy, Target},
+    strategy::{Aim, Strategy, Target},
 };
 
 /// What a simulated thread does.
@@ -31,6 +36,13 @@ pub(crate) enum Does {
     Unpark(u32),
     Interrupt(u32),
     Yield,
+    /// Reads a location at a site.
+    Read(u32, u32),
+    /// Writes a location at a site.
+    Write(u32, u32),
+    /// Begins and ends a method that is a unit of work.
+    EnterUnit(u32),
+    ExitUnit(u32),
     /// Yields until another thread has ended.
     Await(u32),
 }
@@ -47,9 +59,28 @@ pub(crate) struct Result {
 
 pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
 
+/// What is looked for in the accesses of a program; all of them are to one atomic set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Looking {
+    pub(crate) wanted: Wanted,
+    /// What the operations at some sites are to it.
+    pub(crate) aims: Vec<(u32, Aim)>,
+}
+
 /// Runs a program whose threads are all there from the beginning.
 pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
+    simulate_looking(threads, strategy, seed, &Looking::default())
+}
+
+/// The same, with accesses followed.
+pub(crate) fn simulate_looking(
+    threads: &[&[Does]],
+    strategy: Box<dyn Strategy>,
+    seed: u64,
+    looking: &Looking,
+) -> Result {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
+    conductor.observe_with(Observer::new(looking.wanted));
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
@@ -57,6 +88,8 @@ pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u
     conductor.adopt(starter);
     let mut run = Run {
         threads,
+        looking,
+        singles: 0,
         places: vec![0; threads.len()],
         waits: vec![false; threads.len()],
         result: Result {
@@ -85,6 +118,9 @@ pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u
 
 struct Run<'a> {
     threads: &'a [&'a [Does]],
+    looking: &'a Looking,
+    /// How many accesses there were outside of units.
+    singles: u64,
     /// What each thread does next.
     places: Vec<usize>,
     /// Whether each thread has stopped before that, and goes on with it now.
@@ -122,10 +158,20 @@ impl Run<'_> {
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
                 Does::Park => Operation::Park { until: None, site },
                 Does::Yield => Operation::Yield { site },
+                Does::Read(location, site) | Does::Write(location, site) => Operation::Access {
+                    location: LocationId(location.into()),
+                    is_write: matches!(does, Does::Write(..)),
+                    site: SiteId(site),
+                },
                 Does::Await(other) if !conductor.has_ended(ThreadId(other)) => {
                     return conductor.arrive(
                         thread,
-                        Arrival { operation: Operation::Yield { site }, calm: false, target },
+                        Arrival {
+                            operation: Operation::Yield { site },
+                            calm: false,
+                            target,
+                            aim: Aim::default(),
+                        },
                     );
                 }
                 _ => {
@@ -134,8 +180,39 @@ impl Run<'_> {
                 }
             };
             self.waits[number] = true;
-            return self.result.conductor.arrive(thread, Arrival { operation, calm: false, target });
+            let aim = self.aim(thread, &operation);
+            return self.result.conductor.arrive(thread, Arrival { operation, calm: false, target, aim });
         }
+    }
+
+    /// The unit of an access: the outermost, or one of its own.
+    fn unit(&mut self, thread: ThreadId) -> Occurrence {
+        match self.result.conductor.units(thread).first() {
+            Some(unit) => Occurrence { unit: Some(UnitId(unit.site.0)), number: unit.number },
+            None => {
+                self.singles += 1;
+                Occurrence { unit: None, number: 1 << 63 | self.singles }
+            }
+        }
+    }
+
+    fn aim(&mut self, thread: ThreadId, operation: &Operation) -> Aim {
+        let site = operation.site().unwrap_or(SiteId(0));
+        let aim = self.looking.aims.iter().find(|(place, _)| *place == site.0);
+        let mut aim = aim.map_or_else(Aim::default, |(_, aim)| *aim);
+        if let (Operation::Access { .. }, 1..) = (operation, aim.letters) {
+            aim.unit = self.unit(thread).number;
+        }
+        aim
+    }
+
+    fn access(&mut self, thread: ThreadId, location: u32, site: u32, kind: AccessKind) {
+        let unit = self.unit(thread);
+        let (site, set) = (SiteId(site), SetId(1));
+        let access = Access { thread, set, location, kind, site, context: 0, unit };
+        let Some(observer) = self.result.conductor.observer() else { return };
+        observer.accessed_set(&access, 0);
+        observer.accessed(thread, LocationId(location.into()), kind, site);
     }
 
     /// Does what a thread does next, once it may.
@@ -166,6 +243,10 @@ impl Run<'_> {
                     self.result.violations.push(violation);
                 }
             }
+            Does::Read(location, site) => self.access(thread, location, site, AccessKind::Read),
+            Does::Write(location, site) => self.access(thread, location, site, AccessKind::Write),
+            Does::EnterUnit(site) => conductor.enter_unit(thread, SiteId(site), u64::from(site)),
+            Does::ExitUnit(site) => conductor.exit_unit(thread, SiteId(site)),
             Does::Yield | Does::Await(_) => {}
         }
     }

@@ -1,12 +1,16 @@
 //! Who should run, among those who may.
 
+mod assetfuzzer;
 mod atomfuzzer;
 mod orderly;
+mod racefuzzer;
 mod replay;
 mod uniform;
 
+pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use orderly::Orderly;
+pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
 
@@ -27,8 +31,27 @@ pub struct Candidate {
     pub is_nested: bool,
     /// Whether the thread is in an atomic block.
     pub in_block: bool,
+    /// Which methods of interest the thread is in.
+    pub context: u64,
     /// What it is to the pair of acquires that is looked for.
     pub target: Target,
+    /// What it is to the accesses that are looked for.
+    pub aim: Aim,
+}
+
+/// What an operation is to accesses that are looked for: those of a predicted atomic-set violation, or of a race.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Aim {
+    /// Which of the events it could be, one bit for each.
+    pub letters: u8,
+    /// After which of the events the lock that is got here must be given back, one bit for each.
+    pub windows: u8,
+    /// Whether a lock is got here that must not be held before the first event has happened.
+    pub is_gate: bool,
+    /// The atomic set, or the location, as a number.
+    pub place: u64,
+    /// The execution of a unit, as a number.
+    pub unit: u64,
 }
 
 impl Candidate {
@@ -77,8 +100,19 @@ pub trait Strategy: Send {
         random.below(waiters.len())
     }
 
-    /// A thread has got a lock that it did not hold.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId) {}
+    /// A thread has got a lock that it did not hold, by an operation that was this to what is looked for.
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _aim: Aim) {}
+
+    /// A thread no longer holds a lock.
+    fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
+
+    /// A thread executes an operation.
+    fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: Aim) {}
+
+    /// How often threads had to be let go because nobody else could run.
+    fn thrashings(&self) -> u64 {
+        0
+    }
 
     /// Where the execution departed from a recording, if the strategy follows one.
     fn departure(&self) -> Option<Departure> {
@@ -97,4 +131,14 @@ pub(crate) fn willing(view: &View<'_>) -> Vec<Candidate> {
         willing.extend(view.candidates);
     }
     willing
+}
+
+/// Those of them who are not held up. A thread that yields to others who are all held up goes on.
+pub(crate) fn willing_but(view: &View<'_>, is_held: impl Fn(&Candidate) -> bool) -> Vec<Candidate> {
+    let mut free = willing(view);
+    free.retain(|candidate| !is_held(candidate));
+    if free.is_empty() {
+        free.extend(view.candidates.iter().filter(|candidate| !is_held(candidate)));
+    }
+    free
 }

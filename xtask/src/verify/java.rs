@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use fissure_classfile::hooks::{ALL, Hook};
 
-use super::{BASE, ClassFile};
+use super::{BASE, ClassFile, rewriting::WAIT};
 use crate::{
     jdk::Jdk,
     workspace::{files_below, line, root},
@@ -146,6 +146,8 @@ fn hook_source(hooks: &[Hook]) -> Result<String> {
             .with_context(|| format!("cannot write '{}' in Java", hook.descriptor))?;
         source.push_str(&format!("    public static void {}({parameters}) {{}}\n", hook.name));
     }
+    let waits = parameters(WAIT.hook_descriptor).context("cannot write what stands in for 'wait' in Java")?;
+    source.push_str(&format!("    public static void {}({waits}) {{}}\n", WAIT.hook_method));
     source.push_str("}\n");
     Ok(source)
 }

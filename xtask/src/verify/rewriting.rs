@@ -7,7 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    ClassSummary, Environment, FieldSummary, Foreign, MethodFacts, Plan, Site, read_summary, rewrite,
+    Call, ClassSummary, Control, Environment, FieldSummary, Foreign, MethodFacts, Plan, Region, Site,
+    read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -16,6 +17,51 @@ const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
 /// The root of all classes, which nothing may be added to.
 const ROOT: &str = "java/lang/Object";
+
+/// The call that a hook stands in for under control.
+pub(crate) const WAIT: Call<'static> = Call {
+    class: None,
+    name: "wait",
+    descriptor: "(J)V",
+    hook_method: "waitOn",
+    hook_descriptor: "(Ljava/lang/Object;JI)V",
+    site: true,
+};
+
+/// What the agent may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To watch threads, with everything that any analysis needs.
+    Watch,
+    /// To control them, with every point at which they may stop.
+    Control,
+}
+
+impl Purpose {
+    fn plan(self) -> Plan<'static> {
+        let both = Plan {
+            monitors: true,
+            monitor_sites: true,
+            blocks: true,
+            volatiles: true,
+            fields: true,
+            arrays: true,
+            synchronization: true,
+            ..Plan::empty(HOOK)
+        };
+        match self {
+            Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
+            Purpose::Control => Plan {
+                units: true,
+                control: Some(Control {
+                    calls: &[WAIT],
+                    regions: &[Region { method: "loadClass", descriptor: None }],
+                }),
+                ..both
+            },
+        }
+    }
+}
 
 /// What became of the classes.
 #[derive(Debug, Default)]
@@ -31,7 +77,7 @@ pub(crate) struct Rewriting {
 
 impl Rewriting {
     /// Rewrites the classes.
-    pub(crate) fn of(classes: &[ClassFile]) -> Result<Self> {
+    pub(crate) fn of(classes: &[ClassFile], purpose: Purpose) -> Result<Self> {
         let mut world = World::default();
         for class in classes.iter().filter(|class| class.name != ROOT) {
             let summary =
@@ -43,27 +89,15 @@ impl Rewriting {
             if class.name == ROOT {
                 rewriting.leave("the root of all classes stays as it is", dotted(ROOT));
             } else {
-                rewriting.add(class, &mut world);
+                rewriting.add(class, &purpose.plan(), &mut world);
             }
         }
         Ok(rewriting)
     }
 
-    fn add(&mut self, class: &ClassFile, world: &mut World) {
-        let plan = Plan {
-            monitors: true,
-            monitor_sites: true,
-            blocks: true,
-            volatiles: true,
-            repetitions: true,
-            waits: true,
-            fields: true,
-            arrays: true,
-            synchronization: true,
-            ..Plan::empty(HOOK)
-        };
+    fn add(&mut self, class: &ClassFile, plan: &Plan<'_>, world: &mut World) {
         let start = Instant::now();
-        let result = rewrite(&class.bytes, &plan, world);
+        let result = rewrite(&class.bytes, plan, world);
         self.time += start.elapsed();
         let outcome = match result {
             Ok(Some(outcome)) => outcome,

@@ -102,7 +102,8 @@ impl Baseline {
         Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
     }
 
-    fn knows_failure(&self, failure: &Failure) -> bool {
+    /// Whether the same goes wrong without interference.
+    pub(crate) fn knows_failure(&self, failure: &Failure) -> bool {
         let place = failure.stack.first().map(place);
         self.failures.iter().any(|(exception, known)| {
             *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)

@@ -3,7 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use fissure_model::{coverage::Coverage, record::RunEnd};
+use fissure_model::{
+    coverage::Coverage,
+    finding::Frame,
+    record::{Failure, RunEnd},
+};
 use fissure_report::Exit;
 
 use super::{
@@ -28,6 +32,8 @@ pub(crate) struct Chronicle {
     disorderly: Vec<u64>,
     unreadable: Vec<u64>,
     uncontrolled: BTreeMap<String, Vec<u64>>,
+    /// Exceptions that no control run has and that no violation came before.
+    unexplained: BTreeMap<String, Vec<u64>>,
     said: Vec<String>,
 }
 
@@ -66,6 +72,14 @@ impl Chronicle {
                 seeds.push(seed);
             }
         }
+        let failures = outcome.accounts().flat_map(|run| &run.failures);
+        for failure in failures.filter(|failure| failure.after.is_empty() && !baseline.knows_failure(failure))
+        {
+            let seeds = self.unexplained.entry(describe(failure)).or_default();
+            if seeds.last() != Some(&seed) {
+                seeds.push(seed);
+            }
+        }
         for notice in outcome.jvms.iter().flat_map(|jvm| &jvm.notices) {
             if !self.said.contains(notice) {
                 self.said.push(notice.clone());
@@ -82,6 +96,14 @@ impl Chronicle {
                 notices.push(sentence(&named(seeds)));
             }
         };
+        for (failure, seeds) in &self.unexplained {
+            say(seeds, &|seeds| {
+                format!(
+                    "it depends on the schedule whether the program fails with {failure}: no control run does, and nothing that \
+                     Fissure looked for came before it; `fissure replay --seed` shows it again: {seeds}"
+                )
+            });
+        }
         say(&self.stuck, &|seeds| format!("Fissure ended runs whose threads were stuck: {seeds}"));
         say(&self.always_stuck, &|seeds| {
             format!(
@@ -143,6 +165,17 @@ pub(crate) fn controls(outcomes: &[Outcome], baseline: &Baseline) -> Vec<String>
     notices
 }
 
+/// An exception and where it was thrown.
+fn describe(failure: &Failure) -> String {
+    match failure.stack.first() {
+        Some(Frame { class, method, line: Some(line), .. }) => {
+            format!("{} in {class}.{method}:{line}", failure.exception)
+        }
+        Some(Frame { class, method, line: None, .. }) => format!("{} in {class}.{method}", failure.exception),
+        None => failure.exception.clone(),
+    }
+}
+
 /// `1 run`, `3 runs`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -190,6 +223,10 @@ mod tests {
         check(Sketch::default(), Sketch { exit: None, ..Sketch::default() }, &["time limit of 60 s"]);
         let lost = Sketch { uncontrolled: &["one reason", "two"], ..Sketch::default() };
         check(Sketch::default(), lost, &["one reason", "two"]);
+        let failing = |failure| Sketch { failures: failure, ..Sketch::default() };
+        check(Sketch::default(), failing(&["Boom 7 "]), &["Boom in "]);
+        check(Sketch::default(), failing(&["Boom 7 f"]), &[]);
+        check(failing(&["Boom 7 "]), failing(&["Boom 7 "]), &[]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use fissure_model::{
     finding::{Consequence, Finding, Kind, Status},
+    goal::Goal,
     record::RunEnd,
-    settings::Pair,
 };
 
 use super::{baseline::Baseline, run::Outcome};
@@ -41,7 +41,7 @@ type Rank = (Status, bool);
 #[derive(Debug)]
 struct Hit {
     seed: u64,
-    target: Option<Pair>,
+    target: Option<Goal>,
     schedule: String,
     rank: Rank,
 }
@@ -101,7 +101,7 @@ impl Merged {
             // The best run comes first, for it is the one that is told; equals stay in their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);
-            let targets: Vec<Option<Pair>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
+            let targets: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
             let finding = Finding {
                 analysis: strategy.to_owned(),
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },

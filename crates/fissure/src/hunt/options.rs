@@ -4,8 +4,9 @@ use std::{ffi::OsString, time::Duration};
 
 use clap::{Args, ValueEnum};
 use fissure_model::{
+    goal::Goal,
     pattern::Pattern,
-    settings::{Control, Pair, Steering},
+    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
 };
 
 use super::shard::Shard;
@@ -21,6 +22,7 @@ const STEPS: u64 = 1_000_000;
 #[command(after_help = "Examples:
   fissure hunt -- java -cp classes com.acme.Main
   fissure hunt --runs 200 --until-bug --json findings.json -- java -cp classes com.acme.Main
+  fissure hunt --strategy assetfuzzer,racefuzzer -- java -cp classes com.acme.Main
 
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
 Runs that could not see anything are an error. The program's own exit codes are reported.")]
@@ -49,14 +51,13 @@ pub(crate) struct HuntArguments {
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub(crate) learn: YesNo,
 
+    /// How many runs find out what could happen, for assetfuzzer and racefuzzer, before others try to make it happen.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) profile: u64,
+
     /// Stop at the first run that shows a bug.
     #[arg(long)]
     pub(crate) until_bug: bool,
-
-    /// Find out first, from the class files, which fields only one thread can ever touch, and do not watch them. COMMAND
-    /// must be `java` itself.
-    #[arg(long = "static")]
-    pub(crate) is_static: bool,
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
@@ -69,9 +70,19 @@ pub(crate) struct HuntArguments {
 /// What decides how a run goes, beside its seed and its target.
 #[derive(Debug, Args)]
 pub(crate) struct SteeringArguments {
-    /// Who decides which thread runs.
+    /// Find out first, from the class files, which fields only one thread can ever touch, and do not interrupt threads there.
+    /// COMMAND must be `java` itself.
+    #[arg(long = "static")]
+    pub(crate) is_static: bool,
+
+    /// Who decides which thread runs. Several, with commas between them, hunt one after the other.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
     pub(crate) strategy: Vec<StrategyName>,
+
+    /// What is looked for in every run, whoever decides: atomic-set violations. It makes every access to a field a place where
+    /// threads may be interrupted.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) monitor: Vec<MonitorName>,
 
     /// How likely a thread is paused where its atomic block could be violated, from 0 to 1.
     #[arg(long, value_name = "P", default_value = "1", value_parser = probability)]
@@ -104,12 +115,18 @@ pub(crate) struct SteeringArguments {
 pub(crate) enum StrategyName {
     /// Chance, but threads are paused where their atomic blocks could be violated.
     Atomfuzzer,
+    /// Predicts from a few runs which fields that belong together could be torn apart, and makes that happen.
+    Assetfuzzer,
+    /// Predicts from a few runs which accesses could race, and brings them together.
+    Racefuzzer,
     /// Chance alone.
     Random,
-    #[value(hide = true)]
-    Assetfuzzer,
-    #[value(hide = true)]
-    Racefuzzer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MonitorName {
+    /// The eleven patterns in which units of work tear atomic sets apart.
+    AtomicSets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,25 +135,81 @@ pub(crate) enum Points {
     Locks,
     /// Also volatile fields and atomics.
     Volatiles,
+    /// Also every field of the classes in scope.
+    Fields,
+    /// Also every array element.
+    Elements,
 }
 
-impl SteeringArguments {
-    /// The strategy that was asked for, if there is one.
-    pub(crate) fn strategy(&self) -> Result<Steering, Error> {
-        let [first, others @ ..] = self.strategy.as_slice() else { return Ok(Steering::Atomfuzzer) };
-        if others.iter().any(|other| other != first) {
-            return Err(Error::SeveralStrategies);
+impl StrategyName {
+    fn steering(self) -> Steering {
+        match self {
+            StrategyName::Atomfuzzer => Steering::Atomfuzzer,
+            StrategyName::Assetfuzzer => Steering::Assetfuzzer,
+            StrategyName::Racefuzzer => Steering::Racefuzzer,
+            StrategyName::Random => Steering::Random,
         }
-        match first {
-            StrategyName::Atomfuzzer => Ok(Steering::Atomfuzzer),
-            StrategyName::Random => Ok(Steering::Random),
-            StrategyName::Assetfuzzer => Err(Error::Strategy("assetfuzzer")),
-            StrategyName::Racefuzzer => Err(Error::Strategy("racefuzzer")),
+    }
+}
+
+impl Points {
+    /// At least fields, and elements where sets have any.
+    fn with_fields(self, sets: &SetRules) -> Points {
+        match self {
+            Points::Elements => Points::Elements,
+            _ if sets.contents => Points::Elements,
+            _ => Points::Fields,
         }
     }
 
-    /// How a run with this seed and target goes.
-    pub(crate) fn control(&self, steering: Steering, seed: u64, target: Option<Pair>) -> Control {
+    fn accesses(self) -> AccessPoints {
+        match self {
+            Points::Locks | Points::Volatiles => AccessPoints::None,
+            Points::Fields => AccessPoints::Fields,
+            Points::Elements => AccessPoints::All,
+        }
+    }
+}
+
+impl SteeringArguments {
+    /// The strategies that were asked for, each once.
+    pub(crate) fn strategies(&self) -> Vec<Steering> {
+        let mut strategies: Vec<Steering> = Vec::new();
+        for name in &self.strategy {
+            let strategy = name.steering();
+            if !strategies.contains(&strategy) {
+                strategies.push(strategy);
+            }
+        }
+        if strategies.is_empty() {
+            strategies.push(Steering::Atomfuzzer);
+        }
+        strategies
+    }
+
+    /// The strategy of a single run.
+    pub(crate) fn strategy(&self) -> Result<Steering, Error> {
+        match self.strategies()[..] {
+            [strategy] => Ok(strategy),
+            _ => Err(Error::SeveralStrategies),
+        }
+    }
+
+    /// How a run with this seed and target goes. Sets are those of the configuration.
+    pub(crate) fn control(
+        &self,
+        steering: Steering,
+        seed: u64,
+        target: Option<Goal>,
+        sets: &SetRules,
+    ) -> Control {
+        let is_set = |name| self.monitor.contains(&name) || steering == Steering::Assetfuzzer;
+        let wanted = Wanted {
+            predictions: false,
+            violations: is_set(MonitorName::AtomicSets),
+            races: steering == Steering::Racefuzzer,
+        };
+        let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
         Control {
             steering,
             seed,
@@ -144,28 +217,40 @@ impl SteeringArguments {
             target,
             schedule: None,
             steps: self.steps,
-            volatiles: self.points == Points::Volatiles,
+            volatiles: points != Points::Locks,
+            accesses: points.accesses(),
+            units: wanted.violations,
+            wanted,
+            sets: if wanted.violations { sets.clone() } else { SetRules::default() },
         }
     }
 
-    /// The options that a replay must repeat, word by word.
-    pub(crate) fn words(&self, strategy: Steering) -> Vec<String> {
+    /// The options that a replay must repeat, word by word. Of several strategies each finding names its own.
+    pub(crate) fn words(&self, strategies: &[Steering]) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        if strategy != Steering::Atomfuzzer {
+        if let [strategy] = strategies
+            && *strategy != Steering::Atomfuzzer
+        {
             add("--strategy", strategy.name().to_owned());
+        }
+        if self.monitor.contains(&MonitorName::AtomicSets) {
+            add("--monitor", "atomic-sets".to_owned());
         }
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
         }
-        if self.points == Points::Volatiles {
-            add("--points", "volatiles".to_owned());
+        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Locks) {
+            add("--points", points.get_name().to_owned());
         }
         if self.steps != STEPS {
             add("--steps", self.steps.to_string());
         }
         for pattern in &self.scope {
             add("--scope", pattern.to_string());
+        }
+        if self.is_static {
+            words.push("--static".to_owned());
         }
         words
     }
@@ -195,22 +280,21 @@ mod tests {
     fn arguments() -> SteeringArguments {
         SteeringArguments {
             strategy: Vec::new(),
+            monitor: Vec::new(),
             pause: ALWAYS,
             points: Points::Locks,
             steps: STEPS,
             time_limit: 1,
             atomic: Vec::new(),
             scope: Vec::new(),
+            is_static: false,
         }
     }
 
-    fn check_strategy(names: &[StrategyName], expected: Result<Steering, &str>) {
+    fn check_strategies(names: &[StrategyName], expected: &[Steering]) {
         let arguments = SteeringArguments { strategy: names.to_vec(), ..arguments() };
-        match (arguments.strategy(), expected) {
-            (Ok(steering), Ok(wanted)) => assert_eq!(steering, wanted),
-            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
-            (other, _) => panic!("{names:?}: {other:?}"),
-        }
+        assert_eq!(arguments.strategies(), expected);
+        assert_eq!(arguments.strategy().is_ok(), expected.len() == 1);
     }
 
     #[test]
@@ -225,22 +309,44 @@ mod tests {
     }
 
     #[test]
-    fn strategies_that_are_not_there_are_refused() {
-        use StrategyName::{Assetfuzzer, Atomfuzzer, Racefuzzer, Random};
-        check_strategy(&[Atomfuzzer], Ok(Steering::Atomfuzzer));
-        check_strategy(&[Random, Random], Ok(Steering::Random));
-        check_strategy(&[Random, Atomfuzzer], Err("several strategies"));
-        check_strategy(&[Assetfuzzer], Err("assetfuzzer"));
-        check_strategy(&[Racefuzzer], Err("racefuzzer"));
+    fn strategies_come_one_after_the_other_and_each_once() {
+        use StrategyName::{Assetfuzzer, Racefuzzer, Random};
+        check_strategies(&[], &[Steering::Atomfuzzer]);
+        check_strategies(&[Random, Random], &[Steering::Random]);
+        check_strategies(&[Racefuzzer, Assetfuzzer], &[Steering::Racefuzzer, Steering::Assetfuzzer]);
+    }
+
+    #[test]
+    fn whoever_looks_at_accesses_stops_at_them() {
+        let accesses = |arguments: &SteeringArguments, steering, sets: &SetRules| {
+            let control = arguments.control(steering, 1, None, sets);
+            (control.accesses, control.units)
+        };
+        let plain = SetRules::default();
+        assert_eq!(accesses(&arguments(), Steering::Atomfuzzer, &plain), (AccessPoints::None, false));
+        assert_eq!(accesses(&arguments(), Steering::Racefuzzer, &plain), (AccessPoints::Fields, false));
+        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &plain), (AccessPoints::Fields, true));
+        let contents = SetRules { contents: true, ..SetRules::default() };
+        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
+        let monitored = SteeringArguments { monitor: vec![MonitorName::AtomicSets], ..arguments() };
+        assert_eq!(accesses(&monitored, Steering::Random, &plain), (AccessPoints::Fields, true));
+        assert_eq!(monitored.words(&[Steering::Random]).join(" "), "--strategy random --monitor atomic-sets");
     }
 
     #[test]
     fn what_a_replay_must_repeat_is_what_was_chosen() {
-        assert!(arguments().words(Steering::Atomfuzzer).is_empty());
+        assert!(arguments().words(&[Steering::Atomfuzzer]).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let chosen =
-            SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
-        let words = "--strategy random --pause 0.5 --points volatiles --steps 9 --scope a.B --scope c..*";
-        assert_eq!(chosen.words(Steering::Random).join(" "), words);
+        let chosen = SteeringArguments {
+            pause: 500_000,
+            points: Points::Volatiles,
+            steps: 9,
+            scope,
+            is_static: true,
+            ..arguments()
+        };
+        let words =
+            "--strategy random --pause 0.5 --points volatiles --steps 9 --scope a.B --scope c..* --static";
+        assert_eq!(chosen.words(&[Steering::Random]).join(" "), words);
     }
 }

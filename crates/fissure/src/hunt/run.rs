@@ -13,9 +13,10 @@ use std::{
 };
 
 use fissure_model::{
+    goal::Goal,
     pattern::Pattern,
     record::{Run, RunEnd},
-    settings::{Analysis, AtomizerSettings, Control, Order, Pair, Settings, Watch},
+    settings::{Analysis, AtomizerSettings, Control, Order, Settings, Watch},
 };
 use fissure_report::Exit;
 
@@ -72,7 +73,7 @@ pub(crate) struct Outcome {
     /// What the run followed from.
     pub(crate) seed: u64,
     /// What it looked for.
-    pub(crate) target: Option<Pair>,
+    pub(crate) target: Option<Goal>,
     /// How it ended.
     pub(crate) ending: Ending,
     /// What its JVMs wrote down.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
     finding::{Finding, Kind, Site, Status},
+    goal::Goal,
     settings::Pair,
 };
 
@@ -19,7 +20,7 @@ pub(crate) const ROUND: u64 = 16;
 const PATIENCE: u64 = 8;
 
 /// What is known so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
     /// The pairs, with the number of runs that looked for them.
     pairs: BTreeMap<Pair, u64>,
@@ -38,7 +39,7 @@ impl Targets {
                 self.confirmed.extend(reacquired(finding).map(place));
             }
         }
-        if let Some(target) = &outcome.target {
+        if let Some(Goal::Pair(target)) = &outcome.target {
             *self.pairs.entry(target.clone()).or_default() += 1;
         }
     }

@@ -65,6 +65,9 @@ impl Sketch {
             departure: None,
             failures: self.failures.iter().map(|text| failure(text)).collect(),
             pairs: self.pairs.iter().map(|text| pair(text)).collect(),
+            goals: Vec::new(),
+            cut: Vec::new(),
+            thrashings: 0,
         };
         let is_told = self.exit.is_some();
         let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };
@@ -78,7 +81,7 @@ impl Sketch {
         };
         Outcome {
             seed: 1,
-            target: self.target.map(pair),
+            target: self.target.map(|text| pair(text).into()),
             ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
             jvms: vec![jvm],
             printed: Vec::new(),
@@ -115,6 +118,6 @@ fn failure(text: &str) -> Failure {
         exception,
         message: String::new(),
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
-        after: vec![after],
+        after: Some(after).filter(|after| !after.is_empty()).into_iter().collect(),
     }
 }

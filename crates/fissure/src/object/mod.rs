@@ -32,22 +32,11 @@ use fissure_object::{
     rules::Rules,
     spec::Spec,
 };
-use fissure_report::{
-    json,
-    object::{LeftOut, MethodReport, ObjectReport},
-};
+use fissure_report::object::{LeftOut, MethodReport, ObjectReport};
 
 pub(crate) use error::ObjectError;
 
-use crate::{
-    VERSION,
-    args::ObjectArguments,
-    doctor,
-    error::Error,
-    output::{self, OutputFile},
-    verdict::Code,
-    watch,
-};
+use crate::{args::ObjectArguments, doctor, error::Error, reporting::Reporting, verdict::Code, watch};
 use driver::Setup;
 use probe::Nature;
 use search::{Bounds, Findings, Search};
@@ -59,7 +48,7 @@ const CORE: &str = "core";
 
 /// Carries the command out. An error means that nothing was tested.
 pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
-    let file = options.json.as_deref().map(|path| OutputFile::check("--json", path)).transpose()?;
+    let reporting = Reporting::prepare(&options.reporting)?;
     let wishes = options::wishes(options)?;
     let harness = options::harness(options)?;
     let folder = watch::plain_folder()?;
@@ -90,12 +79,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     if let Some(folder) = &options.emit_java {
         present::emit_java(folder, &target, &violations)?;
     }
-    let whole = present::report(&report, notices);
-    output::show_object(&report, &whole.notices, options.color, options.verbose)?;
-    if let Some(file) = file {
-        file.write(&json::render_with(&whole, Some(&report), VERSION)?)?;
-    }
-    Ok(if whole.findings.is_empty() { Code::Clean } else { Code::Findings })
+    reporting.finish_object(present::report(&report, notices), &report)
 }
 
 fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {

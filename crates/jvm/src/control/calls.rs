@@ -1,9 +1,12 @@
 //! Which calls of the JDK go to the conductor, and which of its methods tell it something.
 
 use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+use fissure_model::settings::{Control as Settings, Wanted};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
+
+use crate::jdk;
 
 const fn call(
     class: Option<&'static str>,
@@ -22,6 +25,16 @@ const fn clock(
     hook_method: &'static str,
 ) -> Call<'static> {
     Call { class: Some(class), name, descriptor, hook_method, hook_descriptor: descriptor, site: false }
+}
+
+const fn random(
+    class: &'static str,
+    name: &'static str,
+    descriptor: &'static str,
+    hook_method: &'static str,
+    hook_descriptor: &'static str,
+) -> Call<'static> {
+    Call { class: Some(class), name, descriptor, hook_method, hook_descriptor, site: false }
 }
 
 const THREAD: Option<&str> = Some("java/lang/Thread");
@@ -53,6 +66,23 @@ const CALLS: &[Call<'static>] = &[
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
+    // What the system has of random numbers.
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implNextBytes",
+        "([B)V",
+        "randomBytes",
+        "(Ljava/lang/Object;[B)V",
+    ),
+    random(
+        "sun/security/provider/NativePRNG$RandomIO",
+        "implGenerateSeed",
+        "(I)[B",
+        "randomSeed",
+        "(Ljava/lang/Object;I)[B",
+    ),
+    random("sun/security/provider/SeedGenerator", "generateSeed", "([B)V", "seedBytes", "([B)V"),
+    random("sun/security/provider/SeedGenerator", "getSystemEntropy", "()[B", "entropy", "()[B"),
 ];
 
 /// While one thread is in these, others may wait for it inside of the JVM.
@@ -212,16 +242,41 @@ const ATOMIC: &[Probe<'static>] = &[
     look("addAndGet"),
 ];
 
-const REFLECTION: &[Probe<'static>] = &[typed(
-    "filterFields",
-    "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
-    Return,
-    "visibleFields",
-    MapResult,
-)];
+const REFLECTION: &[Probe<'static>] = &[
+    typed(
+        "filterFields",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;",
+        Return,
+        "visibleFields",
+        MapResult,
+    ),
+    typed(
+        "filterMethods",
+        "(Ljava/lang/Class;[Ljava/lang/reflect/Method;)[Ljava/lang/reflect/Method;",
+        Return,
+        "orderedMethods",
+        MapResult,
+    ),
+];
 
-/// The calls to insert into a class of the JDK, by its internal name.
-pub(crate) fn probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
+const JOIN_PROBES: &[Probe<'static>] = &[
+    typed("join", "(J)V", Return, "threadJoined", This),
+    typed("join", "(Ljava/time/Duration;)Z", Return, "threadJoined", This),
+];
+
+/// The calls to insert into a class of the JDK, by its internal name. What puts threads into an order matters only to those who
+/// look at accesses.
+pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
+    let mut probes = stopping_probes(class, settings.is_some_and(|settings| settings.volatiles)).to_vec();
+    if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
+        let class = class.strip_prefix("java/util/").unwrap_or(class);
+        probes.extend(if class == "java/lang/Thread" { JOIN_PROBES } else { jdk::hand_over_probes(class) });
+    }
+    probes
+}
+
+/// Those at which threads stop.
+fn stopping_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => return THREAD_PROBES,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {

@@ -11,14 +11,14 @@ use fissure_schedule::{
     conductor::{Arrival, Decision},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind},
-    strategy::Target,
+    strategy::{Aim, Target},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     Control, LockName, State, gate,
-    places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET},
-    story, watchdog,
+    places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
+    points, story, watchdog,
 };
 use crate::{
     agent::{Agent, guarded},
@@ -59,12 +59,18 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"enterBlock", c"(JI)V", enter_block as *mut c_void),
             (c"exitBlock", c"(J)V", exit_block as *mut c_void),
             (c"region", c"(JI)V", region as *mut c_void),
+            (c"access", c"(JIII)V", points::access as *mut c_void),
+            (c"enterUnit", c"(JI)V", points::enter_unit as *mut c_void),
+            (c"exitUnit", c"(JI)V", points::exit_unit as *mut c_void),
+            (c"joins", c"(JJ)V", joins as *mut c_void),
+            (c"handsOver", c"(JI)V", hands_over as *mut c_void),
+            (c"takesOver", c"(JIZ)V", takes_over as *mut c_void),
             (
                 c"throwing",
                 c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
                 throwing as *mut c_void,
             ),
-            (c"now", c"()J", now as *mut c_void),
+            (c"now", c"(J)J", now as *mut c_void),
             (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
         ];
         jni.register_natives(class, methods);
@@ -137,7 +143,7 @@ fn kernel_thread() -> i32 {
 }
 
 /// Runs the work of a native method for the thread under control that calls it.
-fn controlled<T: Copy>(
+pub(super) fn controlled<T: Copy>(
     otherwise: T,
     thread: jlong,
     work: impl FnOnce(&'static Agent, &'static Control, ThreadId) -> T,
@@ -152,10 +158,24 @@ fn controlled<T: Copy>(
 fn stop<'a>(
     agent: &'static Agent,
     control: &'a Control,
+    state: MutexGuard<'a, State>,
+    thread: ThreadId,
+    operation: Operation,
+    flags: i32,
+) -> MutexGuard<'a, State> {
+    let aim = lock_aim(flags, agent.goal(), state.conductor.context(thread));
+    stop_aiming(agent, control, state, thread, operation, flags, aim)
+}
+
+/// The same, for one that is something particular to what is looked for.
+pub(super) fn stop_aiming<'a>(
+    agent: &'static Agent,
+    control: &'a Control,
     mut state: MutexGuard<'a, State>,
     thread: ThreadId,
     operation: Operation,
     flags: i32,
+    aim: Aim,
 ) -> MutexGuard<'a, State> {
     let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
     let target = match (flags & AGAIN != 0, flags & BETWEEN != 0) {
@@ -164,7 +184,7 @@ fn stop<'a>(
         (false, true) => Target::Between,
         (true, true) => Target::Both,
     };
-    let decision = state.conductor.arrive(thread, Arrival { operation, calm, target });
+    let decision = state.conductor.arrive(thread, Arrival { operation, calm, target, aim });
     if decision == Decision::Run(thread) {
         return state;
     }
@@ -519,6 +539,32 @@ extern "system" fn region(_environment: *mut JNIEnv, _class: jclass, thread: jlo
     });
 }
 
+extern "system" fn joins(_environment: *mut JNIEnv, _class: jclass, thread: jlong, ended: jlong) {
+    controlled((), thread, |_, control, thread| {
+        if let Some(ended) = thread_id(ended) {
+            control.state().conductor.joined(thread, ended);
+        }
+    });
+}
+
+extern "system" fn hands_over(_environment: *mut JNIEnv, _class: jclass, thread: jlong, place: jint) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.hands_over(thread, place as u64);
+    });
+}
+
+extern "system" fn takes_over(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    place: jint,
+    waits: jboolean,
+) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.takes_over(thread, place as u64, waits != 0);
+    });
+}
+
 extern "system" fn throwing(
     environment: *mut JNIEnv,
     _class: jclass,
@@ -536,12 +582,12 @@ extern "system" fn throwing(
     });
 }
 
-extern "system" fn now(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jlong {
     guarded(0, |agent| {
         let Some(control) = &agent.control else { return 0 };
         let mut state = control.state();
-        // How often the JVM looks at the clock while it loads classes may differ from run to run.
-        let is_calm = state.is_in_region();
+        // How often the JVM looks at the clock, in threads of its own or while it loads classes, may differ from run to run.
+        let is_calm = thread_id(thread).is_none_or(|thread| state.thread(thread).regions > 0);
         BEGINNING + state.conductor.now(is_calm) as jlong
     })
 }

@@ -2,7 +2,11 @@
 //! it is one of the two acquires that are looked for.
 
 use fissure_classfile::{Site, SiteKind};
-use fissure_model::settings::Pair;
+use fissure_model::{
+    goal::{Goal, SetGoal},
+    settings::Pair,
+};
+use fissure_schedule::strategy::Aim;
 
 /// Threads are not interrupted here, and the lock is of no interest.
 pub(crate) const QUIET: i32 = 1;
@@ -16,6 +20,12 @@ pub(crate) const AGAIN: i32 = 8;
 pub(crate) const BETWEEN: i32 = 16;
 /// The site is in a class of the JDK whose locks matter, if it is the application that uses it.
 pub(crate) const LIBRARY: i32 = 32;
+/// From here on one bit for each event that is looked for: the access may be it.
+const LETTERS: u32 = 12;
+/// And one for each after which the lock that is got here must be given back.
+const WINDOWS: u32 = 16;
+/// A lock is got here that must not be held before the first event.
+const GATE: i32 = 1 << 20;
 
 const PUBLIC: u16 = 1;
 
@@ -33,6 +43,8 @@ const UNCONCERNING: &[&str] = &[
     "java.util.ResourceBundle",
     "java.util.ServiceLoader",
     "java.util.TimeZone",
+    // How often it takes its lock depends on when garbage is collected.
+    "java.util.WeakHashMap",
     "java.util.jar.",
     "java.util.logging.",
     "java.util.prefs.",
@@ -46,11 +58,12 @@ pub(crate) fn flags(
     class: &str,
     is_application: bool,
     is_jdk: bool,
-    target: Option<&Pair>,
+    target: Option<&Goal>,
 ) -> i32 {
     let mut flags = 0;
     let begins_block = matches!(site.kind, SiteKind::Enter | SiteKind::EnterMethod | SiteKind::Block);
-    if is_quiet(class, is_jdk) {
+    // What the user asks to see is of interest.
+    if !is_application && is_quiet(class, is_jdk) {
         flags |= QUIET;
     } else if begins_block && is_application {
         // What a thread does from its beginning to its end is not meant to be atomic.
@@ -64,17 +77,58 @@ pub(crate) fn flags(
         flags |= LIBRARY;
     }
     if target.is_some() {
-        flags |= target_flags(&place(class, site.method, site.line.map(u32::from)), target);
+        let place = place(class, site.method, site.line.map(u32::from));
+        flags |= target_flags(&place, site.kind, target);
     }
     flags
 }
 
-/// Whether a place is one of the two acquires that are looked for.
-pub(crate) fn target_flags(place: &str, target: Option<&Pair>) -> i32 {
-    let Some(target) = target else { return 0 };
-    let again = if place == target.again { AGAIN } else { 0 };
-    let between = if place == target.between { BETWEEN } else { 0 };
-    again | between
+/// What a place is to that which is looked for.
+pub(crate) fn target_flags(place: &str, kind: SiteKind, target: Option<&Goal>) -> i32 {
+    let access = match kind {
+        SiteKind::Read => Some(false),
+        SiteKind::Write => Some(true),
+        _ => None,
+    };
+    match target {
+        None => 0,
+        Some(Goal::Pair(Pair { again, between })) => {
+            let again = if place == again { AGAIN } else { 0 };
+            let between = if place == between { BETWEEN } else { 0 };
+            again | between
+        }
+        Some(Goal::Race(race)) => {
+            let is_meant = |write, there: &str| access == Some(write) && there == place;
+            bits(LETTERS, race.accesses.iter().map(|access| is_meant(access.write, &access.place)))
+        }
+        Some(Goal::Set(goal)) if access.is_some() => {
+            bits(LETTERS, goal.events.iter().map(|event| access == Some(event.write) && event.place == place))
+        }
+        Some(Goal::Set(goal)) => {
+            let is_gate = goal.gate.as_ref().is_some_and(|gate| gate.place == place);
+            let windows = goal.windows.iter().map(|window| window.iter().any(|site| site == place));
+            bits(WINDOWS, windows) | if is_gate { GATE } else { 0 }
+        }
+    }
+}
+
+fn bits(from: u32, holds: impl Iterator<Item = bool>) -> i32 {
+    holds.take(4).enumerate().fold(0, |bits, (place, holds)| bits | i32::from(holds) << (from + place as u32))
+}
+
+/// Which events an access at a site with these flags may be.
+pub(crate) fn letters(flags: i32) -> u8 {
+    (flags >> LETTERS & 0xf) as u8
+}
+
+/// What getting a lock at a site with these flags, by calls with this hash, is to that which is looked for.
+pub(crate) fn lock_aim(flags: i32, goal: Option<&Goal>, context: u64) -> Aim {
+    let is_gate = flags & GATE != 0
+        && match goal {
+            Some(Goal::Set(SetGoal { gate: Some(gate), .. })) => gate.context == format!("{context:x}"),
+            _ => false,
+        };
+    Aim { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..Aim::default() }
 }
 
 /// Whether the locks of a class are of no interest.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use fissure_classfile::SiteKind;
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
-    ids::{LockId, SiteId, ThreadId},
+    ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
     record::{Failure, Record, Run, RunEnd},
     settings::Pair,
@@ -21,6 +21,7 @@ use fissure_schedule::{
 use super::{
     State,
     places::{self, QUIET},
+    set_story,
 };
 use crate::{
     agent::{Agent, agent, locked},
@@ -35,7 +36,7 @@ const MOST_PAIRS: usize = 1_000;
 /// The name of the thread in which a JVM waits for the program's end.
 const ENDING_THREAD: &str = "DestroyJavaVM";
 /// How many frames are looked at to find who called.
-const CALLER_DEPTH: usize = 24;
+pub(super) const CALLER_DEPTH: usize = 24;
 
 /// What is kept for the telling.
 #[derive(Debug, Default)]
@@ -51,7 +52,8 @@ pub(crate) struct Story {
     nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
-    failures: Vec<Failure>,
+    /// What went wrong, with the step before it.
+    failures: Vec<(Failure, u64)>,
     /// Whether methods are those of collections, of the rest of the JDK, or of others.
     methods: FxHashMap<usize, Origin>,
     /// What frames are, seen from a lock of the library that they lead to.
@@ -169,25 +171,52 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
         told(agent, "reacquired", &own, violation.again.site, stack, lock),
     ];
     let finding = Finding {
-        id: id.clone(),
+        id,
         sites,
         interleaving: Some(interleaving(agent, state, violation)),
         ..Finding::new(Kind::AtomicityViolation, Status::Confirmed, "atomfuzzer", &subject)
     };
+    add_confirmed(agent, state, finding);
+}
+
+/// Whether a finding has been confirmed already; this is one time more.
+pub(super) fn knows(state: &mut State, id: &str) -> bool {
+    let known = state.story.confirmed.get_mut(id);
+    known.map(|finding| finding.hits += 1).is_some()
+}
+
+/// Adds a finding that was seen to happen.
+pub(super) fn add_confirmed(agent: &Agent, state: &mut State, finding: Finding) {
     // A run that is killed leaves behind what was seen.
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
-    state.story.confirmed.insert(id, finding);
+    state.story.confirmed.insert(finding.id.clone(), finding);
+}
+
+/// What went wrong after a step may come of a finding whose last step came later.
+pub(super) fn blame(state: &mut State, id: &str, step: u64) {
+    for (failure, at) in &mut state.story.failures {
+        if *at >= step && !failure.after.iter().any(|known| known == id) {
+            failure.after.push(id.to_owned());
+        }
+    }
+}
+
+/// Adds one that may happen in other runs.
+pub(super) fn add_possible(state: &mut State, finding: Finding) {
+    state.story.possible.entry(finding.id.clone()).or_insert(finding);
 }
 
 /// The steps that make up a violation, with the number of those left out in between.
 fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interleaving {
     let threads = [violation.again.thread, violation.between.thread];
+    let shared = shared_locations(state, threads, violation.entered_step, violation.again.step);
     let mut steps = Vec::new();
     let mut folded = 0;
     for (number, step) in state.conductor.trace().range(violation.entered_step, violation.again.step) {
         let matters = threads.contains(&step.thread)
             && (step.lock == Some(violation.lock)
                 || number == violation.entered_step
+                || step.location.is_some_and(|location| shared.contains(&location))
                 || matches!(step.action, Action::Wait | Action::Sleep | Action::Begin));
         if !matters {
             folded += 1;
@@ -202,6 +231,9 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
         };
         let object = match step.action {
             Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
+            Action::Read | Action::Write => {
+                step.location.map(|location| location_name(state, location)).unwrap_or_default()
+            }
             _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
         };
         steps.push(Step {
@@ -215,6 +247,18 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
     }
     let names = threads.map(|thread| state.conductor.name(thread).to_owned());
     Interleaving { threads: names.to_vec(), steps }
+}
+
+/// The locations that both threads access between two steps, as far as accesses are points at which threads stop.
+fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -> BTreeSet<LocationId> {
+    let mut accessed = threads.map(|_| BTreeSet::new());
+    for (_, step) in state.conductor.trace().range(from, to) {
+        let thread = threads.iter().position(|thread| *thread == step.thread);
+        if let (Some(thread), Some(location)) = (thread, step.location) {
+            accessed[thread].insert(location);
+        }
+    }
+    accessed[0].intersection(&accessed[1]).copied().collect()
 }
 
 /// An exception leaves a thread. Its stack comes as lines of class, method, file and line number.
@@ -236,12 +280,14 @@ pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, mes
         .collect();
     let thread = state.conductor.name(thread).to_owned();
     let after = state.story.confirmed.keys().cloned().collect();
-    state.story.failures.push(Failure { thread, exception, message, stack, after });
+    let step = state.conductor.trace().last();
+    state.story.failures.push((Failure { thread, exception, message, stack, after }, step));
 }
 
 /// Writes everything down.
 pub(crate) fn tell(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
+    let (goals, cut) = set_story::goals(agent, state);
     let story = &state.story;
     for finding in story.confirmed.values() {
         agent.output.write(&Record::Finding(Box::new(finding.clone())));
@@ -261,8 +307,11 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         schedule: state.conductor.recording().to_string(),
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
-        failures: state.story.failures.clone(),
+        failures: state.story.failures.iter().map(|(failure, _)| failure.clone()).collect(),
         pairs: pairs(agent, &state.story),
+        goals,
+        cut,
+        thrashings: state.conductor.strategy().thrashings(),
     };
     agent.output.write(&Record::Run(Box::new(run)));
     agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(own_threads(state), steps))));
@@ -398,7 +447,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if places::is_quiet(&frame.class, scope::is_jdk(&frame.class)) {
         QUIET
     } else {
-        places::target_flags(&place_of(&frame), agent.target())
+        places::target_flags(&place_of(&frame), SiteKind::Call, agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),
@@ -407,6 +456,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         line: frame.line,
         loader: 0,
         target: Target::Unknown,
+        is_element: false,
         kind: SiteKind::Call,
     });
     agent.offsets.set_i32(number as usize, flags);
@@ -461,7 +511,7 @@ fn identity(agent: &Agent, subject: &str, again: SiteId) -> String {
     fingerprint(&["atomicity-violation", block, &frame.class, &frame.method])
 }
 
-fn frame(agent: &Agent, site: SiteId) -> Frame {
+pub(super) fn frame(agent: &Agent, site: SiteId) -> Frame {
     match locked(&agent.code).sites.get(site.0) {
         Some(site) => Frame {
             class: site.class.to_string(),
@@ -473,7 +523,7 @@ fn frame(agent: &Agent, site: SiteId) -> Frame {
     }
 }
 
-fn place(agent: &Agent, site: SiteId) -> String {
+pub(super) fn place(agent: &Agent, site: SiteId) -> String {
     place_of(&frame(agent, site))
 }
 
@@ -481,7 +531,7 @@ fn place_of(frame: &Frame) -> String {
     places::place(&frame.class, &frame.method, frame.line)
 }
 
-fn told(
+pub(super) fn told(
     agent: &Agent,
     role: &str,
     thread: &str,
@@ -505,7 +555,15 @@ fn told(
     }
 }
 
-fn lock_name(state: &State, lock: LockId) -> Option<String> {
+/// A field by its class and name; elements of arrays have none.
+pub(super) fn location_name(state: &State, location: LocationId) -> String {
+    match state.points.field(location) {
+        Some(field) => format!("{}.{}", field.class, field.name),
+        None => "an array element".to_owned(),
+    }
+}
+
+pub(super) fn lock_name(state: &State, lock: LockId) -> Option<String> {
     let lock = state.locks.get(lock.0 as usize)?;
     Some(match lock.number {
         Some(number) if !lock.name.ends_with(".class") => format!("{}@{number}", lock.name),

@@ -12,10 +12,13 @@ use super::{Control, State, end_run};
 /// How often it looks. Everything below is counted in looks, not in time: on a machine that stands still, or has no time for
 /// anybody, the watchdog does not look either.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// How often a thread may be seen waiting without having said so.
+/// How often a thread may be seen waiting without having said so, while no other thread of the process does anything: it may as
+/// well wait for the garbage collector, or for a compiler.
 const LONGEST_WAIT: u32 = 30;
-/// How often a thread may be seen running without anything that others may notice, while others could run.
-const LONGEST_RUN: u32 = 500;
+/// How much time of a processor, in nanoseconds, a thread may have without anything that others may notice, while others could run.
+const LONGEST_RUN: u64 = 5_000_000_000;
+/// How often a thread may be seen without anything that others may notice, whatever it does.
+const LONGEST_ABSENCE: u32 = 2_000;
 /// How often nobody may be seen able to run, until it is clear that nobody outside wakes a thread.
 const LONGEST_SILENCE: u32 = 30;
 
@@ -30,7 +33,7 @@ struct Seen {
 /// Looks on until the run is over.
 pub(crate) fn watch(control: &'static Control) {
     let mut waiting: Option<(Seen, u32)> = None;
-    let mut running: Option<(ThreadId, u64, u32)> = None;
+    let mut running: Option<(Seen, u32)> = None;
     let mut silent = 0;
     loop {
         std::thread::sleep(INTERVAL);
@@ -53,18 +56,23 @@ pub(crate) fn watch(control: &'static Control) {
         let seen = Seen { thread, steps, processor_time };
         waiting = match waiting {
             _ if runs => None,
-            Some((before, looks)) if before == seen => Some((seen, looks + 1)),
+            Some((before, looks)) if before == seen => Some((seen, looks + u32::from(!others_work()))),
             _ => Some((seen, 1)),
         };
         running = match running {
-            Some((before, at, looks)) if (before, at) == (thread, steps) => Some((thread, steps, looks + 1)),
-            _ => Some((thread, steps, 1)),
+            Some((before, looks)) if (before.thread, before.steps) == (thread, steps) => {
+                Some((before, looks + 1))
+            }
+            _ => Some((seen, 1)),
+        };
+        let runs_long = |(before, looks): (Seen, u32)| {
+            processor_time.saturating_sub(before.processor_time) > LONGEST_RUN || looks > LONGEST_ABSENCE
         };
         if waiting.is_some_and(|(_, looks)| looks > LONGEST_WAIT) {
             leave(control, thread, steps, "a thread waited for something that is not controlled");
             waiting = None;
         }
-        if running.is_some_and(|(.., looks)| looks > LONGEST_RUN) {
+        if running.is_some_and(runs_long) {
             leave(control, thread, steps, "a thread ran for long without anything that others notice");
             running = None;
         }
@@ -87,12 +95,26 @@ fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) 
     }
 }
 
-/// Whether a thread of this process runs, and how much time it has had.
-fn processor(kernel_thread: i32) -> Option<(bool, u64)> {
+/// Whether any thread of this process but the watchdog itself runs, or waits for a disk.
+fn others_work() -> bool {
+    // SAFETY: only asks for the thread's own number.
+    let own = unsafe { libc::gettid() };
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
+    let numbers = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse::<i32>().ok());
+    numbers.filter(|number| *number != own).any(|number| matches!(state(number), Some('R' | 'D')))
+}
+
+/// What a thread of this process does, by the letter that the kernel has for it.
+fn state(kernel_thread: i32) -> Option<char> {
     let text = fs::read_to_string(format!("/proc/self/task/{kernel_thread}/stat")).ok()?;
     // The name is in parentheses and may contain anything.
     let (_, rest) = text.rsplit_once(')')?;
-    let runs = rest.split_ascii_whitespace().next()? == "R";
+    rest.trim_start().chars().next()
+}
+
+/// Whether a thread of this process runs, and how much time it has had.
+fn processor(kernel_thread: i32) -> Option<(bool, u64)> {
+    let runs = state(kernel_thread)? == 'R';
     let statistics =
         fs::read_to_string(format!("/proc/self/task/{kernel_thread}/schedstat")).unwrap_or_default();
     let time = statistics.split_ascii_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0);

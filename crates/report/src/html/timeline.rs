@@ -272,7 +272,7 @@ impl Spans {
             .iter()
             .map(|span| {
                 let width = (span.to - span.from + 16).max(16);
-                let name = words::clean(names::short(&span.object));
+                let name = words::clean(names::innermost(&span.object));
                 Span {
                     // Seven units a letter is generous, so that a name never runs over the end of its bar.
                     name: if width > 40 {

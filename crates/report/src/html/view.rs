@@ -128,7 +128,7 @@ pub(crate) fn view(
             Standing::Suppressed(reason) => Some(words::clean(reason)),
             _ => None,
         },
-        why: finding.reason.as_deref().map(words::clean),
+        why: names::reason(finding).as_deref().map(words::clean),
         subject: words::clean(&names::subject(finding)),
         short: words::clean(names::short(&finding.subject)),
         search: words::clean(&format!("{headline} {} {} {}", places.join(" "), finding.analysis, finding.id))
@@ -138,7 +138,7 @@ pub(crate) fn view(
         replay: report.replay_command(finding),
         consequence: finding.consequence.as_ref().map(|consequence| ConsequenceView {
             exception: words::clean(&consequence.exception),
-            short: words::clean(names::short(&consequence.exception)),
+            short: words::clean(names::consequence(&consequence.exception)),
             message: words::clean(&consequence.message),
             thread: words::clean(&consequence.thread),
             stack: stack(&names::own_frames(&consequence.stack)),
@@ -161,7 +161,11 @@ pub(crate) fn view(
                 atomic: outcome.atomic,
             })
             .collect(),
-        executions: finding.executions.map(|count| words::count(count, "execution", "executions")),
+        executions: finding.executions.map(|all| {
+            let counted = names::counted(finding);
+            let last = if counted < all { "the last " } else { "" };
+            format!("{last}{}", words::count(counted, "execution", "executions"))
+        }),
         chart: chart::chart(report, finding),
     }
 }
@@ -208,7 +212,7 @@ fn site_view(finding: &Finding, site: &Site, sources: &dyn SourceFinder) -> Site
         color: steps::thread_number(finding, &site.thread) % 5,
         verb: words::clean(&names::verb(&site.role)),
         place: words::clean(&names::site(site)),
-        holding: words::clean(&names::holding(site)),
+        holding: words::clean(&names::holding(finding, site)),
         line: site.line.filter(|_| !marked.is_empty()),
         before,
         marked,

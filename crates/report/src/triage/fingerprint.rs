@@ -16,6 +16,12 @@ pub fn fingerprint(finding: &Finding) -> String {
         Kind::DataRace | Kind::AtomicityViolation | Kind::NonAtomicMethod => {}
         Kind::AtomicSetViolation | Kind::Deadlock | Kind::Custom => {
             parts.extend(finding.pattern.map(|pattern| pattern.to_string()));
+            if finding.kind == Kind::Custom {
+                // A monitor may have several things to say about one subject, often with numbers that say nothing.
+                let message = finding.reason.as_deref().unwrap_or_default();
+                parts.push(finding.analysis.clone());
+                parts.push(message.chars().filter(|letter| !letter.is_ascii_digit()).collect());
+            }
             let mut members: Vec<String> = finding
                 .sites
                 .iter()
@@ -107,5 +113,15 @@ mod tests {
         check(AtomicityViolation, ("A.lambda$m$0", &[]), ("A.lambda$n$0", &[]), false);
         check(AtomicSetViolation, ("A", &[("A.m", 1), ("A.n", 2)]), ("A", &[("A.n", 7), ("A.m", 8)]), true);
         check(AtomicSetViolation, ("A", &[("A.m", 1)]), ("A", &[("A.n", 1)]), false);
+    }
+
+    #[test]
+    fn what_monitors_say_is_told_apart_by_their_words() {
+        let print = |message: &str| {
+            let found = finding(Kind::Custom, "A.x", &[("A.m", 1)]);
+            fingerprint(&Finding { reason: Some(message.to_owned()), ..found })
+        };
+        assert_eq!(print("overdrawn: 40"), print("overdrawn: 70"));
+        assert_ne!(print("overdrawn: 40"), print("closed twice"));
     }
 }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use fissure_model::{
     coverage::Coverage,
-    finding::{Consequence, Finding, Frame, HeldLock, Kind, Outcome, Site, Status},
+    finding::{Consequence, Finding, Frame, HeldLock, Kind, Outcome, SetAccess, Site, Status},
+    goal::{ExpectedAccess, Goal, RaceGoal, SetGoal},
     interleaving::{Action, Interleaving, Step},
 };
-use fissure_report::{Exit, Report, SeedRange, SourceFinder};
+use fissure_report::{Campaign, Exit, Report, SeedRange, SourceFinder};
 
 /// Text that no format may take for markup, escape codes or the end of anything.
 pub(crate) const HOSTILE: &str =
@@ -209,13 +210,98 @@ pub(crate) fn atomic_set() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
         id: "00000000000000e5".to_owned(),
-        pattern: Some(7),
+        pattern: Some(8),
+        accesses: [("chars", "append"), ("chars", "delete"), ("count", "delete"), ("count", "append")]
+            .map(|(field, unit)| SetAccess {
+                field: format!("com.acme.text.Buffer.{field}"),
+                unit: format!("com.acme.text.Buffer.{unit}"),
+            })
+            .to_vec(),
+        runs: 100,
+        seeds: vec![9],
+        targets: vec![Some(Goal::Set(SetGoal {
+            pattern: 8,
+            set: "com.acme.text.Buffer".to_owned(),
+            units: ["append", "delete"].map(|unit| format!("com.acme.text.Buffer.{unit}")),
+            events: vec![expected("append:22", "chars", true), expected("delete:30", "count", false)],
+            windows: vec![vec!["com.acme.text.Buffer.append:19".to_owned()]],
+            gate: None,
+        }))],
+        interleaving: Some(Interleaving {
+            threads: vec!["appender".to_owned(), "eraser".to_owned()],
+            steps: vec![
+                with_role("write", step(0, Action::Write, "com.acme.text.Buffer@1.chars", "append", 22)),
+                with_role("read", step(1, Action::Read, "com.acme.text.Buffer@1.chars", "delete", 30)),
+                with_role("read", step(1, Action::Read, "com.acme.text.Buffer@1.count", "delete", 30)),
+                with_role("write", step(0, Action::Write, "com.acme.text.Buffer@1.count", "append", 25)),
+            ],
+        }),
         sites: vec![
             site("write", "appender", at("append", 22), &[]),
+            site("read", "eraser", at("delete", 30), &[]),
             site("read", "eraser", at("delete", 30), &[]),
             site("write", "appender", at("append", 25), &[]),
         ],
         ..Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "com.acme.text.Buffer")
+    }
+}
+
+/// An access that runs look for.
+fn expected(place: &str, field: &str, write: bool) -> ExpectedAccess {
+    let name = |member: &str| format!("com.acme.text.Buffer.{member}");
+    ExpectedAccess { place: name(place), field: name(field), write, context: String::new() }
+}
+
+/// A race that was made to happen.
+pub(crate) fn raced() -> Finding {
+    let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
+    Finding {
+        id: "00000000000000a7".to_owned(),
+        field_type: Some("int".to_owned()),
+        owner: Some("com.acme.text.Buffer@1".to_owned()),
+        test: Some("com.acme.text.BufferTest.appends".to_owned()),
+        hits: 2,
+        runs: 100,
+        seeds: vec![2, 4],
+        targets: vec![
+            None,
+            Some(Goal::Race(RaceGoal {
+                accesses: [expected("append:25", "count", true), expected("delete:30", "count", false)],
+            })),
+        ],
+        sites: vec![
+            site("write", "appender", at("append", 25), &[]),
+            site("read", "eraser", at("delete", 30), &[]),
+        ],
+        ..Finding::new(Kind::DataRace, Status::Confirmed, "racefuzzer", "com.acme.text.Buffer.count")
+    }
+}
+
+/// What a monitor that the user wrote has to say.
+pub(crate) fn custom() -> Finding {
+    let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
+    Finding {
+        id: "00000000000000b8".to_owned(),
+        reason: Some("two erasers at once".to_owned()),
+        sites: vec![site("call", "eraser", at("delete", 29), &[])],
+        ..Finding::new(Kind::Custom, Status::Warning, "one-eraser.rhai", "com.acme.text.Buffer.delete")
+    }
+}
+
+/// Threads of which nobody is left to wake the others, and the exit code that came of it.
+pub(crate) fn stuck() -> Finding {
+    let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
+    Finding {
+        id: "00000000000000c9".to_owned(),
+        runs: 100,
+        seeds: vec![8],
+        consequence: Some(Consequence {
+            exception: "exit".to_owned(),
+            message: "the program ended with exit code 3, otherwise it ends with 0".to_owned(),
+            ..Consequence::default()
+        }),
+        sites: vec![site("waits to be notified", "eraser", at("delete", 30), &[])],
+        ..Finding::new(Kind::Deadlock, Status::Bug, "conductor", "com.acme.text.Buffer.delete")
     }
 }
 
@@ -292,21 +378,27 @@ pub(crate) fn hunt(findings: Vec<Finding>) -> Report {
         exits: BTreeMap::from([(Exit::Code(0), 39), (Exit::Code(1), 61)]),
         coverage: Coverage {
             jvms: 100,
-            classes_loaded: 52_300,
-            classes_rewritten: 51_900,
             classes_in_scope: 200,
             threads: 300,
-            threads_accessing: 300,
             lock_operations: 81_234,
-            locations: 600,
             ..Coverage::default()
         },
         findings,
+        campaigns: vec![Campaign {
+            strategy: "assetfuzzer".to_owned(),
+            profiling_runs: 10,
+            predicted: 4,
+            tried: 3,
+            confirmed: 1,
+            runs: 90,
+            runs_with_hits: 1,
+            thrashings: 2,
+        }],
         ..Report::default()
     }
 }
 
 /// One finding of every kind.
 pub(crate) fn all_kinds() -> Vec<Finding> {
-    vec![append(), inferred(), race(), deadlock(), atomic_set(), method()]
+    vec![append(), inferred(), race(), deadlock(), atomic_set(), method(), raced(), custom(), stuck()]
 }

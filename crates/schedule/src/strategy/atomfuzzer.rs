@@ -20,7 +20,7 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
 
 /// How often sleepers are woken for the sake of one pause.
@@ -165,7 +165,7 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, _aim: Aim) {
         let ended: Vec<ThreadId> = self
             .paused
             .iter()

@@ -1,6 +1,8 @@
 package java.lang;
 
 import java.lang.reflect.Field;
+import java.util.concurrent.CountedCompleter;
+import java.lang.reflect.Method;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -26,8 +28,9 @@ public final class FissureControl {
     private static long looker;
     private static int looked;
 
-    /** What the clock shows before the agent is ready; each look at it takes a microsecond. */
+    /** What the clock shows before the agent is ready; each look of the thread that brings the JVM up takes a microsecond. */
     private static long early = 1_000_000_000L;
+    private static Thread first;
     /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
     private static final long MIDNIGHT = 1_704_067_200_000L;
 
@@ -38,13 +41,29 @@ public final class FissureControl {
         private Locks() {}
     }
 
-    private static final class Lock extends FissureTable.Entry {
+    /** The objects in which controlled threads wait; places without one are free. */
+    private static final class Waits {
+        static final Object GUARD = new Object();
+        static Object[] objects = new Object[16];
+
+        private Waits() {}
+    }
+
+    private static final class Numbered extends FissureTable.Entry {
         final int number;
 
-        Lock(Object lock, int number) {
-            super(lock);
+        Numbered(Object object, int number) {
+            super(object);
             this.number = number;
         }
+    }
+
+    /** Numbers of the objects whose fields or elements are accessed; apart for the same reason. */
+    private static final class Objects {
+        static final FissureTable TABLE = new FissureTable();
+        static int count;
+
+        private Objects() {}
     }
 
     private FissureControl() {}
@@ -101,9 +120,21 @@ public final class FissureControl {
 
     private static native void region(long thread, int change);
 
+    private static native void access(long thread, int object, int index, int site);
+
+    private static native void enterUnit(long thread, int site);
+
+    private static native void exitUnit(long thread, int site);
+
+    private static native void joins(long thread, long ended);
+
+    private static native void handsOver(long thread, int place);
+
+    private static native void takesOver(long thread, int place, boolean waits);
+
     private static native void throwing(long thread, String type, String message, String stack);
 
-    private static native long now();
+    private static native long now(long thread);
 
     private static native boolean stopsAtVolatiles();
 
@@ -141,17 +172,17 @@ public final class FissureControl {
 
     private static int number(Object lock) {
         FissureTable.Entry entry = Locks.TABLE.find(lock);
-        return entry != null ? ((Lock) entry).number : add(lock);
+        return entry != null ? ((Numbered) entry).number : add(lock);
     }
 
     private static int add(Object lock) {
         synchronized (Locks.TABLE.guard) {
             FissureTable.Entry entry = Locks.TABLE.find(lock);
             if (entry == null) {
-                entry = new Lock(lock, newLock(lock));
+                entry = new Numbered(lock, newLock(lock));
                 Locks.TABLE.add(entry);
             }
-            return ((Lock) entry).number;
+            return ((Numbered) entry).number;
         }
     }
 
@@ -206,7 +237,10 @@ public final class FissureControl {
             return;
         }
         long nanos = millis == 0L ? -1L : nanos(millis);
-        if (waitIn(self, object, number(object), joined, nanos, site) == INTERRUPTED) {
+        int note = noteWait(object);
+        int woken = waitIn(self, object, number(object), joined, nanos, site);
+        Waits.objects[note] = null;
+        if (woken == INTERRUPTED) {
             Thread.interrupted();
             throw new InterruptedException();
         }
@@ -227,8 +261,41 @@ public final class FissureControl {
         } else {
             object.notify();
         }
-        if (on) {
-            wake(self(), number(object), all, site);
+        if (!on) {
+            return;
+        }
+        long self = self();
+        // The JVM's own threads come when they like: they must not draw an identity hash, which the next object would notice.
+        if (self > 0L || isWaitedOn(object)) {
+            wake(self, number(object), all, site);
+        }
+    }
+
+    /** Notes that the current thread waits in an object; gives the place of the note. */
+    private static int noteWait(Object object) {
+        synchronized (Waits.GUARD) {
+            int place = 0;
+            while (place < Waits.objects.length && Waits.objects[place] != null) {
+                place++;
+            }
+            if (place == Waits.objects.length) {
+                Object[] grown = new Object[2 * place];
+                System.arraycopy(Waits.objects, 0, grown, 0, place);
+                Waits.objects = grown;
+            }
+            Waits.objects[place] = object;
+            return place;
+        }
+    }
+
+    private static boolean isWaitedOn(Object object) {
+        synchronized (Waits.GUARD) {
+            for (int i = 0; i < Waits.objects.length; i++) {
+                if (Waits.objects[i] == object) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -241,7 +308,7 @@ public final class FissureControl {
         }
         String type = child.getClass().getName();
         boolean isOfTheJdk = type.startsWith("jdk.internal.");
-        if (isOfTheJdk || self() <= 0L && child.isDaemon()) {
+        if (isOfTheJdk || isOfABuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
             child.fissureControl = -1L;
@@ -249,6 +316,14 @@ public final class FissureControl {
         } else {
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
+    }
+
+    /**
+     * Threads by which the JVM of tests talks to Maven Surefire or Gradle. They wait for what comes from there, whenever that
+     * is, and have no part in the tests.
+     */
+    private static boolean isOfABuildTool(String name) {
+        return name.startsWith("surefire-forkedjvm-");
     }
 
     public static void threadStarted(Object started) {
@@ -336,7 +411,7 @@ public final class FissureControl {
     }
 
     public static long nanoTime() {
-        return on ? now() : early();
+        return on ? now(self()) : early();
     }
 
     public static long currentTimeMillis() {
@@ -350,7 +425,31 @@ public final class FissureControl {
     }
 
     private static long early() {
-        return early += 1000L;
+        Thread thread = Thread.currentThread();
+        if (first == null) {
+            first = thread;
+        }
+        return thread == first ? early += 1000L : early;
+    }
+
+    // Chance.
+
+    public static void randomBytes(Object source, byte[] bytes) {
+        FissureChance.fill(bytes);
+    }
+
+    public static byte[] randomSeed(Object source, int length) {
+        byte[] bytes = new byte[length];
+        FissureChance.fill(bytes);
+        return bytes;
+    }
+
+    public static void seedBytes(byte[] bytes) {
+        FissureChance.fill(bytes);
+    }
+
+    public static byte[] entropy() {
+        return randomSeed(null, 20);
     }
 
     private static long nanos(long millis) {
@@ -403,6 +502,107 @@ public final class FissureControl {
         long self = on && stops ? self() : -1L;
         if (self > 0L) {
             looks(self, 0, true);
+        }
+    }
+
+    // Memory accesses, and the methods that they are in.
+
+    public static void readAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void writeAt(Object object, int site) {
+        accesses(object, 0, site);
+    }
+
+    public static void readStaticAt(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            access(self, 0, 0, site);
+        }
+    }
+
+    public static void writeStaticAt(int site) {
+        readStaticAt(site);
+    }
+
+    public static void arrayRead(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    public static void arrayWrite(Object array, int index, int site) {
+        accesses(array, index, site);
+    }
+
+    private static void accesses(Object object, int index, int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L && object != null) {
+            access(self, numberOf(object), index, site);
+        }
+    }
+
+    private static int numberOf(Object object) {
+        FissureTable.Entry entry = Objects.TABLE.find(object);
+        if (entry == null) {
+            synchronized (Objects.TABLE.guard) {
+                entry = Objects.TABLE.find(object);
+                if (entry == null) {
+                    entry = new Numbered(object, ++Objects.count);
+                    Objects.TABLE.add(entry);
+                }
+            }
+        }
+        return ((Numbered) entry).number;
+    }
+
+    public static void unitEnter(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            enterUnit(self, site);
+        }
+    }
+
+    public static void unitExit(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            exitUnit(self, site);
+        }
+    }
+
+    // What a program does to put its threads into an order, beside starting and waking them.
+
+    public static void threadJoined(Object ended) {
+        long self = on ? self() : -1L;
+        long other = ((Thread) ended).fissureControl;
+        if (self > 0L && other > 0L && hasEnded(other)) {
+            joins(self, other);
+        }
+    }
+
+    public static void released(Object place) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            handsOver(self, numberOf(place));
+        }
+    }
+
+    public static void acquired(Object place) {
+        takeOver(place, true);
+    }
+
+    /** An element was taken out of a collection, without having waited for it perhaps. */
+    public static void taken(Object element, Object collection) {
+        takeOver(element, false);
+    }
+
+    public static void completes(Object task) {
+        released(((CountedCompleter<?>) task).getRoot());
+    }
+
+    private static void takeOver(Object place, boolean waits) {
+        long self = on && place != null ? self() : -1L;
+        if (self > 0L) {
+            takesOver(self, numberOf(place), waits);
         }
     }
 
@@ -465,8 +665,8 @@ public final class FissureControl {
         synchronized (Locks.TABLE.guard) {
             if (write != null && read != null && Locks.TABLE.find(write) == null) {
                 int number = newLock(lock);
-                Locks.TABLE.add(new Lock(write, number));
-                Locks.TABLE.add(new Lock(read, number));
+                Locks.TABLE.add(new Numbered(write, number));
+                Locks.TABLE.add(new Numbered(read, number));
             }
         }
     }
@@ -514,6 +714,11 @@ public final class FissureControl {
         if (self > 0L) {
             region(self, -1);
         }
+    }
+
+    /** In the order of their names and parameters: that of the JVM is the order of addresses, which differs from run to run. */
+    public static Method[] orderedMethods(Method[] methods) {
+        return FissureChance.ordered(methods);
     }
 
     public static Field[] visibleFields(Field[] fields) {

@@ -1,0 +1,178 @@
+//! Pairs of places whose accesses may race: what RaceFuzzer then tries to bring together.
+//!
+//! Papers: K. Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008; the prediction is the hybrid one of R. O'Callahan
+//! and J.-D. Choi, PPoPP 2003.
+//!
+//! Kept: two accesses of different threads to one location, one of them a write, that neither a common lock nor the
+//! [relaxed order](crate::relaxed) keeps apart. Deviation: a location keeps a bounded number of different accesses, and how many
+//! had to be left out is told.
+
+use fissure_model::{
+    event::AccessKind,
+    ids::{LocationId, SiteId, ThreadId},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::relaxed::{Relaxed, Stamp};
+
+/// How many different accesses to one location are kept.
+const ACCESSES: usize = 64;
+/// How many locations are.
+const LOCATIONS: usize = 200_000;
+/// How many pairs are told.
+const PAIRS: usize = 1_000;
+
+/// Two places of accesses that may race, in the order of their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RacingPair {
+    /// The places.
+    pub sites: [SiteId; 2],
+    /// What happens there.
+    pub kinds: [AccessKind; 2],
+    /// Who was seen to do it.
+    pub threads: [ThreadId; 2],
+    /// The location with which it was seen first.
+    pub location: LocationId,
+}
+
+/// Looks at accesses for pairs that may race.
+#[derive(Debug, Default)]
+pub struct Racing {
+    locations: FxHashMap<LocationId, Vec<Known>>,
+    pairs: Vec<RacingPair>,
+    known: FxHashSet<[(SiteId, AccessKind); 2]>,
+    cut: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    thread: ThreadId,
+    kind: AccessKind,
+    site: SiteId,
+    stamp: Stamp,
+}
+
+impl Racing {
+    /// A thread accesses a location.
+    pub fn access(
+        &mut self,
+        relaxed: &Relaxed,
+        thread: ThreadId,
+        location: LocationId,
+        kind: AccessKind,
+        site: SiteId,
+        stamp: &Stamp,
+    ) {
+        if self.locations.len() >= LOCATIONS && !self.locations.contains_key(&location) {
+            self.cut += 1;
+            return;
+        }
+        let accesses = self.locations.entry(location).or_default();
+        let is_known = |known: &Known| {
+            (known.thread, known.kind, known.site, known.stamp.segment) == (thread, kind, site, stamp.segment)
+                && known.stamp.locks.len() == stamp.locks.len()
+                && known
+                    .stamp
+                    .locks
+                    .iter()
+                    .zip(&*stamp.locks)
+                    .all(|(a, b)| (a.lock, a.mode) == (b.lock, b.mode))
+        };
+        if accesses.iter().any(is_known) {
+            return;
+        }
+        for other in accesses.iter() {
+            let races = other.thread != thread
+                && (other.kind == AccessKind::Write || kind == AccessKind::Write)
+                && !relaxed.is_before(other.stamp.segment, stamp.segment)
+                && !stamp
+                    .locks
+                    .iter()
+                    .any(|held| other.stamp.locks.iter().any(|held_there| held.excludes(held_there)));
+            if !races {
+                continue;
+            }
+            let mut places = [(other.site, other.kind, other.thread), (site, kind, thread)];
+            places.sort_by_key(|(site, kind, _)| (*site, *kind == AccessKind::Write));
+            if !self.known.insert(places.map(|(site, kind, _)| (site, kind))) {
+                continue;
+            }
+            let pair = RacingPair {
+                sites: places.map(|(site, ..)| site),
+                kinds: places.map(|(_, kind, _)| kind),
+                threads: places.map(|(.., thread)| thread),
+                location,
+            };
+            if self.pairs.len() < PAIRS {
+                self.pairs.push(pair);
+            } else {
+                self.cut += 1;
+            }
+        }
+        if accesses.len() < ACCESSES {
+            accesses.push(Known { thread, kind, site, stamp: stamp.clone() });
+        } else {
+            self.cut += 1;
+        }
+    }
+
+    /// The pairs, in the order in which they were found.
+    pub fn pairs(&self) -> &[RacingPair] {
+        &self.pairs
+    }
+
+    /// How many accesses and pairs were left out.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::{event::LockMode, ids::LockId};
+
+    use super::*;
+
+    /// Words are those of the scenarios of atomic sets: `1:Ra`, `2:+l`, `0:>1`; gives pairs of places.
+    fn check(text: &str, expected: &[(u32, u32)]) {
+        let (mut relaxed, mut racing) = (Relaxed::default(), Racing::default());
+        for (site, word) in (1..).map(SiteId).zip(text.split_whitespace()) {
+            let (thread, act) = word.split_once(':').unwrap();
+            let (what, object) = act.split_at(1);
+            let thread = ThreadId(thread.parse().unwrap());
+            let name = object.bytes().next().unwrap();
+            let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
+            let lock = LockId(name.into());
+            match what {
+                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, (site, 0)).is_some()),
+                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, (site, 0)).is_some()),
+                "-" => relaxed.unlock(thread, lock),
+                ">" => relaxed.start(thread, other),
+                "<" => assert!(relaxed.join(thread, other)),
+                what => {
+                    let kind = if what == "R" { AccessKind::Read } else { AccessKind::Write };
+                    let stamp = relaxed.stamp(thread);
+                    racing.access(&relaxed, thread, LocationId(name.into()), kind, site, &stamp);
+                }
+            }
+        }
+        let pairs: Vec<(u32, u32)> =
+            racing.pairs().iter().map(|pair| (pair.sites[0].0, pair.sites[1].0)).collect();
+        assert_eq!(pairs, expected, "{text}");
+    }
+
+    #[test]
+    fn what_neither_locks_nor_order_keep_apart_may_race() {
+        check("0:>1 0:>2 1:Wa 2:Ra", &[(3, 4)]);
+        check("0:>1 0:>2 1:Ra 2:Ra", &[]);
+        check("0:>1 0:>2 1:Wa 2:Rb", &[]);
+        check("0:>1 0:>2 1:Wa 1:Ra", &[]);
+        check("0:>1 0:>2 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", &[]);
+        check("0:>1 0:>2 1:+l 1:Wa 1:-l 2:+k 2:Wa 2:-k", &[(4, 7)]);
+        check("0:>1 0:>2 1:*l 1:Wa 1:-l 2:*l 2:Wa 2:-l", &[(4, 7)]);
+        check("0:>1 0:>2 1:*l 1:Ra 1:-l 2:+l 2:Wa 2:-l", &[]);
+        check("0:Wa 0:>1 1:Wa 0:<1 0:Ra", &[]);
+        check("0:>1 0:Wa 1:Wa", &[(2, 3)]);
+        check("0:>1 1:Wa 1:>2 2:Wa", &[]);
+    }
+}

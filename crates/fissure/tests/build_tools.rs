@@ -1,0 +1,189 @@
+//! Real projects of Maven with JUnit 5 and of Gradle with JUnit 4 under `fissure detect` and `fissure hunt`: the JVM of the
+//! tests is watched or controlled, the build tool's own is not, and findings name the test.
+//!
+//! Needs `mvn` or `gradle` and what they download; where that is not to be had, the tests say so and do nothing.
+
+mod common;
+
+use std::{
+    fs,
+    process::{Output, Stdio},
+};
+
+use serde_json::Value;
+
+use common::{fissure, read_report, told, undisturbed};
+
+/// The test in which everything is found. None of the threads that the findings are about has it on its stack.
+const TEST: &str = "com.acme.AccountTest.twoPay";
+
+/// A build tool, and how it is made to run the tests.
+struct Tool {
+    command: &'static [&'static str],
+    /// The file that describes the project.
+    build: (&'static str, &'static str),
+    /// Where the annotation for tests is.
+    annotation: &'static str,
+}
+
+const MAVEN: Tool = Tool {
+    command: &["mvn", "--quiet", "--batch-mode", "test"],
+    build: ("pom.xml", include_str!("build_tools/pom.xml")),
+    annotation: "org.junit.jupiter.api.Test",
+};
+
+/// Tests that have passed before are not run again unless their results are removed.
+const GRADLE: Tool = Tool {
+    command: &["gradle", "--no-daemon", "--quiet", "cleanTest", "test"],
+    build: ("build.gradle", include_str!("build_tools/build.gradle")),
+    annotation: "org.junit.Test",
+};
+
+/// A project of a build tool.
+struct Project {
+    folder: tempfile::TempDir,
+    tool: Tool,
+}
+
+impl Project {
+    /// Makes the project. Nothing if the tool is not there or cannot build it without Fissure, which is said.
+    fn make(tool: Tool) -> Option<Project> {
+        let test = include_str!("build_tools/AccountTest.java").replace("org.junit.Test", tool.annotation);
+        let files = [
+            tool.build,
+            ("settings.gradle", "rootProject.name = 'bank'\n"),
+            ("src/main/java/com/acme/Account.java", include_str!("build_tools/Account.java")),
+            ("src/main/java/com/acme/Customer.java", include_str!("build_tools/Customer.java")),
+            ("src/test/java/com/acme/AccountTest.java", &test),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (name, arguments) = tool.command.split_first().unwrap();
+        let built =
+            undisturbed(name).args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output();
+        match built {
+            Err(error) => {
+                eprintln!("SKIPPED: {name} is not there ({error}); install it to run this test");
+                None
+            }
+            Ok(output) if !output.status.success() => {
+                eprintln!(
+                    "SKIPPED: {name} cannot build the project, with or without Fissure: {}",
+                    told(&output)
+                );
+                None
+            }
+            Ok(_) => Some(Project { folder, tool }),
+        }
+    }
+
+    fn fissure(&self, arguments: &[&str]) -> Output {
+        let mut command = fissure();
+        command.args(arguments).arg("--").args(self.tool.command);
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    fn report(&self) -> Value {
+        read_report(&self.read("found.json"))
+    }
+}
+
+fn flat(output: &Output) -> String {
+    told(output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn check_detect(tool: Tool) {
+    let Some(project) = Project::make(tool) else { return };
+    let output = project.fissure(&["detect", "--verbose", "--json", "found.json", "--sarif", "found.sarif"]);
+    let text = flat(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains(&format!("in test {TEST}")), "{text}");
+    assert!(text.contains("not watched, a build tool's own"), "{text}");
+
+    let report = project.report();
+    assert_eq!(report["coverage"]["jvms"], 1, "{text}");
+    let findings = report["findings"].as_array().unwrap();
+    let unordered = findings.iter().filter(|finding| finding["ordered"] != true);
+    let subjects: Vec<&str> = unordered.map(|finding| finding["subject"].as_str().unwrap()).collect();
+    assert!(subjects.contains(&"com.acme.Customer.payments"), "{text}");
+    // The build tool's own business is none of the findings.
+    assert!(
+        findings.iter().all(|found| found["subject"].as_str().unwrap().starts_with("com.acme.")),
+        "{text}"
+    );
+    assert!(findings.iter().all(|found| found["test"] == TEST), "{text}");
+
+    let sarif = project.json("found.sarif");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let is_own = |result: &Value| {
+        let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        uri.as_str().unwrap_or_default().starts_with("src/main/java/com/acme/")
+    };
+    assert!(results.iter().all(is_own), "{sarif}");
+}
+
+/// Hunts in the tests, replays what was found, and gives the report.
+fn check_hunt(tool: Tool) -> Option<Value> {
+    let project = Project::make(tool)?;
+    let output = project.fissure(&[
+        "hunt",
+        "--runs",
+        "2",
+        "--jobs",
+        "1",
+        "--json",
+        "found.json",
+        "--junit",
+        "found.xml",
+    ]);
+    let text = flat(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains(&format!("in test {TEST}")), "{text}");
+    let report = project.report();
+    assert_eq!((&report["coverage"]["jvms"], &report["runs"]), (&2.into(), &2.into()), "{text}");
+    let findings = report["findings"].as_array().unwrap();
+    let [finding] = findings.as_slice() else { panic!("{text}") };
+    assert_eq!((&finding["subject"], &finding["status"]), (&"com.acme.Customer.pay".into(), &"bug".into()));
+    assert_eq!(finding["consequence"]["exception"], "java.lang.IllegalStateException");
+    assert_eq!(finding["test"], TEST);
+    assert!(project.read("found.xml").contains(&format!("classname=\"{TEST}\"")));
+
+    let output = project.fissure(&["replay", "found.json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert!(flat(&output).contains("shows again with the recorded schedule"), "{}", told(&output));
+    Some(report)
+}
+
+#[test]
+fn tests_that_maven_runs_are_watched() {
+    check_detect(MAVEN);
+}
+
+#[test]
+fn tests_that_maven_runs_are_controlled() {
+    let Some(report) = check_hunt(MAVEN) else { return };
+    // The threads by which Surefire talks to Maven do not spoil what is controlled.
+    assert!(!report["notices"].to_string().contains("may go otherwise"), "{}", report["notices"]);
+}
+
+#[test]
+fn tests_that_gradle_runs_are_watched() {
+    check_detect(GRADLE);
+}
+
+#[test]
+fn tests_that_gradle_runs_are_controlled() {
+    check_hunt(GRADLE);
+}

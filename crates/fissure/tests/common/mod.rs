@@ -1,0 +1,112 @@
+//! What the tests of the executable have in common: where things are, and commands that nothing around them can change.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+pub(crate) mod hunting;
+pub(crate) mod slurm;
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::LazyLock,
+};
+
+use serde_json::Value;
+
+/// What JVMs, Fissure and its reports take from their surroundings.
+const SURROUNDINGS: [&str; 21] = [
+    "BUILDKITE_PARALLEL_JOB",
+    "BUILDKITE_PARALLEL_JOB_COUNT",
+    "CIRCLE_NODE_INDEX",
+    "CIRCLE_NODE_TOTAL",
+    "CI_NODE_INDEX",
+    "CI_NODE_TOTAL",
+    "CLASSPATH",
+    "FISSURE_AGENT",
+    "FISSURE_SHARDS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "JOB_COMPLETION_INDEX",
+    "NO_COLOR",
+    "PARALLEL_SEQ",
+    "SLURM_ARRAY_TASK_COUNT",
+    "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAY_TASK_MAX",
+    "SLURM_ARRAY_TASK_MIN",
+    "SLURM_ARRAY_TASK_STEP",
+    "SLURM_CONF",
+    "_JAVA_OPTIONS",
+];
+
+/// A command that does the same wherever the tests run: in a shell, or in the job of a CI system that numbers its jobs.
+pub(crate) fn undisturbed(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for variable in SURROUNDINGS {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Fissure, undisturbed.
+pub(crate) fn fissure() -> Command {
+    undisturbed(env!("CARGO_BIN_EXE_fissure"))
+}
+
+/// Reads a report and holds it against the published schema.
+pub(crate) fn read_report(text: &str) -> Value {
+    let report: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let wrong = schema_problems(&report);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    report
+}
+
+/// What in a report is not as the published schema says.
+pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
+    static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = include_str!("../../../report/schema/report.schema.json");
+        jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
+    });
+    let errors = VALIDATOR.iter_errors(report);
+    errors.map(|error| format!("against the schema, {}: {error}", error.instance_path())).collect()
+}
+
+/// Everything that a command said.
+pub(crate) fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// The JVMs to test on: the user's own, and what `FISSURE_TEST_JAVAS` names.
+pub(crate) fn javas() -> Vec<PathBuf> {
+    let mut javas = vec![jdk_tool("java")];
+    if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
+        javas.extend(env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
+    }
+    for java in &javas {
+        assert!(java.is_file(), "{} of FISSURE_TEST_JAVAS is no file", java.display());
+    }
+    javas
+}
+
+/// A tool of the JDK, by `JAVA_HOME` or by the search path.
+pub(crate) fn jdk_tool(name: &str) -> PathBuf {
+    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    home.into_iter()
+        .chain(env::split_paths(&path))
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
+}
+
+/// The agent of the same build, next to the executable under test.
+pub(crate) fn agent() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");
+    let agent = folder.join("libfissure_jvm.so");
+    assert!(
+        agent.is_file(),
+        "{} is missing: run `cargo build -p fissure-jvm`, or all tests by `cargo xtask test`",
+        agent.display()
+    );
+    agent
+}

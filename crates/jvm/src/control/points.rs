@@ -1,0 +1,229 @@
+//! Memory accesses as points at which threads stop, and the methods that they are in.
+//!
+//! A location is an object and a field, or an array and an index. Objects are numbered by the hook class, in the order in which
+//! they are first accessed by a thread under control; fields are numbered here. Static fields are fields of object 0.
+
+use rustc_hash::FxHashMap;
+
+use fissure_classfile::SiteKind;
+use fissure_model::ids::{LocationId, SiteId};
+use fissure_schedule::operation::Operation;
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
+
+use super::{
+    natives::{controlled, stop_aiming},
+    places::{LIBRARY, QUIET},
+    sets, story,
+};
+use crate::{
+    agent::{Agent, locked},
+    registry::{Member, Resolved},
+    sites::Target,
+};
+
+/// Tells the index of an array element from the number of a field.
+const ELEMENT: u32 = 1 << 31;
+
+/// A field that is accessed at some site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// The class that declares it, with dots.
+    pub(crate) class: String,
+    pub(crate) name: String,
+    pub(crate) is_volatile: bool,
+}
+
+/// What is known about the sites of accesses and methods.
+#[derive(Debug, Default)]
+pub(crate) struct Points {
+    sites: FxHashMap<u32, Point>,
+    fields: Vec<Field>,
+    numbers: FxHashMap<(i64, String, String), u32>,
+    /// What stands for a method in every run, by the site of its beginning.
+    keys: FxHashMap<u32, u64>,
+    /// The fields that arrays come from, by the sites of accesses to their elements.
+    sources: FxHashMap<u32, Option<u32>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// The access does not matter: its field is final or not in scope.
+    Ignored,
+    Field {
+        number: u32,
+        is_write: bool,
+        is_volatile: bool,
+    },
+    Element {
+        is_write: bool,
+    },
+}
+
+impl Points {
+    /// The field of a location, if it is one.
+    pub(crate) fn field(&self, location: LocationId) -> Option<&Field> {
+        self.fields.get(location.0 as u32 as usize)
+    }
+
+    /// A field by its number.
+    pub(crate) fn field_by_number(&self, number: u32) -> Option<&Field> {
+        self.fields.get(number as usize)
+    }
+
+    /// The number of the field that an array came from whose element is accessed at a site, if it came from one that was
+    /// accessed before.
+    pub(crate) fn source_of_element(&mut self, agent: &Agent, site: u32) -> Option<u32> {
+        if let Some(known) = self.sources.get(&site) {
+            return *known;
+        }
+        let code = locked(&agent.code);
+        let info = code.sites.get(site)?;
+        let Target::Field { class, name, descriptor } = &info.target else {
+            self.sources.insert(site, None);
+            return None;
+        };
+        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+        let Resolved::Known(number, _) =
+            code.registry.resolve(info.loader, class, name, descriptor, in_scope)
+        else {
+            return None;
+        };
+        let owner = code.registry.class(number);
+        let key = (owner.loader(), owner.name.replace('/', "."), name.to_string());
+        let source = self.numbers.get(&key).copied();
+        if source.is_some() {
+            self.sources.insert(site, source);
+        }
+        source
+    }
+
+    fn number(&mut self, loader: i64, field: Field) -> u32 {
+        let key = (loader, field.class.clone(), field.name.clone());
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.fields.push(field);
+            self.fields.len() as u32 - 1
+        })
+    }
+
+    /// What a site accesses.
+    fn point(&mut self, agent: &Agent, site: u32) -> Point {
+        if let Some(known) = self.sites.get(&site) {
+            return *known;
+        }
+        let code = locked(&agent.code);
+        let Some(info) = code.sites.get(site) else { return Point::Ignored };
+        let is_write = info.kind == SiteKind::Write;
+        let Target::Field { class, name, descriptor } = &info.target else {
+            self.sites.insert(site, Point::Element { is_write });
+            return Point::Element { is_write };
+        };
+        if info.is_element {
+            self.sites.insert(site, Point::Element { is_write });
+            return Point::Element { is_write };
+        }
+        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
+        let point = match code.registry.resolve(info.loader, class, name, descriptor, in_scope) {
+            Resolved::Known(number, Member::Point) => {
+                let owner = code.registry.class(number);
+                let is_volatile = owner.has_volatile(name, descriptor);
+                let field =
+                    Field { class: owner.name.replace('/', "."), name: name.to_string(), is_volatile };
+                Point::Field { number: self.number(owner.loader(), field), is_write, is_volatile }
+            }
+            Resolved::Known(..) | Resolved::Unwatched => Point::Ignored,
+            // The class of a static field is loaded by the very access; it is asked about again at the next.
+            Resolved::NotLoaded => {
+                let field =
+                    Field { class: class.replace('/', "."), name: name.to_string(), is_volatile: false };
+                let number = self.number(info.loader, field);
+                return Point::Field { number, is_write, is_volatile: false };
+            }
+        };
+        self.sites.insert(site, point);
+        point
+    }
+
+    /// What stands in every run for the method that begins at a site.
+    fn key(&mut self, agent: &Agent, site: u32) -> u64 {
+        *self.keys.entry(site).or_insert_with(|| {
+            let code = locked(&agent.code);
+            let name =
+                code.sites.get(site).map(|info| format!("{}.{}:{:?}", info.class, info.method, info.line));
+            stable_hash(name.unwrap_or_default().as_bytes())
+        })
+    }
+}
+
+/// The same number for the same bytes, in every run and on every machine.
+fn stable_hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A thread is about to access a field of an object, or an element of an array.
+pub(super) extern "system" fn access(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    object: jint,
+    index: jint,
+    site: jint,
+) {
+    controlled((), thread, |agent, control, thread| {
+        let mut flags = agent.offsets.get_i32(site as usize);
+        let mut state = control.state();
+        if flags & QUIET == 0 && flags & LIBRARY != 0 && story::serves_the_jdk(agent, &mut state) {
+            flags |= QUIET;
+        }
+        // What a thread does where others may wait for it inside of the JVM differs from run to run.
+        if flags & QUIET != 0 || state.thread(thread).regions > 0 {
+            return;
+        }
+        let (place, is_write, is_look) = match state.points.point(agent, site as u32) {
+            Point::Ignored => return,
+            Point::Field { number, is_write, is_volatile } => (number, is_write, is_volatile || !is_write),
+            Point::Element { is_write } => (index as u32 | ELEMENT, is_write, !is_write),
+        };
+        let location = LocationId(u64::from(object as u32) << 32 | u64::from(place));
+        let site = SiteId(site as u32);
+        let operation = if is_look && state.conductor.spins(thread, site) {
+            Operation::Yield { site }
+        } else {
+            Operation::Access { location, is_write, site }
+        };
+        let aim = sets::aim(agent, &mut state, thread, location, site, flags);
+        let mut state = stop_aiming(agent, control, state, thread, operation, flags, aim);
+        if let Operation::Yield { .. } = operation {
+            let operation = Operation::Access { location, is_write, site };
+            state = stop_aiming(agent, control, state, thread, operation, flags, aim);
+        }
+        sets::accessed(agent, &mut state, thread, location, is_write, site);
+    });
+}
+
+/// A method begins.
+pub(super) extern "system" fn enter_unit(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    site: jint,
+) {
+    controlled((), thread, |agent, control, thread| {
+        let mut state = control.state();
+        let key = state.points.key(agent, site as u32);
+        state.conductor.enter_unit(thread, SiteId(site as u32), key);
+    });
+}
+
+/// A method ends.
+pub(super) extern "system" fn exit_unit(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    site: jint,
+) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.exit_unit(thread, SiteId(site as u32));
+    });
+}

@@ -1,0 +1,341 @@
+//! What is told of atomic sets and of races: those that happened, as findings, and those that other runs may show, as goals for
+//! them.
+
+use std::collections::BTreeSet;
+
+use fissure_analysis::{
+    atomic_sets::{
+        UnitId,
+        monitor::{Happened, Violation},
+        patterns::Who,
+        predict::{Expected, Prediction},
+    },
+    racing::RacingPair,
+};
+use fissure_model::{
+    event::AccessKind,
+    finding::{Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
+    goal::{ExpectedAccess, Gate, Goal, RaceGoal, SetGoal},
+    ids::{LocationId, SiteId, ThreadId},
+    interleaving::{Action, Interleaving, Step},
+};
+use fissure_schedule::observer::Race;
+
+use super::{
+    State,
+    story::{self, frame, lock_name, place, told},
+};
+use crate::{agent::Agent, stacks};
+
+/// How many steps of an interleaving are told before its first event.
+const LEAD: u64 = 8;
+
+/// What there is to say about one pattern, be it predicted or executed.
+struct Case<'a> {
+    pattern: u8,
+    units: [Option<UnitId>; 2],
+    /// Whose each event is, which field, whether it is a write, and where.
+    events: Vec<(Who, String, AccessKind, SiteId)>,
+    threads: [&'a str; 2],
+}
+
+/// Tells what has happened up to now.
+pub(super) fn confirm(agent: &Agent, state: &mut State) {
+    while let Some(violation) = state.conductor.observer().and_then(|observer| observer.take_violation()) {
+        confirm_violation(agent, state, &violation);
+    }
+    while let Some(race) = state.conductor.observer().and_then(|observer| observer.take_race()) {
+        confirm_race(agent, state, &race);
+    }
+}
+
+fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
+    let (first, last) = (violation.events[0], violation.events[violation.events.len() - 1]);
+    let letters = violation.pattern().letters;
+    let second = violation.events[letters.iter().position(|letter| letter.who == Who::Second).unwrap_or(1)];
+    let names = [first.thread, second.thread].map(|thread| state.conductor.name(thread).to_owned());
+    let events = letters.iter().zip(&violation.events);
+    let case = Case {
+        pattern: violation.pattern().pattern,
+        units: violation.units,
+        events: events
+            .map(|(letter, event)| (letter.who, place_name(state, event.location), event.kind, event.site))
+            .collect(),
+        threads: [&names[0], &names[1]],
+    };
+    let mut finding = case.finding(agent, Status::Confirmed);
+    if story::knows(state, &finding.id) {
+        return;
+    }
+    let current = stacks::current(agent.tool);
+    add_locks(state, &mut finding, violation.events.iter().map(|event| (event.thread, event.site)));
+    for (place, (site, event)) in finding.sites.iter_mut().zip(&violation.events).enumerate() {
+        let known = state.sets.stacks.get(&(event.thread, event.site));
+        if place + 1 == violation.events.len() {
+            site.stack.clone_from(&current);
+        } else if let Some(stack) = known {
+            site.stack = stacks::named(agent.tool, stack);
+        }
+    }
+    let threads = [first.thread, second.thread];
+    let (from, to) = (first.step.saturating_sub(LEAD).max(1), last.step);
+    finding.interleaving = Some(interleaving(agent, state, threads, (from, to), &violation.events));
+    let id = finding.id.clone();
+    story::add_confirmed(agent, state, finding);
+    // Whoever sees an intermediate state may fail before the other unit has come to the pattern's last event.
+    story::blame(state, &id, violation.events[1].step);
+}
+
+impl Case<'_> {
+    fn finding(&self, agent: &Agent, status: Status) -> Finding {
+        let class = |field: &str| field.rsplit_once('.').map_or(field, |(class, _)| class).to_owned();
+        let subject = self.events.first().map(|(_, field, ..)| class(field)).unwrap_or_default();
+        let units = self.unit_names(agent);
+        let number = self.pattern.to_string();
+        let mut parts = vec!["atomic-set-violation", &number, &subject, &units[0], &units[1]];
+        parts.extend(self.events.iter().map(|(_, field, ..)| field.as_str()));
+        let sites = self.events.iter().map(|(who, _, kind, site)| {
+            told(agent, role(*kind), self.threads[who.index()], *site, Vec::new(), None)
+        });
+        let accesses = self
+            .events
+            .iter()
+            .map(|(who, field, ..)| SetAccess { field: field.clone(), unit: units[who.index()].clone() });
+        Finding {
+            id: fingerprint(&parts),
+            pattern: Some(self.pattern),
+            accesses: accesses.collect(),
+            sites: sites.collect(),
+            ..Finding::new(Kind::AtomicSetViolation, status, "assetfuzzer", &subject)
+        }
+    }
+
+    /// The units' methods; of an access outside of all units the method that it is in.
+    fn unit_names(&self, agent: &Agent) -> [String; 2] {
+        [Who::First, Who::Second].map(|who| {
+            let site = self.units[who.index()].map(|unit| SiteId(unit.0)).or_else(|| {
+                self.events.iter().find(|(owner, ..)| *owner == who).map(|(_, _, _, site)| *site)
+            });
+            let frame = frame(agent, site.unwrap_or(SiteId(0)));
+            format!("{}.{}", frame.class, frame.method)
+        })
+    }
+}
+
+/// The locks that threads held at the sites of a finding.
+fn add_locks(state: &State, finding: &mut Finding, places: impl Iterator<Item = (ThreadId, SiteId)>) {
+    for (site, place) in finding.sites.iter_mut().zip(places) {
+        let held = state.sets.locks.get(&place).into_iter().flatten();
+        let names = held.filter_map(|lock| lock_name(state, *lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
+    }
+}
+
+fn role(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+    }
+}
+
+/// The steps of two threads that matter for what happened to a set.
+fn interleaving(
+    agent: &Agent,
+    state: &State,
+    threads: [ThreadId; 2],
+    range: (u64, u64),
+    events: &[Happened],
+) -> Interleaving {
+    let fields: BTreeSet<String> = events.iter().map(|event| place_name(state, event.location)).collect();
+    let mut steps = Vec::new();
+    let mut folded = 0;
+    for (number, step) in state.conductor.trace().range(range.0, range.1) {
+        let event = events.iter().find(|event| event.step == number && event.thread == step.thread);
+        let name = match step.action {
+            Action::Read | Action::Write => {
+                step.location.map(|location| location_name(state, location)).unwrap_or_default()
+            }
+            _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
+        };
+        let is_access = matches!(step.action, Action::Read | Action::Write);
+        let matters = event.is_some()
+            || threads.contains(&step.thread)
+                && (is_access && fields.contains(&name)
+                    || matches!(step.action, Action::Acquire | Action::Release | Action::Wait));
+        if !matters {
+            folded += 1;
+            continue;
+        }
+        steps.push(Step {
+            thread: usize::from(step.thread != threads[0]),
+            action: step.action,
+            object: event.map_or(name, |event| place_name(state, event.location)),
+            at: step.site.map(|site| frame(agent, site)),
+            role: event.map(|event| role(event.kind).to_owned()),
+            folded: std::mem::take(&mut folded),
+        });
+    }
+    let names = threads.map(|thread| state.conductor.name(thread).to_owned());
+    Interleaving { threads: names.to_vec(), steps }
+}
+
+fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
+    if state.points.field(race.location).is_some_and(|field| field.is_volatile) {
+        return;
+    }
+    let name = location_name(state, race.location);
+    let threads = race.sides.map(|(thread, ..)| state.conductor.name(thread).to_owned());
+    let sides = race.sides.map(|(_, site, is_write)| (site, is_write));
+    let mut finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Confirmed);
+    if story::knows(state, &finding.id) {
+        return;
+    }
+    // Both still stand there, and this may be either of them.
+    for (site, (thread, ..)) in finding.sites.iter_mut().zip(race.sides) {
+        let names = state.conductor.held(thread).filter_map(|lock| lock_name(state, lock));
+        site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
+        let reference = state.threads.get(thread.0 as usize).and_then(|thread| thread.reference);
+        if let Some(reference) = reference {
+            let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
+            site.stack = stacks::named(agent.tool, &stack);
+        }
+    }
+    story::add_confirmed(agent, state, finding);
+}
+
+fn race_finding(
+    agent: &Agent,
+    field: &str,
+    sides: [(SiteId, bool); 2],
+    threads: [&str; 2],
+    status: Status,
+) -> Finding {
+    let mut places: Vec<String> = sides
+        .iter()
+        .map(|(site, _)| {
+            let frame = frame(agent, *site);
+            format!("{}.{}", frame.class, frame.method)
+        })
+        .collect();
+    places.sort();
+    let sites = sides.iter().zip(threads).map(|((site, is_write), thread)| {
+        let kind = if *is_write { AccessKind::Write } else { AccessKind::Read };
+        told(agent, role(kind), thread, *site, Vec::new(), None)
+    });
+    Finding {
+        id: fingerprint(&["data-race", "racefuzzer", field, &places[0], &places[1]]),
+        sites: sites.collect(),
+        ..Finding::new(Kind::DataRace, status, "racefuzzer", field)
+    }
+}
+
+/// What other runs may show, and what was left out of it. Each is a warning as well.
+pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>) {
+    let Some(observer) = state.conductor.observer() else { return (Vec::new(), Vec::new()) };
+    let (predictions, cut) = observer.predictions();
+    let (pairs, races_cut) = observer.racing_pairs();
+    let mut goals: Vec<Goal> = Vec::new();
+    for prediction in &predictions {
+        let (goal, finding) = predicted(agent, state, prediction);
+        story::add_possible(state, finding);
+        goals.push(Goal::Set(goal));
+    }
+    for pair in &pairs {
+        let (goal, finding) = may_race(agent, state, pair);
+        story::add_possible(state, finding);
+        goals.push(Goal::Race(goal));
+    }
+    goals.sort();
+    goals.dedup();
+    let told = [
+        (cut.sets, "accesses to atomic sets, of which there are too many"),
+        (cut.executions, "different executions of units of work"),
+        (cut.accesses, "accesses of units of work that make very many"),
+        (cut.acquires, "acquires of locks in units of work that make very many"),
+        (cut.checks, "pairs of executions that were not compared to the end"),
+        (cut.predictions, "predicted atomic-set violations"),
+        (races_cut, "accesses and pairs that may race"),
+    ];
+    let cut = told.iter().filter(|(count, _)| *count > 0).map(|(_, what)| (*what).to_owned()).collect();
+    (goals, cut)
+}
+
+fn predicted(agent: &Agent, state: &State, prediction: &Prediction) -> (SetGoal, Finding) {
+    let letters = prediction.pattern().letters;
+    let names = prediction.threads.map(|thread| state.conductor.name(thread).to_owned());
+    let case = Case {
+        pattern: prediction.pattern().pattern,
+        units: prediction.units,
+        events: letters
+            .iter()
+            .zip(&prediction.events)
+            .map(|(letter, event)| (letter.who, place_name(state, event.location), event.kind, event.site))
+            .collect(),
+        threads: [&names[0], &names[1]],
+    };
+    let mut finding = case.finding(agent, Status::Warning);
+    let events = letters.iter().zip(&prediction.events);
+    add_locks(
+        state,
+        &mut finding,
+        events.map(|(letter, event)| (prediction.threads[letter.who.index()], event.site)),
+    );
+    let expected = |event: &Expected| ExpectedAccess {
+        place: place(agent, event.site),
+        field: field_of_place(state, event.location),
+        write: event.kind == AccessKind::Write,
+        context: format!("{:x}", event.context),
+    };
+    let places = |sites: &Vec<SiteId>| sites.iter().map(|site| place(agent, *site)).collect();
+    let goal = SetGoal {
+        pattern: case.pattern,
+        set: finding.subject.clone(),
+        units: case.unit_names(agent),
+        events: prediction.events.iter().map(expected).collect(),
+        windows: prediction.windows.iter().map(places).collect(),
+        gate: prediction
+            .gate
+            .map(|(site, context)| Gate { place: place(agent, site), context: format!("{context:x}") }),
+    };
+    (goal, finding)
+}
+
+fn may_race(agent: &Agent, state: &State, pair: &RacingPair) -> (RaceGoal, Finding) {
+    let name = location_name(state, pair.location);
+    let sides = [0, 1].map(|side| (pair.sites[side], pair.kinds[side] == AccessKind::Write));
+    let threads = pair.threads.map(|thread| state.conductor.name(thread).to_owned());
+    let mut finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Warning);
+    add_locks(state, &mut finding, pair.threads.into_iter().zip(pair.sites));
+    let mut accesses = sides.map(|(site, write)| ExpectedAccess {
+        place: place(agent, site),
+        field: name.clone(),
+        write,
+        context: String::new(),
+    });
+    accesses.sort();
+    (RaceGoal { accesses }, finding)
+}
+
+/// A location of a set as readers know it.
+fn place_name(state: &State, location: u32) -> String {
+    match state.sets.element(location) {
+        Some((field, index)) => format!("{}[{index}]", field_name(state, field)),
+        None => field_name(state, location),
+    }
+}
+
+/// The field that a location of a set is, or that holds its array.
+fn field_of_place(state: &State, location: u32) -> String {
+    field_name(state, state.sets.element(location).map_or(location, |(field, _)| field))
+}
+
+/// A field by its class and name.
+pub(super) fn field_name(state: &State, number: u32) -> String {
+    let field = state.points.field_by_number(number);
+    field.map_or_else(String::new, |field| format!("{}.{}", field.class, field.name))
+}
+
+/// A field by its class and name; elements of arrays have none.
+pub(super) fn location_name(state: &State, location: LocationId) -> String {
+    story::location_name(state, location)
+}

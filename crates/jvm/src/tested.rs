@@ -1,0 +1,120 @@
+//! Which test is running when something is found.
+//!
+//! The threads that a finding is about often say nothing of the test that started them: it waits in a thread of its own
+//! until they are done. So if a finding's own thread is in no test, that of the other threads is named, provided that
+//! there is only one.
+
+use std::sync::{LazyLock, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    agent::locked,
+    scope,
+    vm::{RawFrame, Tool},
+};
+
+/// How many frames are looked at; test frameworks have deep stacks.
+const DEPTH: usize = 256;
+
+/// Packages of what calls tests.
+const FRAMEWORKS: &[&str] = &[
+    "io.cucumber.",
+    "io.kotest.",
+    "junit.framework.",
+    "org.junit.",
+    "org.scalatest.",
+    "org.spockframework.",
+    "org.testng.",
+];
+
+/// What a method is to a stack with a test in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Role {
+    Framework,
+    Library,
+    /// A method of the application, `com.acme.AccountTest.deposits`.
+    Own(String),
+}
+
+/// What methods are, by the JVM's numbers for them.
+static ROLES: LazyLock<Mutex<FxHashMap<usize, Role>>> = LazyLock::new(Mutex::default);
+
+/// The test that the current thread is in, or else the only one that any thread is in: `com.acme.AccountTest.deposits`.
+pub(crate) fn running_test(tool: Tool) -> Option<String> {
+    if let Some(test) = test_in(tool, &tool.stack(DEPTH)) {
+        return Some(test);
+    }
+    let mut tests = tool.all_stacks(DEPTH).into_iter().filter_map(|stack| test_in(tool, &stack));
+    let test = tests.next()?;
+    tests.all(|other| other == test).then_some(test)
+}
+
+fn test_in(tool: Tool, stack: &[RawFrame]) -> Option<String> {
+    let mut roles = locked(&ROLES);
+    let roles: Vec<Role> = stack
+        .iter()
+        .map(|raw| roles.entry(raw.method).or_insert_with(|| role_of(tool, raw.method)).clone())
+        .collect();
+    called_test(&roles)
+}
+
+/// The outermost method of the application that a test framework called. Frames come innermost first.
+fn called_test(stack: &[Role]) -> Option<String> {
+    let outermost = stack.iter().rposition(|role| *role == Role::Framework)?;
+    stack[..outermost].iter().rev().find_map(|role| match role {
+        Role::Own(name) => Some(name.clone()),
+        _ => None,
+    })
+}
+
+fn role_of(tool: Tool, method: usize) -> Role {
+    let Some((class, method)) = tool.method(method) else { return Role::Library };
+    let class = tool.class_name(class).unwrap_or_default().replace('/', ".");
+    role(&class, &method)
+}
+
+fn role(class: &str, method: &str) -> Role {
+    if FRAMEWORKS.iter().any(|prefix| class.starts_with(prefix)) {
+        return Role::Framework;
+    }
+    // The JVM's own classes for lambdas are named after the class that they are in.
+    if scope::is_library(class) || class.contains("$$Lambda") || method.starts_with('<') {
+        return Role::Library;
+    }
+    let method = match method.strip_prefix("lambda$") {
+        Some(lambda) => lambda.rsplit_once('$').map_or(lambda, |(method, _)| method),
+        None => method,
+    };
+    Role::Own(format!("{class}.{method}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(stack: &[(&str, &str)], expected: Option<&str>) {
+        let roles: Vec<Role> = stack.iter().map(|(class, method)| role(class, method)).collect();
+        assert_eq!(called_test(&roles).as_deref(), expected, "{stack:?}");
+    }
+
+    #[test]
+    fn the_test_is_what_the_framework_called_first() {
+        let waiting = [
+            ("java.lang.Thread", "join"),
+            ("com.acme.Harness", "together"),
+            ("com.acme.Checks", "twoPay"),
+            ("jdk.internal.reflect.NativeMethodAccessorImpl", "invoke0"),
+            ("org.junit.platform.commons.util.ReflectionUtils", "invokeMethod"),
+            ("org.apache.maven.surefire.booter.ForkedBooter", "main"),
+        ];
+        check(&waiting, Some("com.acme.Checks.twoPay"));
+        check(&[("com.acme.Account", "deposit"), ("java.lang.Thread", "run")], None);
+        check(&[("org.gradle.api.TestWorker", "execute"), ("java.lang.Thread", "run")], None);
+        let lambda = [("com.acme.Checks", "lambda$refuses$3"), ("org.junit.jupiter.api.AssertThrows", "x")];
+        check(&lambda, Some("com.acme.Checks.refuses"));
+        let made =
+            [("com.acme.Checks", "<init>"), ("org.junit.runners.BlockJUnit4ClassRunner", "createTest")];
+        check(&made, None);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a controlled run looks for, as another run learned it. Places and methods are written as users know them, for the numbers
+//! of a run mean nothing in another one.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::Pair;
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Goal {
+    /// Two acquires of one lock.
+    Pair(Pair),
+    /// An atomic-set violation.
+    Set(SetGoal),
+    /// A race.
+    Race(RaceGoal),
+}
+
+/// An access that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ExpectedAccess {
+    /// The place, as in `com.acme.Account.withdraw:12`.
+    pub place: String,
+    /// The field, as in `com.acme.Account.balance`; an array's element has the name of its set's field, or none.
+    pub field: String,
+    /// Whether it is written.
+    pub write: bool,
+    /// The methods that led there, as a hash in hexadecimal.
+    #[serde(default)]
+    pub context: String,
+}
+
+/// A predicted atomic-set violation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SetGoal {
+    /// The pattern, 1 to 11.
+    pub pattern: u8,
+    /// The class whose fields form the set.
+    pub set: String,
+    /// The two units of work, in the order of the pattern; of an access outside of all units the method that it is in.
+    pub units: [String; 2],
+    /// The events, in the order of the pattern.
+    pub events: Vec<ExpectedAccess>,
+    /// For each event but the last, where the locks are got that must be given back before the other unit goes on.
+    pub windows: Vec<Vec<String>>,
+    /// Where the second unit gets a lock that it must not have before the first event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+}
+
+/// Where a lock is got.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Gate {
+    /// The place.
+    pub place: String,
+    /// The methods that led there, as a hash in hexadecimal.
+    pub context: String,
+}
+
+/// A predicted race.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RaceGoal {
+    /// The two accesses.
+    pub accesses: [ExpectedAccess; 2],
+}
+
+impl From<Pair> for Goal {
+    fn from(pair: Pair) -> Self {
+        Goal::Pair(pair)
+    }
+}
+
+impl fmt::Display for ExpectedAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.write { 'W' } else { 'R' };
+        write!(f, "{kind} {} {} {}", self.place, self.field, self.context)
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |events: &[ExpectedAccess]| {
+            events.iter().map(ExpectedAccess::to_string).collect::<Vec<_>>().join(",")
+        };
+        match self {
+            Goal::Pair(pair) => pair.fmt(f),
+            Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
+            Goal::Set(goal) => {
+                let gate = goal.gate.as_ref().map(|gate| format!("{} {}", gate.place, gate.context));
+                let windows: Vec<String> = goal.windows.iter().map(|window| window.join(",")).collect();
+                write!(
+                    f,
+                    "{}|{}|{}|{}|{}|{}|{}",
+                    goal.pattern,
+                    goal.set,
+                    goal.units[0],
+                    goal.units[1],
+                    joined(&goal.events),
+                    windows.join(";"),
+                    gate.unwrap_or_default()
+                )
+            }
+        }
+    }
+}
+
+/// A text that says nothing to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoalError;
+
+impl fmt::Display for GoalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("write it as the report gives it beside the seed, in quotes")
+    }
+}
+
+impl std::error::Error for GoalError {}
+
+impl FromStr for ExpectedAccess {
+    type Err = GoalError;
+
+    fn from_str(text: &str) -> Result<Self, GoalError> {
+        match text.split(' ').collect::<Vec<_>>()[..] {
+            [kind @ ("R" | "W"), place, field, context] if !place.is_empty() => Ok(ExpectedAccess {
+                place: place.to_owned(),
+                field: field.to_owned(),
+                write: kind == "W",
+                context: context.to_owned(),
+            }),
+            _ => Err(GoalError),
+        }
+    }
+}
+
+impl FromStr for Goal {
+    type Err = GoalError;
+
+    /// Reads what `Display` writes; no name in a JVM has a bar, a comma or a blank in it.
+    fn from_str(text: &str) -> Result<Self, GoalError> {
+        let events =
+            |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<ExpectedAccess>, GoalError>>();
+        match text.split('|').collect::<Vec<_>>()[..] {
+            ["race", accesses] => {
+                let accesses = events(accesses)?.try_into().map_err(|_| GoalError)?;
+                Ok(Goal::Race(RaceGoal { accesses }))
+            }
+            [pattern, set, first, second, accesses, windows, gate] => {
+                let pattern =
+                    pattern.parse().ok().filter(|pattern| (1..=11).contains(pattern)).ok_or(GoalError)?;
+                let sites = |window: &str| {
+                    window.split(',').filter(|site| !site.is_empty()).map(str::to_owned).collect()
+                };
+                let events = events(accesses)?;
+                let gate = match gate.split_once(' ') {
+                    Some((place, context)) => {
+                        Some(Gate { place: place.to_owned(), context: context.to_owned() })
+                    }
+                    None if gate.is_empty() => None,
+                    None => return Err(GoalError),
+                };
+                if !(3..=4).contains(&events.len()) {
+                    return Err(GoalError);
+                }
+                Ok(Goal::Set(SetGoal {
+                    pattern,
+                    set: set.to_owned(),
+                    units: [first.to_owned(), second.to_owned()],
+                    events,
+                    windows: windows.split(';').map(sites).collect(),
+                    gate,
+                }))
+            }
+            [pair] => pair.parse().map(Goal::Pair).map_err(|_| GoalError),
+            _ => Err(GoalError),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, is_read: bool) {
+        let goal = text.parse::<Goal>();
+        assert_eq!(goal.is_ok(), is_read, "{text}");
+        if let Ok(goal) = goal {
+            assert_eq!(goal.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn goals_are_read_as_they_are_written() {
+        check("a.B.c:1/a.B.d:2", true);
+        check("race|R a.B.c:1 a.B.x ,W a.B.d:2 a.B.x ", true);
+        check("race|R a.B.c:1 a.B.x ", false);
+        let set = "9|a.B|a.B.<init>|a.B.d|R a.B.c:1 a.B.x 1f,W a.B.d:2 a.B.x 2,W a.B.d:3 a.B.y 2,R a.B.e:4 a.B.y 1f";
+        check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1 2"), true);
+        check(&format!("{set}|;;|a.B.d:1"), false);
+        check(&format!("{set}|;;|"), true);
+        check("12|a.B|u|v|R p f 1,W p f 2,W p f 1|;|", false);
+        check("1|a.B|u|v|R p f 1|;|", false);
+        check("1|a.B|u|v", false);
+        check("", false);
+    }
+}

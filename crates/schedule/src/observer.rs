@@ -1,0 +1,184 @@
+//! What is made of memory accesses in a controlled execution: predictions of atomic-set violations and of races, and those
+//! that happen.
+//!
+//! The conductor tells what orders its threads and which locks they hold; the front end tells of accesses, once they are
+//! executed, because it alone knows which fields belong together.
+
+use std::collections::VecDeque;
+
+use fissure_analysis::{
+    atomic_sets::{
+        Access, Occurrence,
+        monitor::{Monitor, Violation},
+        predict::Prediction,
+        profile::{Bounds, Cut, Profile},
+    },
+    racing::{Racing, RacingPair},
+    relaxed::Relaxed,
+};
+use fissure_model::{
+    event::{AccessKind, LockMode},
+    ids::{LocationId, LockId, SiteId, ThreadId},
+};
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Atomic-set violations that could happen.
+    pub predictions: bool,
+    /// Atomic-set violations that happen.
+    pub violations: bool,
+    /// Pairs of accesses that could race.
+    pub races: bool,
+}
+
+/// Two threads that stand before conflicting accesses to one location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Race {
+    /// The location.
+    pub location: LocationId,
+    /// Who, where, and whether it is about to write; the one that came first, and the one that has come now.
+    pub sides: [(ThreadId, SiteId, bool); 2],
+}
+
+/// Follows accesses, locks and order.
+#[derive(Debug, Default)]
+pub struct Observer {
+    relaxed: Relaxed,
+    profile: Option<Profile>,
+    monitor: Option<Monitor>,
+    racing: Option<Racing>,
+    violations: VecDeque<Violation>,
+    races: VecDeque<Race>,
+    /// Whether there was ever more than one thread: what comes before is ordered with everything.
+    has_company: bool,
+}
+
+impl Observer {
+    /// Looks for what is wanted.
+    pub fn new(wanted: Wanted) -> Self {
+        Observer {
+            profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
+            monitor: wanted.violations.then(Monitor::default),
+            racing: wanted.races.then(Racing::default),
+            ..Observer::default()
+        }
+    }
+
+    /// A thread has accessed a location of an atomic set.
+    pub fn accessed_set(&mut self, access: &Access, step: u64) {
+        if !self.has_company {
+            return;
+        }
+        if let Some(profile) = &mut self.profile {
+            let stamp = self.relaxed.stamp(access.thread);
+            profile.access(access, &stamp);
+        }
+        if let Some(monitor) = &mut self.monitor {
+            self.violations.extend(monitor.access(access, step));
+            if access.unit.unit.is_none() {
+                monitor.ended(access.thread, access.unit);
+            }
+        }
+    }
+
+    /// A thread has accessed a location, be it of a set or not.
+    pub fn accessed(&mut self, thread: ThreadId, location: LocationId, kind: AccessKind, site: SiteId) {
+        if let Some(racing) = self.racing.as_mut().filter(|_| self.has_company) {
+            let stamp = self.relaxed.stamp(thread);
+            racing.access(&self.relaxed, thread, location, kind, site, &stamp);
+        }
+    }
+
+    /// A violation that was executed and not asked for before.
+    pub fn take_violation(&mut self) -> Option<Violation> {
+        self.violations.pop_front()
+    }
+
+    /// A race that was seen and not asked for before.
+    pub fn take_race(&mut self) -> Option<Race> {
+        self.races.pop_front()
+    }
+
+    /// The atomic-set violations that other executions may show, and what was left out. Asked once.
+    pub fn predictions(&mut self) -> (Vec<Prediction>, Cut) {
+        self.profile.take().map_or_else(Default::default, |profile| profile.predict(&self.relaxed))
+    }
+
+    /// The pairs of places that may race, and how much was left out.
+    pub fn racing_pairs(&self) -> (Vec<RacingPair>, u64) {
+        self.racing.as_ref().map_or_else(Default::default, |racing| (racing.pairs().to_vec(), racing.cut()))
+    }
+
+    /// Whether races are looked for.
+    pub(crate) fn wants_races(&self) -> bool {
+        self.racing.is_some()
+    }
+
+    pub(crate) fn raced(&mut self, race: Race) {
+        self.races.push_back(race);
+    }
+
+    pub(crate) fn started(&mut self, parent: ThreadId, child: ThreadId) {
+        self.has_company = true;
+        self.relaxed.start(parent, child);
+    }
+
+    pub(crate) fn joined(&mut self, thread: ThreadId, ended: ThreadId) -> bool {
+        self.relaxed.join(thread, ended)
+    }
+
+    pub(crate) fn woke(&mut self, thread: ThreadId, woken: ThreadId) {
+        self.relaxed.wake(thread, woken);
+    }
+
+    pub(crate) fn permitted(&mut self, thread: ThreadId, permitted: ThreadId) {
+        self.relaxed.permit(thread, permitted);
+    }
+
+    /// A thread goes on after it was parked, for a lock or for something else.
+    pub(crate) fn parked(&mut self, thread: ThreadId, for_a_lock: bool) {
+        if for_a_lock {
+            self.relaxed.drop_permit(thread);
+        } else {
+            self.relaxed.take_permit(thread);
+        }
+    }
+
+    pub(crate) fn handed_over(&mut self, thread: ThreadId, place: u64) {
+        self.relaxed.release(thread, place);
+    }
+
+    pub(crate) fn took_over(&mut self, thread: ThreadId, place: u64) -> bool {
+        self.relaxed.acquire(thread, place)
+    }
+
+    pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, place: (SiteId, u64)) {
+        let mode = if is_shared { LockMode::Shared } else { LockMode::Exclusive };
+        let got = self.relaxed.lock(thread, lock, mode, place);
+        if let (Some(held), Some(profile)) = (got, &mut self.profile) {
+            profile.acquired(thread, held);
+        }
+    }
+
+    pub(crate) fn unlocked(&mut self, thread: ThreadId, lock: LockId) {
+        self.relaxed.unlock(thread, lock);
+    }
+
+    pub(crate) fn unlocked_all(&mut self, thread: ThreadId, lock: LockId) {
+        self.relaxed.unlock_all(thread, lock);
+    }
+
+    /// Executions of units are over.
+    pub(crate) fn ended(&mut self, thread: ThreadId, numbers: &[u64]) {
+        for &number in numbers {
+            let occurrence = Occurrence { unit: None, number };
+            if let Some(profile) = &mut self.profile {
+                profile.ended(thread, occurrence);
+            }
+            if let Some(monitor) = &mut self.monitor {
+                monitor.ended(thread, occurrence);
+            }
+        }
+    }
+}

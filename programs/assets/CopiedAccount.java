@@ -1,0 +1,92 @@
+// The account of the AssetFuzzer paper's Figures 1 and 5: every access to its fields is under its lock, and there is no data race. But
+// the second constructor copies one field after the other, so that interest may be credited in between (pattern 9). That isLegal
+// looks at both fields one after the other does no harm, for the thread that credits interest is started only then.
+// fissure: must-be-bug 9 CopiedAccount$Account
+// fissure: only-unit CopiedAccount$Account.<init>
+public class CopiedAccount {
+    static final class Account {
+        private double checking;
+        private double savings;
+
+        Account(double checking, double savings) {
+            setChecking(checking);
+            setSavings(savings);
+        }
+
+        Account(Account other) {
+            copyChecking(other);
+            copySavings(other);
+        }
+
+        boolean isLegal() {
+            return getChecking() >= 0 && getSavings() >= 0;
+        }
+
+        synchronized void creditInterest(double rate) {
+            setChecking(getChecking() * (1 + rate));
+            setSavings(getSavings() * (1 + rate));
+        }
+
+        synchronized void copyChecking(Account other) {
+            setChecking(other.getChecking());
+        }
+
+        synchronized void copySavings(Account other) {
+            setSavings(other.getSavings());
+        }
+
+        synchronized double getChecking() {
+            return checking;
+        }
+
+        synchronized double getSavings() {
+            return savings;
+        }
+
+        synchronized void setChecking(double value) {
+            checking = value;
+        }
+
+        synchronized void setSavings(double value) {
+            savings = value;
+        }
+    }
+
+    // Something else to do, which nobody waits for.
+    static void busy(int times) {
+        Object own = new Object();
+        for (int i = 0; i < times; i++) {
+            synchronized (own) {
+                own.hashCode();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Account account = new Account(400, 800);
+        Thread creditor = new Thread("creditor") {
+            @Override
+            public void run() {
+                busy(12);
+                account.creditInterest(0.5);
+            }
+        };
+        Thread copier = new Thread("copier") {
+            @Override
+            public void run() {
+                if (account.isLegal()) {
+                    creditor.start();
+                    Account copy = new Account(account);
+                    if (copy.getSavings() != 2 * copy.getChecking()) {
+                        throw new IllegalStateException(copy.getChecking() + " and " + copy.getSavings());
+                    }
+                    busy(12);
+                }
+            }
+        };
+        copier.start();
+        copier.join();
+        creditor.join();
+        System.out.println("done");
+    }
+}

@@ -1,0 +1,59 @@
+// The correct twin: both coordinates are set at once.
+// fissure: nothing-predicted
+public class CrossedWritesFixed {
+    static final class Point {
+        private int x;
+        private int y;
+
+        synchronized void move(int to) {
+            setX(to);
+            setY(to);
+        }
+
+        synchronized void back() {
+            setY(0);
+            setX(0);
+        }
+
+        private synchronized void setX(int value) {
+            x = value;
+        }
+
+        private synchronized void setY(int value) {
+            y = value;
+        }
+    }
+
+    // Something else to do, which nobody waits for.
+    static void busy(int times) {
+        Object own = new Object();
+        for (int i = 0; i < times; i++) {
+            synchronized (own) {
+                own.hashCode();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Point point = new Point();
+        Thread first = new Thread("first") {
+            @Override
+            public void run() {
+                point.move(1);
+                busy(8);
+            }
+        };
+        Thread second = new Thread("second") {
+            @Override
+            public void run() {
+                busy(8);
+                point.back();
+            }
+        };
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        System.out.println("done");
+    }
+}

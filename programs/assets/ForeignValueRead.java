@@ -1,0 +1,59 @@
+// Pattern 4: a ticket is put into a field and read from there again, where somebody else may have put another one.
+// fissure: must-be-bug 4 ForeignValueRead$Desk
+public class ForeignValueRead {
+    static final class Desk {
+        private int ticket;
+
+        void serve() {
+            setTicket(1);
+            if (getTicket() != 1) {
+                throw new IllegalStateException("served with a ticket that is not mine");
+            }
+        }
+
+        void close() {
+            setTicket(-1);
+        }
+
+        private synchronized int getTicket() {
+            return ticket;
+        }
+
+        private synchronized void setTicket(int value) {
+            ticket = value;
+        }
+    }
+
+    // Something else to do, which nobody waits for.
+    static void busy(int times) {
+        Object own = new Object();
+        for (int i = 0; i < times; i++) {
+            synchronized (own) {
+                own.hashCode();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Desk desk = new Desk();
+        Thread first = new Thread("first") {
+            @Override
+            public void run() {
+                desk.serve();
+                busy(8);
+            }
+        };
+        Thread second = new Thread("second") {
+            @Override
+            public void run() {
+                busy(8);
+                desk.close();
+            }
+        };
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        System.out.println("done");
+    }
+}

@@ -1,0 +1,68 @@
+// The correct twin: the range is moved at once.
+// fissure: nothing-predicted
+public class HalfUpdateSeenFixed {
+    static final class Range {
+        private int low = 1;
+        private int high = 2;
+
+        synchronized void move(int to) {
+            setLow(to);
+            setHigh(to + 1);
+        }
+
+        synchronized void check() {
+            if (getLow() > getHigh()) {
+                throw new IllegalStateException("an empty range");
+            }
+        }
+
+        private synchronized int getLow() {
+            return low;
+        }
+
+        private synchronized void setLow(int value) {
+            low = value;
+        }
+
+        private synchronized int getHigh() {
+            return high;
+        }
+
+        private synchronized void setHigh(int value) {
+            high = value;
+        }
+    }
+
+    // Something else to do, which nobody waits for.
+    static void busy(int times) {
+        Object own = new Object();
+        for (int i = 0; i < times; i++) {
+            synchronized (own) {
+                own.hashCode();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Range range = new Range();
+        Thread first = new Thread("first") {
+            @Override
+            public void run() {
+                range.move(10);
+                busy(8);
+            }
+        };
+        Thread second = new Thread("second") {
+            @Override
+            public void run() {
+                busy(8);
+                range.check();
+            }
+        };
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        System.out.println("done");
+    }
+}

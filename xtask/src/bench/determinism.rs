@@ -1,0 +1,189 @@
+//! Whether a seed gives the same run every time: each program is run again and again under control with one seed, and what it
+//! prints and what Fissure reports, the digest of the schedule included, are compared byte for byte.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use anyhow::{Context, Result, bail};
+
+use super::positive;
+use crate::{
+    jdk,
+    workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
+};
+
+/// Where the programs are: those that show whatever could differ, and those that are hunted in.
+const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
+
+/// What the user asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    runs: u64,
+    seeds: u64,
+    /// How many threads keep the processors busy meanwhile.
+    busy: usize,
+    program: Option<String>,
+    /// A `java` to take instead of the JDK's own.
+    java: Option<PathBuf>,
+}
+
+/// One run, as far as it must not differ: what the program printed, and the report.
+type Seen = (Vec<u8>, Vec<u8>);
+
+/// What is run.
+struct Bench {
+    fissure: PathBuf,
+    java: PathBuf,
+    classes: PathBuf,
+}
+
+/// Builds, runs and compares. It is an error if anything differs.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = parse(arguments)?;
+    let jdk = jdk::set_up()?;
+    succeed(&mut cargo(&["build", "--release", "-p", "fissure", "-p", "fissure-jvm"]))?;
+    let classes = fresh_folder("bench-determinism")?;
+    let mut sources = Vec::new();
+    for folder in FOLDERS {
+        sources.extend(files_below(&root().join(folder), "java")?);
+    }
+    succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(&sources))?;
+    let java = options.java.clone().unwrap_or_else(|| jdk.bin().join("java"));
+    let bench = Bench { fissure: target()?.join("release/fissure"), java, classes };
+    let names: Vec<String> = sources
+        .iter()
+        .map(|source| source.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+        .filter(|name| options.program.as_ref().is_none_or(|part| name.contains(part)))
+        .collect();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..options.busy {
+            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+        }
+        let differing = bench.compare_all(&names, &options);
+        is_over.store(true, Ordering::Relaxed);
+        match differing? {
+            0 => Ok(()),
+            differing => bail!("{differing} of the programs and seeds did not give the same run every time"),
+        }
+    })
+}
+
+fn parse(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options { runs: 100, seeds: 1, busy: 0, program: None, java: None };
+    for pair in arguments.chunks(2) {
+        match *pair {
+            ["--runs", number] => options.runs = positive(number)?,
+            ["--seeds", number] => options.seeds = positive(number)?,
+            ["--busy", number] => options.busy = positive(number)?,
+            ["--program", part] => options.program = Some(part.to_owned()),
+            ["--java", path] => options.java = Some(path.into()),
+            _ => bail!(
+                "'{}' is not known: [--runs N] [--seeds N] [--busy N] [--program PART] [--java PATH]",
+                pair.join(" ")
+            ),
+        }
+    }
+    Ok(options)
+}
+
+impl Bench {
+    /// A line for every program and seed; gives the number of those that differ.
+    fn compare_all(&self, names: &[String], options: &Options) -> Result<u64> {
+        println!("runs that are the same, of {}\n", options.runs);
+        let mut differing = 0;
+        for name in names {
+            for seed in 1..=options.seeds {
+                let counts = self.repeat(name, seed, options.runs)?;
+                let same = counts.values().max().copied().unwrap_or_default();
+                println!("{name:<32} seed {seed:<6} {same}");
+                if same < options.runs {
+                    differing += 1;
+                    keep(&self.classes.join(format!("{name}-{seed}")), &counts)?;
+                }
+            }
+        }
+        println!("\n{} programs, {} seeds each, {differing} differences", names.len(), options.seeds);
+        Ok(differing)
+    }
+
+    /// Runs a program so many times, as many at a time as there are processors; counts what was seen.
+    fn repeat(&self, name: &str, seed: u64, runs: u64) -> Result<BTreeMap<Seen, u64>> {
+        let next = AtomicU64::new(0);
+        let counts = Mutex::new(BTreeMap::new());
+        let failures = Mutex::new(Vec::new());
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for worker in 0..workers {
+                let (next, counts, failures) = (&next, &counts, &failures);
+                scope.spawn(move || {
+                    while next.fetch_add(1, Ordering::Relaxed) < runs {
+                        match self.once(name, seed, worker) {
+                            Ok(seen) => {
+                                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+                                *counts.entry(seen).or_default() += 1;
+                            }
+                            Err(error) => {
+                                failures.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+                                return;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        match failures.into_inner().unwrap_or_else(PoisonError::into_inner).pop() {
+            Some(error) => Err(error),
+            None => Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn once(&self, name: &str, seed: u64, worker: usize) -> Result<Seen> {
+        let report = self.classes.join(format!("report-{worker}.json"));
+        let mut command = Command::new(&self.fissure);
+        command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report).arg("--");
+        command.arg(&self.java).arg("-cp").arg(&self.classes).arg(name).stdin(Stdio::null());
+        let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let text = fs::read(&report).with_context(|| {
+            format!("{} wrote no report: {}", line(&command), String::from_utf8_lossy(&output.stderr))
+        })?;
+        let _ = fs::remove_file(&report);
+        Ok((output.stdout, text))
+    }
+}
+
+/// Leaves behind what differs, to look at.
+fn keep(folder: &Path, counts: &BTreeMap<Seen, u64>) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    for (number, ((printed, report), count)) in counts.iter().enumerate() {
+        fs::write(folder.join(format!("{number}-seen-{count}.txt")), printed)?;
+        fs::write(folder.join(format!("{number}-seen-{count}.json")), report)?;
+    }
+    println!("    see {}", folder.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_and_limits() {
+        let defaults = Options { runs: 100, seeds: 1, busy: 0, program: None, java: None };
+        assert_eq!(parse(&[]).unwrap(), defaults);
+        let options = parse(&["--runs", "20", "--busy", "2", "--program", "Clock"]).unwrap();
+        assert_eq!(options, Options { runs: 20, busy: 2, program: Some("Clock".to_owned()), ..defaults });
+        for wrong in [&["--runs", "0"][..], &["--busy"], &["--speed", "3"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
