@@ -15,7 +15,7 @@ public class ByFinalizer {
         private Box box;
 
         @Override
-        public synchronized void start() {
+        public void start() {
             box = new Box();
             box.value++;
             super.start();
