@@ -1,5 +1,6 @@
 // Figure 1 of the AtomFuzzer paper: whoever has looked at the balance pays, though it may have changed since.
 // fissure: must-be-bug atomicity-violation Figure1$Payer.pay
+// fissure: hunt --atomic Figure1$Payer.pay
 public class Figure1 {
     static class Account {
         private int balance = 100;
@@ -16,7 +17,6 @@ public class Figure1 {
         }
     }
 
-    /** Each payer has a lock of its own, which makes its method a block that should be atomic and keeps nobody out. */
     static class Payer {
         private final Account account;
 
@@ -24,7 +24,7 @@ public class Figure1 {
             this.account = account;
         }
 
-        synchronized void pay() {
+        void pay() {
             if (account.getBalance() >= 70) {
                 account.withdraw(70);
             }

@@ -1,6 +1,7 @@
 // Figure 2 of the AtomFuzzer paper: one thread has six other things to do before its block, so that chance seldom brings
 // the two blocks together. Each of the six is one empty synchronized block.
 // fissure: must-be-bug atomicity-violation Figure2$Payer.pay
+// fissure: hunt --atomic Figure2$Payer.pay
 public class Figure2 {
     static class Account {
         private int balance = 100;
@@ -17,7 +18,6 @@ public class Figure2 {
         }
     }
 
-    /** Each payer has a lock of its own, which makes its method a block that should be atomic and keeps nobody out. */
     static class Payer {
         private final Account account;
 
@@ -25,7 +25,7 @@ public class Figure2 {
             this.account = account;
         }
 
-        synchronized void pay() {
+        void pay() {
             if (account.getBalance() >= 70) {
                 account.withdraw(70);
             }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Compiled only so that the other classes can refer to the JDK's own class with additions; never delivered.
-const STAND_INS: [&str; 1] = ["java/lang/Thread.class"];
+const STAND_INS: [&str; 2] = ["java/lang/Thread.class", "java/lang/Thread$State.class"];
 
 /// Compiles the hook classes of the agent and the driver of `fissure object`, and notes what was compiled.
 pub(crate) fn run() -> Result<()> {

@@ -113,8 +113,24 @@ pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
 /// It ends, normally or not: the site of its beginning.
 pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
 
+/// A field is about to be read, in whatever way: the object, or null, a number for the field, or 0, and the site.
+pub const POINT_READ: Hook = Hook::new(42, "pointRead", "(Ljava/lang/Object;II)V");
+/// A field is about to be written, or read and written: the same.
+pub const POINT_WRITE: Hook = Hook::new(43, "pointWrite", "(Ljava/lang/Object;II)V");
+/// An array element is about to be read, in whatever way: the array, the index, the site.
+pub const POINT_ELEMENT_READ: Hook = Hook::new(44, "pointElementRead", "(Ljava/lang/Object;II)V");
+/// An array element is about to be written, or read and written: the same.
+pub const POINT_ELEMENT_WRITE: Hook = Hook::new(45, "pointElementWrite", "(Ljava/lang/Object;II)V");
+/// Something is about to be read by `Unsafe`, in whatever way: the object or array, the offset, the site.
+pub const POINT_UNSAFE_READ: Hook = Hook::new(46, "pointUnsafeRead", "(Ljava/lang/Object;JI)V");
+/// Something is about to be written by `Unsafe`, or read and written: the same.
+pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
+
+/// A field is about to be read, by a thread that may do nothing else any more: the site.
+pub const LOOK_AT: Hook = Hook::new(48, "lookAt", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 42] = [
+pub const ALL: [Hook; 49] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -157,6 +173,13 @@ pub const ALL: [Hook; 42] = [
     CALL_AT,
     UNIT_ENTER,
     UNIT_EXIT,
+    POINT_READ,
+    POINT_WRITE,
+    POINT_ELEMENT_READ,
+    POINT_ELEMENT_WRITE,
+    POINT_UNSAFE_READ,
+    POINT_UNSAFE_WRITE,
+    LOOK_AT,
 ];
 
 #[cfg(test)]

@@ -158,6 +158,9 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
                     self.stand_in(instruction, &mut edit)?;
+                    if plan.points && instruction.opcode == INVOKEVIRTUAL {
+                        self.point_call(instruction, &edit)?;
+                    }
                     // An object is one from here on; jumps do not lead to what is behind an instruction.
                     if self.method.is_unit
                         && self.method.is_constructor
@@ -168,6 +171,8 @@ impl<'a> Instrumenter<'_, 'a> {
                     }
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
+                GETSTATIC..=PUTFIELD if plan.points => self.point_field(instruction)?,
+                IALOAD..=SALOAD | IASTORE..=SASTORE if plan.points => self.point_element(instruction)?,
                 GETSTATIC..=PUTFIELD if plan.fields || plan.control.is_some() && plan.synchronization => {
                     self.field(instruction, &mut edit)?;
                 }
@@ -397,7 +402,7 @@ impl<'a> Instrumenter<'_, 'a> {
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
-            _ if !self.plan.fields => return Ok(()),
+            _ if !self.plan.fields => return self.look(instruction, is_static),
             _ if is_static && self.method.is_class_initializer && self.plan.control.is_some() => {
                 return Ok(());
             }
@@ -480,8 +485,24 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(hook, self.additions)
     }
 
+    /// A field that others may change is read. Whoever does nothing else waits for somebody.
+    fn look(&mut self, instruction: Instruction, is_static: bool) -> Result<(), MethodError> {
+        let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
+        if !is_read || self.method.is_class_initializer {
+            return Ok(());
+        }
+        let site = self.field_site(instruction, is_static)?;
+        self.edits.code(1, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::LOOK_AT, self.additions)
+    }
+
     /// Numbers an access to a field.
-    fn field_site(&mut self, instruction: Instruction, is_static: bool) -> Result<u32, MethodError> {
+    pub(crate) fn field_site(
+        &mut self,
+        instruction: Instruction,
+        is_static: bool,
+    ) -> Result<u32, MethodError> {
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
         let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
         let kind = if is_read { SiteKind::Read } else { SiteKind::Write };
@@ -668,7 +689,7 @@ impl<'a> Instrumenter<'_, 'a> {
         })
     }
 
-    fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
+    pub(crate) fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
         self.environment.site(Site {
             class: self.method.class_name,
             method: &self.method.name,

@@ -33,6 +33,7 @@ mod layout_tests;
 mod method;
 mod opcodes;
 mod plan;
+mod points;
 mod probes;
 mod redundancy;
 #[cfg(test)]

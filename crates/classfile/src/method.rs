@@ -154,7 +154,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let pool = &self.class.pool;
         let is_synchronized = self.plan.monitors && member.access & ACC_SYNCHRONIZED != 0;
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let needs_constructor = is_constructor && (self.plan.fields || self.plan.units);
+        let needs_constructor = is_constructor && (self.plan.fields || self.plan.points || self.plan.units);
         let facts = match code.frames {
             Some(frames) if !is_static && (is_synchronized || has_probes || needs_constructor) => {
                 frame_reader::inspect(frames, pool, self.class_name, descriptor, is_constructor)?

@@ -16,6 +16,9 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Under control, announce every access to a field that is not final and to an array element before it happens, those by
+    /// variable handle and `Unsafe` included.
+    pub points: bool,
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
@@ -26,7 +29,7 @@ pub struct Plan<'a> {
     pub fields: bool,
     /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
-    /// Report what orders threads: accesses to volatile fields (with `fields`), and monitors once they are entered
+    /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
     pub synchronization: bool,
     /// Take volatile fields for fields like others (with `fields`); `synchronization` is not to be asked for then.
@@ -50,6 +53,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            points: false,
             units: false,
             waits: false,
             fields: false,

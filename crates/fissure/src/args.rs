@@ -220,6 +220,11 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "HARNESS")]
     pub(crate) harness: Option<String>,
 
+    /// How harnesses are executed: by stress, many times as the machine likes it; controlled, once for every schedule with at most two
+    /// preemptions; or one after the other.
+    #[arg(long, value_name = "HOW", default_value = "both")]
+    pub(crate) schedules: SchedulesName,
+
     /// Do not test whether the core itself is atomic.
     #[arg(long)]
     pub(crate) trust_core: bool,
@@ -238,6 +243,17 @@ pub(crate) struct ObjectArguments {
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+}
+
+/// How harnesses are executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchedulesName {
+    /// Many times, as the machine likes it.
+    Stress,
+    /// Under one schedule after the other.
+    Controlled,
+    /// By stress first, then controlled.
+    Both,
 }
 
 /// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.

@@ -9,6 +9,7 @@ mod baseline;
 mod chronicle;
 mod goals;
 mod merge;
+mod minimise;
 mod options;
 mod pool;
 mod run;
@@ -22,7 +23,7 @@ use std::{env, ffi::OsString, thread};
 use fissure_model::{
     finding::{Finding, Kind, Status},
     goal::Goal,
-    record::Hello,
+    record::{Hello, VIRTUAL_THREADS},
     settings::{Control, SetRules, Steering, Wanted, Watch},
 };
 use fissure_report::{Campaign, Report, SeedRange};
@@ -50,7 +51,7 @@ use goals::Goals;
 use merge::{Merged, Tally};
 use pool::Progress;
 use shard::Shard;
-use targets::{ROUND, Targets};
+use targets::Targets;
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -175,7 +176,7 @@ impl Hunt<'_> {
             self.run_all(&(first..first + CONTROL_RUNS).map(calm).collect::<Vec<_>>(), |_| false)?;
         for outcome in &controls {
             baseline.add(outcome);
-            targets.learn(outcome);
+            targets.learn(outcome, false);
         }
         if let Some(outcome) = controls.first() {
             game.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
@@ -196,6 +197,10 @@ impl Hunt<'_> {
                 goals: Goals::default(),
             };
             let problem = self.chase(&mut game, &mut chase, &baseline, &mut watched)?;
+            if !self.options.no_minimise && problem.is_none() && !signals::interrupted() {
+                let notices = minimise::minimise(self, &mut chase.merged, &baseline)?;
+                game.notices.extend(notices);
+            }
             self.close(&mut game, chase);
             if let Some(problem) = problem {
                 return Ok(self.give_up(game, &watched, problem));
@@ -233,7 +238,7 @@ impl Hunt<'_> {
                 }
                 chase.merged.add(outcome, baseline);
                 game.chronicle.add(outcome, baseline);
-                chase.targets.learn(outcome);
+                chase.targets.learn(outcome, baseline.is_news(outcome));
                 chase.goals.learn(outcome);
             }
             game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
@@ -262,10 +267,10 @@ impl Hunt<'_> {
         (0..self.options.profile).map(control).collect()
     }
 
-    /// The next runs. In the first round of atomfuzzer, which knows from the control runs alone what could happen, every second run
-    /// goes without a target, as the published algorithm does.
+    /// The next runs. The first of atomfuzzer, which knows from the control runs alone what could happen, goes without a target, as
+    /// the published algorithm does.
     fn round(&self, chase: &Chase) -> Vec<Control> {
-        let runs = ROUND.min(self.runs - chase.runs);
+        let runs = targets::round(chase.runs).min(self.runs - chase.runs);
         let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
         let mut targets: Vec<Option<Goal>> = if learns {
             chase.targets.choose(runs).into_iter().map(|pair| pair.map(Goal::Pair)).collect()
@@ -273,7 +278,7 @@ impl Hunt<'_> {
             chase.goals.choose(runs)
         };
         if learns && chase.runs == 0 {
-            targets.iter_mut().step_by(2).for_each(|target| *target = None);
+            targets.iter_mut().take(1).for_each(|target| *target = None);
         }
         let first = self.options.seed + chase.profiling_runs;
         let control = |(run, target)| {
@@ -378,6 +383,11 @@ impl Hunt<'_> {
                 self.options.steering.time_limit
             ));
         }
+        let has_virtual_threads =
+            outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
+        if blindness == Blindness::OneThread && has_virtual_threads {
+            return with_threads.then(|| chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
+        }
         (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
     }
 
@@ -401,8 +411,14 @@ impl Hunt<'_> {
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
-        let problem =
-            (interrupted && found.is_empty()).then(|| "interrupted before anything was found".to_owned());
+        let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
+            _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
+            // What could not be seen is not clean.
+            false if chronicle.has_virtual_threads() => {
+                Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
+            }
+            _ => None,
+        };
         Report {
             command: words(&self.options.command),
             options: self.options.steering.words(&self.strategies),

@@ -69,6 +69,8 @@ struct Subject {
     control: Control,
     /// The finding as the report has it; `None` if whatever shows is welcome.
     finding: Option<Finding>,
+    /// The options, those of the report included.
+    steering: SteeringArguments,
 }
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
@@ -86,14 +88,16 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
 }
 
 fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
-    let strategy = options.steering.strategy()?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let Some(named) = &options.findings else {
+        let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
         let control = options.steering.control(strategy, seed, options.target.clone(), &sets);
-        return Ok(Subject { control, finding: None });
+        return Ok(Subject { control, finding: None, steering: options.steering.clone() });
     };
-    let finding = read_finding(named)?;
+    let (finding, words) = read_finding(named)?;
+    let steering = options.steering.with_defaults(&words);
+    let strategy = steering.strategy()?;
     let place = match options.seed {
         None => 0,
         Some(seed) => finding.seeds.iter().position(|known| *known == seed).ok_or_else(|| {
@@ -104,16 +108,16 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let hunters = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
     let strategy = hunters.into_iter().find(|hunter| hunter.name() == finding.analysis).unwrap_or(strategy);
     let target = finding.targets.get(place).cloned().flatten();
-    let mut control = options.steering.control(strategy, finding.seeds[place], target, &sets);
+    let mut control = steering.control(strategy, finding.seeds[place], target, &sets);
     if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
         control.steering = Steering::Replay;
         control.schedule = Some(schedule.clone());
     }
-    Ok(Subject { control, finding: Some(finding) })
+    Ok(Subject { control, finding: Some(finding), steering })
 }
 
-/// Reads `FILE` or `FILE#ID`; a file may have the sign in its name.
-fn read_finding(named: &OsStr) -> Result<Finding, Error> {
+/// Reads `FILE` or `FILE#ID`; a file may have the sign in its name. Gives the finding and the options that it was found with.
+fn read_finding(named: &OsStr) -> Result<(Finding, Vec<String>), Error> {
     let (path, id) = match named.as_bytes().iter().rposition(|byte| *byte == b'#') {
         Some(place) if !Path::new(named).exists() => {
             let (path, id) = named.as_bytes().split_at(place);
@@ -125,15 +129,18 @@ fn read_finding(named: &OsStr) -> Result<Finding, Error> {
     let unreadable = |reason: String| Error::Findings { path: shown.clone(), reason };
     let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
     let mut document: Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+    let words = document.get_mut("options").map(Value::take).unwrap_or_default();
+    let words: Vec<String> = serde_json::from_value(words).unwrap_or_default();
     let listed = document.get_mut("findings").map(Value::take);
     let listed = listed.ok_or_else(|| unreadable("it is no report that --json wrote".to_owned()))?;
     let findings: Vec<Finding> =
         serde_json::from_value(listed).map_err(|error| unreadable(error.to_string()))?;
-    choose(findings, id.as_deref()).map_err(|known| Error::NoSuchFinding {
+    let chosen = choose(findings, id.as_deref()).map_err(|known| Error::NoSuchFinding {
         path: shown,
         id: id.unwrap_or_default(),
         known,
-    })
+    })?;
+    Ok((chosen, words))
 }
 
 /// The finding of that id, or the surest, among those that have a seed; otherwise what there is.
@@ -159,9 +166,9 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
     let folder = watch::plain_folder()?;
     let program = Program {
         command: &options.command,
-        scope: &options.steering.scope,
-        atomic: &options.steering.atomic,
-        time_limit: options.steering.time_limit(),
+        scope: &subject.steering.scope,
+        atomic: &subject.steering.atomic,
+        time_limit: subject.steering.time_limit(),
         agent: agent::locate(folder.path())?,
         locality: match options.steering.is_static {
             true => Some(locality::prepare(&options.command, folder.path())?),
@@ -181,10 +188,10 @@ fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code)
         (None, true) => Code::Findings,
         (None, false) => Code::Clean,
     };
-    let strategy = options.steering.strategy()?;
+    let strategy = subject.steering.strategy()?;
     let report = Report {
         command: hunt::words(&options.command),
-        options: options.steering.words(&[strategy]),
+        options: subject.steering.words(&[strategy]),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
@@ -257,8 +264,8 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
     notices.push(match (&subject.finding, has_shown) {
         (Some(finding), true) => format!("finding {} shows again with {how} of seed {seed}", finding.id),
         (Some(finding), false) => format!(
-            "finding {} does not show with {how} of seed {seed}: repeat the hunt's own options and command, and \
-             hunt again if the program has changed",
+            "finding {} does not show with {how} of seed {seed}: repeat the hunt's own command, and hunt again if the \
+             program has changed",
             finding.id
         ),
         (None, true) => format!("seed {seed} makes this happen"),
@@ -300,13 +307,8 @@ fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
     if outcome.accounts().any(|run| run.schedule == schedule) {
         return Vec::new();
     }
-    let tell = |run: &Run| {
-        let departure = run.departure.clone().unwrap_or_else(|| {
-            format!("this run ends after {} choices, and the recording goes on", run.choices)
-        });
-        format!("the run departed from its recording: {departure}")
-    };
-    outcome.accounts().map(tell).collect()
+    let departures = outcome.accounts().filter_map(|run: &Run| run.departure.as_ref());
+    departures.map(|departure| format!("the run departed from its recording: {departure}")).collect()
 }
 
 #[cfg(test)]
@@ -347,10 +349,10 @@ mod tests {
         let file = folder.path().join("odd#name.json");
         let report = serde_json::json!({"schema": 1, "findings": [finding("a", Status::Confirmed, &[1])]});
         fs::write(&file, report.to_string()).unwrap();
-        assert_eq!(read_finding(file.as_os_str()).unwrap().id, "a");
+        assert_eq!(read_finding(file.as_os_str()).unwrap().0.id, "a");
         let mut with_id = file.clone().into_os_string();
         with_id.push("#a");
-        assert_eq!(read_finding(&with_id).unwrap().id, "a");
+        assert_eq!(read_finding(&with_id).unwrap().0.id, "a");
         with_id.push("b");
         assert!(matches!(read_finding(&with_id), Err(Error::NoSuchFinding { .. })));
         fs::write(&file, "{}").unwrap();

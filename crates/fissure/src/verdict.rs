@@ -57,8 +57,8 @@ pub(crate) enum Blindness {
 
     #[error(
         "only build tools' own JVMs were started, and those are not watched: make the build run its tests or \
-         program in a JVM of its own (a forked one) and again if they are up to date (`gradle cleanTest test`), or run \
-         the program directly"
+         program in a JVM of its own (a forked one), without a daemon from before and even if they are up to date \
+         (`gradle --no-daemon cleanTest test`), or run the program directly"
     )]
     OnlyBuildTools,
 

@@ -94,6 +94,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<&Path>) -> Result<(), Error> {
     let settings = Settings {
+        explore: false,
         analysis: task.analyses.lock_sets,
         races: task.analyses.races,
         atomizer: task.analyses.atomizer.clone(),

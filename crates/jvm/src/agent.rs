@@ -21,6 +21,7 @@ use fissure_model::{
 use crate::{
     blocks::Blocks,
     control::Control,
+    explore::Explorer,
     findings::Findings,
     locality::Locality,
     memory::Table,
@@ -90,6 +91,8 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -149,6 +152,7 @@ impl Agent {
                 .and_then(|path| Locality::read(path, settings.locality_checked)),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
+            explorer: settings.explore.then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),

@@ -25,7 +25,7 @@ use jvmti_bindings::sys::{
 
 use crate::{
     agent::{Agent, agent, guarded, locked},
-    classes, control, hook, natives,
+    classes, control, explore, hook, natives,
     output::Output,
     vm::{Jni, Tool},
 };
@@ -196,6 +196,10 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
             control::natives::begin(agent, Jni::new(jni), main);
             return;
         }
+        if agent.explorer.is_some() {
+            explore::natives::begin(agent, Jni::new(jni), main);
+            return;
+        }
         natives::begin(agent, Jni::new(jni), main);
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
@@ -220,7 +224,7 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
     guarded((), |agent| {
         if agent.control.is_some() {
             control::natives::begin_thread(agent, Jni::new(jni), thread);
-        } else {
+        } else if agent.explorer.is_none() {
             natives::attach(agent, Jni::new(jni), thread);
         }
     });
@@ -250,6 +254,9 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
     guarded((), |agent| {
         if let Some(control) = &agent.control {
             control.finish();
+            return;
+        }
+        if agent.explorer.is_some() {
             return;
         }
         let findings = locked(&agent.findings);

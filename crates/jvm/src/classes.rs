@@ -16,7 +16,7 @@ use fissure_model::{
 
 use crate::{
     agent::{Agent, Code, locked},
-    blocks, control,
+    blocks, control, explore,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     locality::{LocalClass, Locality},
@@ -46,6 +46,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if jdk::is_untouchable(name) {
         return None;
     }
+    if agent.explorer.is_some() {
+        return explore::transform(agent, name, loader, bytes);
+    }
     let dotted = name.replace('/', ".");
     let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
     let in_scope = agent.scope.covers(&dotted);
@@ -66,6 +69,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
+        points: false,
         volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
@@ -104,9 +108,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             let following = match result {
                 Err(_) => Following::Nothing,
-                Ok(_) if has_points => Following::Points,
-                // Under control volatile fields alone are followed.
-                Ok(_) if watched || is_controlled => Following::State { volatiles: atomizer.is_some() },
+                Ok(_) if is_controlled => Following::Points { volatiles: has_points },
+                Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
                 Ok(_) => Following::Nothing,
             };
             let leaves = |name: &str, descriptor: &str| {
@@ -147,12 +150,20 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Following {
     Nothing,
-    /// Every access.
-    Points,
+    /// Every access, for volatile ones only if they are like others.
+    Points {
+        volatiles: bool,
+    },
     /// A state is kept for each, for volatile ones only if they are like others.
     State {
         volatiles: bool,
     },
+}
+
+impl Following {
+    fn sets_volatiles_apart(self) -> bool {
+        matches!(self, Following::Points { volatiles: false } | Following::State { volatiles: false })
+    }
 }
 
 /// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
@@ -177,9 +188,11 @@ fn register(
             _ if following == Following::Nothing || leaves(&field.name, &field.descriptor) => {
                 Member::Unwatched
             }
-            _ if following == Following::Points && plain => Member::Point,
-            _ if following == Following::Points => Member::Unwatched,
-            _ if is_volatile && following == (Following::State { volatiles: false }) => Member::Volatile,
+            _ if is_volatile && following.sets_volatiles_apart() => Member::Volatile,
+            _ if matches!(following, Following::Points { .. }) => match plain {
+                true => Member::Point,
+                false => Member::Unwatched,
+            },
             _ if plain && field.access & STATIC != 0 => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }

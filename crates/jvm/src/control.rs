@@ -27,12 +27,12 @@ use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
     observer::{self, Observer},
     recording::Recording,
-    strategy::{AssetFuzzer, AtomFuzzer, Orderly, RaceFuzzer, Replay, Strategy, Uniform},
+    strategy::{AssetFuzzer, AtomFuzzer, Guided, Orderly, RaceFuzzer, Replay, Strategy, Uniform},
 };
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{plan, probes};
+pub(crate) use calls::{plan, plan_for_exploring, probes};
 pub(crate) use places::flags;
 
 use crate::agent::locked;
@@ -104,7 +104,17 @@ impl Control {
     pub(crate) fn new(settings: &ControlSettings) -> Self {
         let strategy: Box<dyn Strategy> = match settings.steering {
             Steering::Random => Box::new(Uniform),
-            Steering::Atomfuzzer => Box::new(AtomFuzzer::new(settings.pause)),
+            Steering::Atomfuzzer => {
+                let rest = Box::new(AtomFuzzer::new(settings.pause));
+                let beginning = match &settings.target {
+                    Some(Goal::Pair(pair)) => pair.after.as_deref(),
+                    _ => None,
+                };
+                match beginning.and_then(|beginning| beginning.parse::<Recording>().ok()) {
+                    Some(beginning) => Box::new(Guided::new(&beginning, rest)),
+                    None => rest,
+                }
+            }
             Steering::Assetfuzzer => Box::new(AssetFuzzer::new(&letters(settings))),
             Steering::Racefuzzer => Box::new(RaceFuzzer::new()),
             Steering::Orderly => Box::new(Orderly),

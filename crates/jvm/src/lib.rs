@@ -14,6 +14,7 @@ mod blocks;
 mod callbacks;
 mod classes;
 mod control;
+mod explore;
 mod findings;
 mod handles;
 mod hook;

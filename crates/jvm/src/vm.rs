@@ -378,6 +378,11 @@ impl Jni {
         jni!(self, NewGlobalRef, object)
     }
 
+    /// Gives such a reference back.
+    pub(crate) fn release(self, object: jobject) {
+        jni!(self, DeleteGlobalRef, object);
+    }
+
     /// Enters an object's monitor.
     pub(crate) fn enter(self, object: jobject) -> bool {
         jni!(self, MonitorEnter, object) == 0 && self.succeeded()
@@ -508,6 +513,30 @@ impl Jni {
             return None;
         }
         Some(jni!(self, GetLongField, object, field))
+    }
+
+    /// Where a field of a class is.
+    pub(crate) fn field(self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jfieldID> {
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        (self.succeeded() && !field.is_null()).then_some(field)
+    }
+
+    /// Sets a field that holds a long.
+    pub(crate) fn set_long(self, object: jobject, field: jfieldID, value: i64) {
+        jni!(self, SetLongField, object, field, value);
+    }
+
+    /// Sets a field that holds an int.
+    pub(crate) fn set_int(self, object: jobject, field: jfieldID, value: i32) {
+        jni!(self, SetIntField, object, field, value);
+    }
+
+    /// A new Java string; null if there is no memory for it.
+    pub(crate) fn string(self, text: &str) -> jobject {
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let string = jni!(self, NewStringUTF, text.as_ptr());
+        self.succeeded();
+        string
     }
 
     /// The text of a Java string.

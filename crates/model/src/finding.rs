@@ -21,7 +21,7 @@ pub enum Kind {
     Deadlock,
     /// A method of a concurrent object does not take effect at once.
     NonAtomicMethod,
-    /// Reported by a monitor that the user wrote.
+    /// Reported by a monitor that the user wrote, or a failure that depends on the schedule and that nothing else explains.
     Custom,
 }
 

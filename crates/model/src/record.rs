@@ -3,6 +3,8 @@
 //! Each watched JVM appends to a file of its own (`jvm-PID.jsonl`) in the run's folder, and flushes every
 //! line, so that a program that is killed or crashes leaves behind whatever was seen up to there.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -33,6 +35,9 @@ pub enum Record {
     End,
 }
 
+/// Why a run is out of control in which there were virtual threads.
+pub const VIRTUAL_THREADS: &str = "virtual threads are not controlled";
+
 /// How a controlled run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -49,10 +54,19 @@ pub struct Run {
     /// Where the run departed from the schedule that it was to follow.
     #[serde(default)]
     pub departure: Option<String>,
+    /// Whether time was made to pass for sleepers while others could run.
+    #[serde(default)]
+    pub is_hurried: bool,
     /// What went wrong in it.
     pub failures: Vec<Failure>,
     /// Acquires that could come in between two of an atomic block.
     pub pairs: Vec<Pair>,
+    /// Acquires by different threads that came in this order, and acquires that could come before a thread that was woken.
+    #[serde(default)]
+    pub orders: Vec<Pair>,
+    /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before, or waited.
+    #[serde(default)]
+    pub reached: BTreeMap<String, u64>,
     /// Atomic-set violations and races that other runs may show.
     #[serde(default)]
     pub goals: Vec<Goal>,

@@ -104,6 +104,9 @@ pub struct Settings {
     /// How threads are controlled; if there is nothing here they are only watched.
     #[serde(default)]
     pub control: Option<Control>,
+    /// Whether the program executes small parts of itself again and again under one schedule after the other, and says when.
+    #[serde(default)]
+    pub explore: bool,
     /// The folder for the records.
     pub folder: String,
 }
@@ -144,19 +147,43 @@ impl Steering {
     }
 }
 
-/// Two acquires of one lock that are looked for: one that comes in between, and the one inside of an atomic block that
-/// it comes before. Places are written `com.acme.Account.withdraw:12`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Two acquires of one lock that are looked for, in one of two ways. Places are written `com.acme.Account.withdraw:12`.
+///
+/// Either one acquire comes in between two others of an atomic block, `again` being the second of these. Or the two come in an
+/// order that they rarely have: `again`, where a thread waits or wakes another, only after `between`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pair {
-    /// The acquire inside of the block.
+    /// The acquire inside of the block, or the later one.
     pub again: String,
-    /// The one that comes in between.
+    /// The one that comes in between, or the earlier one.
     pub between: String,
+    /// Whether it is all about their order.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_order: bool,
+    /// The choices that a run makes first, because they led to the acquire before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Pair {
+    /// An acquire that is to come in between.
+    pub fn new(again: String, between: String) -> Self {
+        Self { again, between, ..Self::default() }
+    }
 }
 
 impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.again, self.between)
+        let between = if self.is_order { "//" } else { "/" };
+        write!(f, "{}{between}{}", self.again, self.between)?;
+        match &self.after {
+            Some(after) => write!(f, "@{after}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -175,14 +202,18 @@ impl std::error::Error for PairError {}
 impl FromStr for Pair {
     type Err = PairError;
 
-    /// Reads `AGAIN/BETWEEN`; no name in a JVM has a slash in it.
+    /// Reads `AGAIN/BETWEEN` or `LATER//EARLIER`, and perhaps `@CHOICES` after it; no name in a JVM has a slash in it.
     fn from_str(text: &str) -> Result<Self, PairError> {
-        match text.split_once('/') {
-            Some((again, between)) if !again.is_empty() && !between.is_empty() && !between.contains('/') => {
-                Ok(Pair { again: again.to_owned(), between: between.to_owned() })
-            }
-            _ => Err(PairError),
+        let (places, after) = match text.split_once('@') {
+            Some((places, after)) => (places, Some(after.to_owned())),
+            None => (text, None),
+        };
+        let (again, between) = places.split_once('/').ok_or(PairError)?;
+        let (between, is_order) = between.strip_prefix('/').map_or((between, false), |rest| (rest, true));
+        if again.is_empty() || between.is_empty() || between.contains('/') {
+            return Err(PairError);
         }
+        Ok(Pair { again: again.to_owned(), between: between.to_owned(), is_order, after })
     }
 }
 
@@ -305,5 +336,8 @@ mod tests {
         check("/a.B.c", None);
         check("a.B.c/", None);
         check("a/b/c", None);
+        check("a//b", Some(("a", "b")));
+        check("a/b@0*3 1", Some(("a", "b")));
+        check("a///b", None);
     }
 }

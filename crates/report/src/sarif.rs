@@ -73,7 +73,9 @@ fn rule(kind: Kind) -> Value {
         Kind::NonAtomicMethod => {
             "A method of a concurrent object gives results that no order of the calls explains."
         }
-        Kind::Custom => "A monitor that the user wrote reported this.",
+        Kind::Custom => {
+            "A monitor that the user wrote reported this, or something fails in some schedules only."
+        }
     };
     json!({
         "id": names::kind(kind),

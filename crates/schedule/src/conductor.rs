@@ -7,6 +7,7 @@
 //! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
 //! sleeps for real, and a time-out happens only when there is nothing else left to happen.
 
+mod activity;
 mod observed;
 
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
 };
+
+pub use activity::Activity;
 
 use crate::{
     monitor::Lock,
@@ -131,6 +134,8 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
+    /// Time was made to pass while others could run.
+    is_hurried: bool,
 }
 
 impl Conductor {
@@ -153,7 +158,35 @@ impl Conductor {
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
+            is_hurried: false,
         }
+    }
+
+    /// Forgets the execution so far, so that the same threads can be started again. Says whether the strategy knows another
+    /// execution.
+    pub fn repeat(&mut self) -> bool {
+        let goes_on = self.strategy.next_execution();
+        for thread in &mut self.threads {
+            thread.state = State::Announced;
+            thread.permit = false;
+            thread.wake = None;
+            thread.spin = (None, 0);
+            thread.held.clear();
+            thread.attempts = None;
+            thread.starter = None;
+            thread.aim = Aim::default();
+            thread.units = Units::default();
+        }
+        self.locks.clear();
+        self.clock = 0;
+        self.choices = 0;
+        self.executed = 0;
+        self.recording = Recording::default();
+        self.pattern = LockPattern::default();
+        self.trace.clear();
+        self.violations.clear();
+        self.running = None;
+        goes_on
     }
 
     /// A thread that will be started.
@@ -166,7 +199,7 @@ impl Conductor {
             permit: false,
             wake: None,
             calm: false,
-            target: Target::Neither,
+            target: Target::default(),
             aim: Aim::default(),
             got_with: Aim::default(),
             spin: (None, 0),
@@ -176,6 +209,11 @@ impl Conductor {
             units: Units::default(),
         });
         number
+    }
+
+    /// An announced thread begins when its turn comes. Who runs now is asked for by [`Conductor::retry`], once all are ready.
+    pub fn prepare(&mut self, thread: ThreadId) {
+        self.thread(thread).state = State::Stopped(Operation::Begin);
     }
 
     /// An announced thread has been started, by `parent` if that is under control. Says who runs now; if that is not the parent,
@@ -278,6 +316,12 @@ impl Conductor {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
+    }
+
+    /// A thread has given a lock back that perhaps another one had got.
+    pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
+        let owner = self.lock(lock).owner.unwrap_or(thread);
+        self.release(owner, lock);
     }
 
     /// A thread has entered a block.
@@ -481,6 +525,11 @@ impl Conductor {
         self.executed
     }
 
+    /// Whether time was made to pass while others could run: what a sleep or a time-out then leads to may never happen otherwise.
+    pub fn is_hurried(&self) -> bool {
+        self.is_hurried
+    }
+
     /// All choices so far.
     pub fn recording(&self) -> &Recording {
         &self.recording
@@ -555,7 +604,7 @@ impl Conductor {
                 step: self.choices,
             };
             match self.strategy.choose(&view, &mut self.random) {
-                Choice::Sleepers if self.pass_time(true) => {}
+                Choice::Sleepers if self.pass_time(true) => self.is_hurried |= !yields,
                 Choice::Sleepers => {
                     let first = self.candidates[0];
                     return self.chosen(first.thread, first.operation);
@@ -694,7 +743,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock, Aim::default());
+                self.strategy.acquired(thread, lock, Target::default(), Aim::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -741,8 +790,8 @@ impl Conductor {
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
         self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        let aim = self.thread(thread).got_with;
-        self.strategy.acquired(thread, lock, aim);
+        let (target, aim) = (self.thread(thread).target, self.thread(thread).got_with);
+        self.strategy.acquired(thread, lock, target, aim);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {

@@ -4,17 +4,17 @@ use fissure_model::ids::ThreadId;
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::Decision,
+    conductor::{Activity, Decision},
     operation::Wake,
     recording::Recording,
     simulation::{
         Does::{
-            self, Acquire, AcquireAgain, AcquireBetween, Await, Enter, Exit, Interrupt, Notify, NotifyAll,
-            Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
+            self, Acquire, AcquireAgain, AcquireBetween, AcquireEarlier, AcquireLater, Await, Enter, Exit,
+            Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
         },
         Result, simulate,
     },
-    strategy::{AtomFuzzer, Orderly, Replay, Strategy, Uniform},
+    strategy::{AtomFuzzer, Guided, Orderly, Replay, Strategy, Uniform},
     stuck::WaitsFor,
 };
 
@@ -253,6 +253,19 @@ fn holding_back_closes_circles_of_locks() {
 }
 
 #[test]
+fn who_asks_is_told_what_threads_do() {
+    let check = |threads: &[&[Does]], expected: &[Activity]| {
+        let result = simulate(threads, Box::new(Orderly), 1);
+        let told = |thread: usize| result.conductor.activity(ThreadId(thread as u32));
+        assert_eq!((0..threads.len()).map(told).collect::<Vec<_>>(), expected);
+    };
+    check(&[&[Acquire(0, 1), Wait(0)], &[Park], &[]], &[Activity::Waits, Activity::Waits, Activity::Ended]);
+    let keeps = [Acquire(0, 1), Park];
+    let wants = [Sleep(1_000), Acquire(0, 2), Release(0)];
+    check(&[&keeps, &wants], &[Activity::Waits, Activity::Blocked]);
+}
+
+#[test]
 fn who_yields_lets_others_go_first() {
     check_end(&[&[Await(1)], &[Acquire(0, 1), Release(0), Yield, Sleep(1_000_000)]], Decision::Over);
 }
@@ -269,6 +282,44 @@ fn recordings_replay_and_say_where_they_do_not_fit() {
     let other = simulate(&slices(&threads), Box::new(Replay::new(&wrong)), 99);
     let departure = other.conductor.strategy().departure().unwrap();
     assert_eq!((departure.choice, departure.recorded), (2, Some(ThreadId(5))));
+    let longer: Recording = format!("{recording} 1 0").parse().unwrap();
+    let short = simulate(&slices(&threads), Box::new(Replay::new(&longer)), 99);
+    let departure = short.conductor.strategy().departure().unwrap();
+    assert!(departure.is_short && departure.recorded == Some(ThreadId(1)), "{departure}");
+    assert_eq!(departure.choice, original.conductor.choices() + 1);
+}
+
+#[test]
+fn a_beginning_leads_where_it_led_before() {
+    let threads = figure_2();
+    let original = simulate(&slices(&threads), Box::new(Uniform), 5);
+    let recording = original.conductor.recording();
+    let first: Vec<ThreadId> = recording.choices().take(4).collect();
+    let text: Vec<String> = first.iter().map(|thread| thread.0.to_string()).collect();
+    let beginning: Recording = text.join(" ").parse().unwrap();
+    for seed in 0..20 {
+        let guided = simulate(&slices(&threads), Box::new(Guided::new(&beginning, uniform())), seed);
+        let choices: Vec<ThreadId> = guided.conductor.recording().choices().take(4).collect();
+        assert_eq!(choices, first, "seed {seed}");
+        assert_eq!(guided.end, Decision::Over);
+    }
+}
+
+#[test]
+fn orders_are_turned_round() {
+    let ends = |threads: &[&[Does]], expected| {
+        let end = |seed| simulate(threads, Box::new(AtomFuzzer::new(ALWAYS)), seed).end;
+        (0..200).filter(|seed| end(*seed) == expected).count()
+    };
+    // The notification gets lost if it comes first.
+    let waiter = |acquire: Does| [Sleep(1), acquire, Wait(0), Release(0)];
+    let notifier = |acquire: Does| [Sleep(2), acquire, Notify(0), Release(0)];
+    assert_eq!(ends(&[&waiter(AcquireLater(0, 1)), &notifier(AcquireEarlier(0, 2))], Decision::Stuck), 200);
+    assert_eq!(ends(&[&waiter(AcquireEarlier(0, 1)), &notifier(AcquireLater(0, 2))], Decision::Over), 200);
+    // An order that is not possible keeps nobody for ever.
+    let first = [AcquireLater(0, 1), Release(0), Unpark(1)];
+    let second = [Park, AcquireEarlier(0, 2), Release(0)];
+    assert_eq!(ends(&[&first, &second], Decision::Over), 200);
 }
 
 /// Threads that take and give back locks properly nested, wait for a bounded time, notify and sleep.

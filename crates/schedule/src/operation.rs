@@ -79,6 +79,14 @@ impl Operation {
         }
     }
 
+    /// The lock that the thread has once the operation is done, be it again after it waited.
+    pub fn enters(&self) -> Option<LockId> {
+        match *self {
+            Operation::Resume { lock, .. } => Some(lock),
+            _ => self.acquires(),
+        }
+    }
+
     /// Where in the code.
     pub fn site(&self) -> Option<SiteId> {
         match *self {

@@ -2,19 +2,23 @@
 
 mod assetfuzzer;
 mod atomfuzzer;
+mod guided;
 mod orderly;
+mod preemptions;
 mod racefuzzer;
 mod replay;
 mod uniform;
 
 pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
+pub use guided::Guided;
 pub use orderly::Orderly;
+pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::ids::{LockId, ThreadId};
 
 use crate::{operation::Operation, random::Random};
 
@@ -52,12 +56,6 @@ pub struct Aim {
     pub place: u64,
     /// The execution of a unit, as a number.
     pub unit: u64,
-}
-
-impl Candidate {
-    pub(crate) fn acquires(&self) -> Option<(LockId, SiteId)> {
-        Some((self.operation.acquires()?, self.operation.site()?))
-    }
 }
 
 /// What a strategy sees when it chooses.
@@ -101,17 +99,27 @@ pub trait Strategy: Send {
     }
 
     /// A thread has got a lock that it did not hold, by an operation that was this to what is looked for.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _aim: Aim) {}
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _aim: Aim) {}
 
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
 
-    /// A thread executes an operation.
+    /// A thread executes an operation, whether it was chosen for that or was alone.
     fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: Aim) {}
 
     /// How often threads had to be let go because nobody else could run.
     fn thrashings(&self) -> u64 {
         0
+    }
+
+    /// An execution is over. Says whether there is another one to come, of the same program from its beginning.
+    fn next_execution(&mut self) -> bool {
+        false
+    }
+
+    /// How far a search through many executions is, if the strategy is one.
+    fn explored(&self) -> Option<Explored> {
+        None
     }
 
     /// Where the execution departed from a recording, if the strategy follows one.

@@ -54,11 +54,12 @@ struct Kernel {
     operations: u64,
 }
 
-/// A program and what its header promises: kinds and subjects.
+/// A program, what its header promises (kinds and subjects), and the options that it asks for.
 #[derive(Debug)]
 struct Program {
     class: String,
     promised: Vec<(String, String)>,
+    options: Vec<String>,
 }
 
 /// What a hunt came to.
@@ -124,14 +125,24 @@ fn programs() -> Result<Vec<Program>> {
 fn read_program(file: &Path) -> Result<Program> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let class = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Program { class, promised: promised(&text) })
+    Ok(Program { class, promised: promised(&text), options: options(&text) })
+}
+
+/// What the lines of a header say that begin with `fissure:`.
+fn directives(text: &str) -> impl Iterator<Item = &str> {
+    let header = text.lines().take_while(|line| line.starts_with("//"));
+    header.filter_map(|line| line.strip_prefix("// fissure: "))
+}
+
+/// The options that a header asks for.
+fn options(text: &str) -> Vec<String> {
+    let options = directives(text).filter_map(|directive| directive.strip_prefix("hunt "));
+    options.flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
 /// The findings that a header promises.
 fn promised(text: &str) -> Vec<(String, String)> {
-    let header = text.lines().take_while(|line| line.starts_with("//"));
-    let directives = header.filter_map(|line| line.strip_prefix("// fissure: "));
-    directives
+    directives(text)
         .filter_map(|directive| match directive.split_whitespace().collect::<Vec<_>>()[..] {
             ["must-be-bug" | "must-confirm", kind, subject] => Some((kind.to_owned(), subject.to_owned())),
             _ => None,
@@ -180,7 +191,7 @@ impl Bench {
     fn hunt(&self, program: &Program, options: &[&str]) -> Result<Catch> {
         let report = self.hunt_classes.join("report.json");
         let mut command = Command::new(&self.fissure);
-        command.args(["hunt", "--runs", &self.options.runs.to_string()]).args(options);
+        command.args(["hunt", "--runs", &self.options.runs.to_string()]).args(options).args(&program.options);
         command.arg("--json").arg(&report).arg("--").arg(self.java());
         command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
         let output =
@@ -294,8 +305,10 @@ mod tests {
 
     #[test]
     fn headers_promise() {
-        let text = "// Words.\n// fissure: must-be-bug deadlock A.b\n// fissure: must-warn deadlock A.c\n\nclass A {}";
+        let text = "// Words.\n// fissure: must-be-bug deadlock A.b\n// fissure: must-warn deadlock A.c\n\
+                    // fissure: hunt --atomic A.b\n\nclass A {}";
         assert_eq!(promised(text), [("deadlock".to_owned(), "A.b".to_owned())]);
+        assert_eq!(options(text), ["--atomic", "A.b"]);
     }
 
     fn check(status: &str, subject: &str, probability: f64, surprises: usize) {

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use fissure_model::{
-    finding::{Consequence, Frame},
+    finding::{Consequence, Finding, Frame, Kind, Site, Status, fingerprint},
     record::{Failure, RunEnd},
 };
 use fissure_report::Exit;
 
 use super::run::Outcome;
+
+/// Where the names of classes begin that are never the program's own.
+const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 
 /// How many control runs there are.
 pub(crate) const CONTROL_RUNS: u64 = 10;
@@ -63,12 +66,7 @@ impl Baseline {
             .filter(|failure| !self.knows_failure(failure))
             .collect();
         if let Some(failure) = news.iter().find(|failure| failure.after.iter().any(|id| id == violation)) {
-            return Some(Consequence {
-                exception: failure.exception.clone(),
-                message: failure.message.clone(),
-                thread: failure.thread.clone(),
-                stack: failure.stack.clone(),
-            });
+            return Some(consequence_of(failure));
         }
         if let Some(consequence) = self.new_end(outcome.end()) {
             return Some(consequence);
@@ -88,6 +86,13 @@ impl Baseline {
         }
     }
 
+    /// Whether anything went wrong in a run that never does without interference.
+    pub(crate) fn is_news(&self, outcome: &Outcome) -> bool {
+        let mut failures = outcome.accounts().flat_map(|run| &run.failures);
+        self.is_known
+            && (self.new_end(outcome.end()).is_some() || failures.any(|failure| !self.knows_failure(failure)))
+    }
+
     /// That threads are stuck, if they never are without interference.
     pub(crate) fn new_end(&self, end: RunEnd) -> Option<Consequence> {
         if !self.is_known || self.has_end(end) {
@@ -100,6 +105,34 @@ impl Baseline {
         };
         let message = format!("{message}; without interference they never did");
         Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
+    }
+
+    /// A failure as a finding of its own, if it never comes without interference.
+    pub(crate) fn unexplained(&self, failure: &Failure) -> Option<Finding> {
+        if !self.is_known || self.knows_failure(failure) {
+            return None;
+        }
+        // What the library throws is the doing of whoever called it.
+        let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
+        let frame = failure.stack.iter().find(is_own).or(failure.stack.first())?;
+        let subject = format!("{}.{}", frame.class, frame.method);
+        let site = Site {
+            role: "failed".to_owned(),
+            thread: failure.thread.clone(),
+            class: frame.class.clone(),
+            method: frame.method.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            stack: failure.stack.clone(),
+            locks: Vec::new(),
+        };
+        Some(Finding {
+            id: fingerprint(&["failure", &failure.exception, &subject]),
+            sites: vec![site],
+            reason: Some("fails in some schedules, and never without interference".to_owned()),
+            consequence: Some(consequence_of(failure)),
+            ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
+        })
     }
 
     /// Whether the same goes wrong without interference.
@@ -116,6 +149,15 @@ impl Baseline {
             [] => "without interference it never ended by itself".to_owned(),
             exits => format!("without interference with {}", exits.join(" or ")),
         }
+    }
+}
+
+fn consequence_of(failure: &Failure) -> Consequence {
+    Consequence {
+        exception: failure.exception.clone(),
+        message: failure.message.clone(),
+        thread: failure.thread.clone(),
+        stack: failure.stack.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fissure_model::{
     coverage::Coverage,
     finding::Frame,
-    record::{Failure, RunEnd},
+    record::{Failure, RunEnd, VIRTUAL_THREADS},
 };
 use fissure_report::Exit;
 
@@ -17,6 +17,11 @@ use super::{
 
 /// How many seeds a sentence names.
 const NAMED: usize = 5;
+
+/// What it means that a program has virtual threads.
+pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual threads, which are not controlled yet: what \
+     they did was neither steered nor looked at. Let it use platform threads (an executor made by \
+     Executors.newCachedThreadPool, Thread.ofPlatform), or watch it with `fissure detect`";
 
 /// What is kept of the runs.
 #[derive(Debug, Default)]
@@ -87,6 +92,11 @@ impl Chronicle {
         }
     }
 
+    /// Whether there were virtual threads.
+    pub(crate) fn has_virtual_threads(&self) -> bool {
+        self.uncontrolled.contains_key(VIRTUAL_THREADS)
+    }
+
     /// The sentences. `limits` are the time limit in seconds and the most steps.
     pub(crate) fn tell(&self, limits: (u64, u64)) -> Vec<String> {
         let (seconds, steps) = limits;
@@ -131,6 +141,10 @@ impl Chronicle {
         });
         say(&self.unreadable, &|seeds| format!("some of the records could not be read: {seeds}"));
         for (reason, seeds) in &self.uncontrolled {
+            if reason == VIRTUAL_THREADS {
+                say(seeds, &|seeds| format!("{UNCONTROLLED_VIRTUAL_THREADS}: {seeds}"));
+                continue;
+            }
             say(seeds, &|seeds| {
                 format!("these runs may go otherwise in a replay, because {reason}: {seeds}")
             });

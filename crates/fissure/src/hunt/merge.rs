@@ -32,6 +32,17 @@ struct Entry {
     hits: Vec<Hit>,
     /// In how many runs it was seen to be possible, or made to happen.
     seen: u64,
+    /// A shorter schedule than that of the first run, which makes it happen as well.
+    shorter: Option<String>,
+}
+
+/// A finding and the run that shows it best.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) id: String,
+    pub(crate) seed: u64,
+    pub(crate) schedule: String,
+    rank: Rank,
 }
 
 /// How well a run shows a finding; the greatest is best.
@@ -60,7 +71,9 @@ impl Merged {
     pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
         let mut seen: Vec<&str> = Vec::new();
-        for (jvm, finding) in found(outcome, baseline) {
+        let failures = failures(outcome, baseline);
+        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
+        for (jvm, finding) in found(outcome, baseline).chain(unexplained) {
             let (status, consequence) = grade(outcome, finding, baseline);
             let rank = (status, is_replayable);
             let story = || Finding { status, consequence, ..finding.clone() };
@@ -74,7 +87,7 @@ impl Merged {
                     entry
                 }
                 None => {
-                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0 };
+                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0, shorter: None };
                     self.findings.entry(finding.id.clone()).or_insert(entry)
                 }
             };
@@ -94,6 +107,46 @@ impl Merged {
         }
     }
 
+    /// The findings that can be replayed, the surest first.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let best = |(id, entry): (&String, &Entry)| {
+            let first = entry.hits.iter().min_by_key(|hit| Reverse(hit.rank))?;
+            let shown = Shown {
+                id: id.clone(),
+                seed: first.seed,
+                schedule: first.schedule.clone(),
+                rank: first.rank,
+            };
+            (first.rank.1 && first.rank == entry.rank && !first.schedule.is_empty()).then_some(shown)
+        };
+        let mut shown: Vec<Shown> = self.findings.iter().filter_map(best).collect();
+        shown.sort_by_key(|shown| Reverse(shown.rank));
+        shown
+    }
+
+    /// Whether a run shows a finding as well as the run that shows it best.
+    pub(crate) fn shows_as_well(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> bool {
+        self.story_in(outcome, shown, baseline).is_some_and(|story| story.status >= shown.rank.0)
+    }
+
+    /// Tells a finding as a run with a shorter schedule shows it.
+    pub(crate) fn retell(&mut self, outcome: &Outcome, shown: &Shown, schedule: &str, baseline: &Baseline) {
+        let story = self.story_in(outcome, shown, baseline);
+        if let (Some(entry), Some(story)) = (self.findings.get_mut(&shown.id), story) {
+            entry.story = story;
+            entry.shorter = Some(schedule.to_owned());
+        }
+    }
+
+    fn story_in(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> Option<Finding> {
+        let failures = failures(outcome, baseline);
+        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
+        let mut all = found(outcome, baseline).chain(unexplained);
+        let (_, finding) = all.find(|(_, finding)| finding.id == shown.id)?;
+        let (status, consequence) = grade(outcome, finding, baseline);
+        Some(Finding { status, consequence, ..finding.clone() })
+    }
+
     /// Everything that was found in so many runs, told by a strategy.
     pub(crate) fn finish(self, strategy: &str, runs: u64) -> Vec<(Finding, Tally)> {
         let finish = |mut entry: Entry| {
@@ -101,6 +154,9 @@ impl Merged {
             // The best run comes first, for it is the one that is told; equals stay in their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);
+            if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), entry.shorter.take()) {
+                first.schedule = shorter;
+            }
             let targets: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
             let finding = Finding {
                 analysis: strategy.to_owned(),
@@ -119,7 +175,8 @@ impl Merged {
 
 /// Whether a run shows a bug.
 pub(crate) fn shows_bug(outcome: &Outcome, baseline: &Baseline) -> bool {
-    found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
+    !failures(outcome, baseline).is_empty()
+        || found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
 }
 
 /// What a run found. A program that gets stuck without interference as well does so by itself.
@@ -132,12 +189,29 @@ fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item
     })
 }
 
+/// Exceptions that nobody caught, that never come without interference, and that no violation went before. Where time was made to
+/// pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
+    let mut found: Vec<(&Jvm, Finding)> = Vec::new();
+    for jvm in &outcome.jvms {
+        let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
+        for failure in run.failures.iter().filter(|failure| failure.after.iter().all(String::is_empty)) {
+            let Some(finding) = baseline.unexplained(failure) else { continue };
+            if found.iter().all(|(_, known)| known.id != finding.id) {
+                found.push((jvm, finding));
+            }
+        }
+    }
+    found
+}
+
 /// How sure a finding is, seen from one run.
 fn grade(outcome: &Outcome, finding: &Finding, baseline: &Baseline) -> (Status, Option<Consequence>) {
     if finding.status == Status::Warning {
         return (Status::Warning, None);
     }
     let consequence = match finding.kind {
+        Kind::Custom => return (finding.status, finding.consequence.clone()),
         Kind::Deadlock => baseline.new_end(outcome.end()),
         _ => baseline.consequence(outcome, &finding.id),
     };

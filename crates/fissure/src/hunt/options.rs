@@ -59,6 +59,10 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
+    /// Leave the schedules that are shown as they were found; otherwise a few more runs make them shorter.
+    #[arg(long)]
+    pub(crate) no_minimise: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
@@ -68,7 +72,7 @@ pub(crate) struct HuntArguments {
 }
 
 /// What decides how a run goes, beside its seed and its target.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SteeringArguments {
     /// Find out first, from the class files, which fields only one thread can ever touch, and do not interrupt threads there.
     /// COMMAND must be `java` itself.
@@ -225,6 +229,30 @@ impl SteeringArguments {
         }
     }
 
+    /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
+    /// understood are those of another version and change nothing.
+    pub(crate) fn with_defaults(&self, words: &[String]) -> Self {
+        let mut merged = self.clone();
+        // The one option without a value comes last.
+        merged.is_static |= words.last().is_some_and(|word| word == "--static");
+        for pair in words.chunks(2) {
+            let [option, value] = pair else { break };
+            let is_random = self.strategy.contains(&StrategyName::Random);
+            match option.as_str() {
+                "--strategy" if value == Steering::Random.name() && !is_random => {
+                    merged.strategy = vec![StrategyName::Random];
+                }
+                "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
+                "--points" if value == "volatiles" => merged.points = Points::Volatiles,
+                "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
+                "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
+                "--scope" if self.scope.is_empty() => merged.scope.extend(value.parse::<Pattern>()),
+                _ => {}
+            }
+        }
+        merged
+    }
+
     /// The options that a replay must repeat, word by word. Of several strategies each finding names its own.
     pub(crate) fn words(&self, strategies: &[Steering]) -> Vec<String> {
         let mut words = Vec::new();
@@ -245,6 +273,9 @@ impl SteeringArguments {
         }
         if self.steps != STEPS {
             add("--steps", self.steps.to_string());
+        }
+        for pattern in &self.atomic {
+            add("--atomic", pattern.to_string());
         }
         for pattern in &self.scope {
             add("--scope", pattern.to_string());
@@ -337,16 +368,16 @@ mod tests {
     fn what_a_replay_must_repeat_is_what_was_chosen() {
         assert!(arguments().words(&[Steering::Atomfuzzer]).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let chosen = SteeringArguments {
-            pause: 500_000,
-            points: Points::Volatiles,
-            steps: 9,
-            scope,
-            is_static: true,
-            ..arguments()
-        };
-        let words =
-            "--strategy random --pause 0.5 --points volatiles --steps 9 --scope a.B --scope c..* --static";
-        assert_eq!(chosen.words(&[Steering::Random]).join(" "), words);
+        let chosen =
+            SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
+        let atomic = vec!["a.B.m".parse().unwrap()];
+        let chosen = SteeringArguments { atomic, is_static: true, ..chosen };
+        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --static";
+        let words = chosen.words(&[Steering::Random]);
+        assert_eq!(words.join(" "), text);
+        let read = arguments().with_defaults(&words);
+        assert_eq!(read.words(&[read.strategy().unwrap()]), words);
+        let other = SteeringArguments { steps: 3, ..arguments() }.with_defaults(&words);
+        assert_eq!(other.steps, 3);
     }
 }

@@ -143,6 +143,7 @@ impl Program<'_> {
 
     fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
         let settings = Settings {
+            explore: false,
             analysis: Analysis::Racer,
             races: false,
             atomizer: Some(AtomizerSettings { atomic: self.atomic.to_vec(), without: Vec::new() }),

@@ -1,6 +1,9 @@
 //! What runs learn from each other: which acquires could come in between two others, and which of these pairs the next runs
 //! look for.
 //!
+//! Beside these pairs there are orders: if one thread acquires a lock only ever after another has, a run is made to turn that round, for
+//! a notification may get lost that way, or a lock be kept by somebody who waits.
+//!
 //! Runs go in rounds. What a round learned counts from the next one on, so that what a run looks for depends on the runs of
 //! earlier rounds only, however many go on at the same time.
 
@@ -9,67 +12,259 @@ use std::collections::{BTreeMap, BTreeSet};
 use fissure_model::{
     finding::{Finding, Kind, Site, Status},
     goal::Goal,
+    record::Run,
     settings::Pair,
 };
 
 use super::run::Outcome;
 
-/// How many runs there are in a round.
-pub(crate) const ROUND: u64 = 16;
+/// How many runs there are in a round. The first ones are shorter, for there is most to learn from them.
+const ROUND: u64 = 16;
+const FIRST_ROUNDS: [u64; 3] = [4, 4, 8];
 /// After so many runs that looked for an acquire in vain, others come first.
 const PATIENCE: u64 = 8;
+/// How often an order of two acquires is looked for that nothing came of.
+const ORDER_PATIENCE: u64 = 2;
+/// How many ways to a thread that waits are kept, each of which is tried.
+const WAYS: usize = 3;
+/// Beginnings of schedules that are longer than this, as text, are not kept.
+const LONGEST_BEGINNING: usize = 4_000;
+
+/// How many runs are in the round that begins after so many.
+pub(crate) fn round(after: u64) -> u64 {
+    let mut begins = 0;
+    for runs in FIRST_ROUNDS {
+        if after <= begins {
+            return runs;
+        }
+        begins += runs;
+    }
+    ROUND
+}
 
 /// What is known so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
-    /// The pairs, with the number of runs that looked for them.
-    pairs: BTreeMap<Pair, u64>,
-    /// The acquires inside of blocks that others did come in before.
-    confirmed: BTreeSet<String>,
+    /// The pairs, with what became of the runs that looked for them.
+    pairs: BTreeMap<Pair, Attempts>,
+    /// Orders of acquires that were never seen, and acquires before threads that were woken, in the same way.
+    orders: BTreeMap<Pair, Attempts>,
+    /// Orders that were seen.
+    seen: BTreeSet<Pair>,
+    /// The acquires inside of blocks that others did come in before, with a beginning of a run that leads there.
+    confirmed: BTreeMap<String, Option<String>>,
+    /// Beginnings of runs that lead to a thread that waits, by the place where it does.
+    waits: BTreeMap<String, Vec<String>>,
+}
+
+/// What became of the runs that looked for something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Attempts {
+    tried: u64,
+    /// Those that made it happen, or in which something went wrong that otherwise does not.
+    hits: u64,
+}
+
+impl Attempts {
+    /// Whether looking for it nearly always made it happen, so that this was not by chance.
+    fn is_reliable(self) -> bool {
+        self.hits > 0 && 4 * self.hits >= 3 * self.tried
+    }
 }
 
 impl Targets {
-    /// Takes note of what a run saw to be possible, and of what it made happen.
-    pub(crate) fn learn(&mut self, outcome: &Outcome) {
-        for pair in outcome.accounts().flat_map(|run| &run.pairs) {
-            self.pairs.entry(pair.clone()).or_default();
+    /// Takes note of what a run saw to be possible, and of what it made happen. In a bad run something went wrong that does not
+    /// without interference.
+    pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+        for run in outcome.accounts() {
+            for pair in &run.pairs {
+                self.pairs.entry(pair.clone()).or_default();
+            }
+            for order in &run.orders {
+                if order.is_order {
+                    self.seen.insert(order.clone());
+                    let (again, between) = (order.between.clone(), order.again.clone());
+                    self.orders.entry(Pair { is_order: true, ..Pair::new(again, between) }).or_default();
+                } else {
+                    self.orders.entry(order.clone()).or_default();
+                }
+            }
         }
-        for finding in outcome.jvms.iter().flat_map(|jvm| &jvm.findings) {
-            if finding.kind == Kind::AtomicityViolation && finding.status > Status::Warning {
-                self.confirmed.extend(reacquired(finding).map(place));
+        let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+        for run in outcome.accounts().filter(|_| is_replayable) {
+            for place in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.again) {
+                let ways = self.waits.entry(place.clone()).or_default();
+                let way = beginning(run, place).filter(|way| ways.len() < WAYS && !ways.contains(way));
+                ways.extend(way);
+            }
+        }
+        let mut confirmed = BTreeSet::new();
+        for jvm in &outcome.jvms {
+            for finding in &jvm.findings {
+                if finding.kind == Kind::AtomicityViolation && finding.status > Status::Warning {
+                    confirmed.extend(reacquired(finding).map(place));
+                }
+            }
+            for again in &confirmed {
+                let beginning =
+                    jvm.run.as_ref().filter(|_| is_replayable).and_then(|run| beginning(run, again));
+                let known = self.confirmed.entry(again.clone()).or_default();
+                if known.is_none() {
+                    *known = beginning;
+                }
             }
         }
         if let Some(Goal::Pair(target)) = &outcome.target {
-            *self.pairs.entry(target.clone()).or_default() += 1;
+            let target = Pair { after: None, ..target.clone() };
+            let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.again);
+            let known = if self.pairs.contains_key(&target) { &mut self.pairs } else { &mut self.orders };
+            let attempts = known.entry(target).or_default();
+            attempts.tried += 1;
+            attempts.hits += u64::from(is_hit);
         }
     }
 
-    /// What the next runs look for: every acquire inside of a block in turn, each time with another one that could come in
-    /// between. Those that were looked for in vain come last.
+    /// What the next runs look for: every acquire inside of a block in turn, each time with the one that came in between most
+    /// surely, or was looked for least. Those that were looked for in vain come last. Orders that no run had are looked for by
+    /// every fourth run, as long as nothing was made to happen, and by one of a round after that.
     pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Pair>> {
-        let mut tried = self.pairs.clone();
-        let mut tried_again: BTreeMap<&str, u64> = BTreeMap::new();
-        for (pair, count) in &self.pairs {
-            *tried_again.entry(&pair.again).or_default() += count;
-        }
-        let mut chosen = Vec::new();
-        for _ in 0..runs {
-            let rank = |pair: &Pair| {
-                let attempts = tried_again[pair.again.as_str()];
-                let in_vain = attempts >= PATIENCE && !self.confirmed.contains(&pair.again);
-                (in_vain, attempts, tried[pair])
+        let mut plan = Plan::new(self);
+        let is_proved = !self.confirmed.is_empty()
+            || self.pairs.values().chain(self.orders.values()).any(|attempts| attempts.hits > 0);
+        let choose = |run: u64| {
+            let is_for_orders = if is_proved { run == ROUND / 2 } else { run % 4 == 3 };
+            let order = || plan.open_order();
+            let chosen = match is_for_orders {
+                true => order().or_else(|| plan.next_pair()),
+                false => plan.next_pair().or_else(order),
             };
-            // Of equals the first in their own order is taken.
-            let Some(best) = self.pairs.keys().min_by_key(|pair| rank(pair)) else {
-                chosen.push(None);
-                continue;
-            };
-            *tried.entry(best.clone()).or_default() += 1;
-            *tried_again.entry(&best.again).or_default() += 1;
-            chosen.push(Some(best.clone()));
-        }
-        chosen
+            // Where nothing is left, some runs go by chance alone.
+            let chosen = chosen.or_else(|| match run % 4 {
+                0 => plan.any_pair(),
+                _ => plan.any_order().or_else(|| plan.any_pair()),
+            });
+            let chosen =
+                chosen.map(|pair| Pair { after: self.beginning_for(pair, plan.tried(pair)), ..pair.clone() });
+            if let Some(pair) = &chosen {
+                plan.note(pair);
+            }
+            chosen
+        };
+        (0..runs).map(choose).collect()
     }
+
+    /// Where looking for a pair failed though it was made to happen before, the run begins as that one did. To meet a thread that
+    /// waits, it begins like one of those that had one.
+    fn beginning_for(&self, pair: &Pair, tried: u64) -> Option<String> {
+        if let Some(attempts) = self.pairs.get(pair) {
+            let has_missed = attempts.hits < attempts.tried;
+            return self.confirmed.get(&pair.again).cloned().flatten().filter(|_| has_missed);
+        }
+        let ways = self.waits.get(&pair.again).filter(|ways| !pair.is_order && !ways.is_empty())?;
+        ways.get(tried as usize % ways.len()).cloned()
+    }
+
+    /// Whether looking for something made it happen, or broke something.
+    fn is_proved(&self, pair: &Pair) -> bool {
+        let known = self.pairs.get(pair).or_else(|| self.orders.get(pair));
+        known.is_some_and(|attempts| attempts.hits > 0)
+            || self.pairs.contains_key(pair) && self.confirmed.contains_key(&pair.again)
+    }
+}
+
+/// What the runs of one round look for.
+struct Plan<'a> {
+    targets: &'a Targets,
+    /// How often each was looked for, the runs of this round included.
+    tried: BTreeMap<Pair, u64>,
+    /// The same for all pairs with one acquire inside of a block.
+    tried_again: BTreeMap<String, u64>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(targets: &'a Targets) -> Self {
+        let all = targets.pairs.iter().chain(&targets.orders);
+        let tried = all.map(|(pair, attempts)| (pair.clone(), attempts.tried)).collect();
+        let mut tried_again: BTreeMap<String, u64> = BTreeMap::new();
+        for (pair, attempts) in targets.pairs.iter().chain(&targets.orders) {
+            *tried_again.entry(pair.again.clone()).or_default() += attempts.tried;
+        }
+        Self { targets, tried, tried_again }
+    }
+
+    fn note(&mut self, pair: &Pair) {
+        *self.tried.entry(Pair { after: None, ..pair.clone() }).or_default() += 1;
+        *self.tried_again.entry(pair.again.clone()).or_default() += 1;
+    }
+
+    fn tried(&self, pair: &Pair) -> u64 {
+        self.tried.get(pair).copied().unwrap_or_default()
+    }
+
+    fn tried_again(&self, pair: &Pair) -> u64 {
+        self.tried_again.get(&pair.again).copied().unwrap_or_default()
+    }
+
+    /// The pair whose turn it is, among those that are not looked for in vain, and orders that broke something.
+    fn next_pair(&self) -> Option<&'a Pair> {
+        let is_open = |pair: &&Pair| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
+        let bad_orders = self.targets.orders.iter().filter(|(_, attempts)| attempts.is_reliable());
+        let bad_orders = bad_orders.map(|(order, _)| order);
+        let pairs = self.targets.pairs.keys().filter(is_open).chain(bad_orders);
+        let rank = |pair: &&Pair| {
+            let known = self.targets.pairs.get(*pair).or_else(|| self.targets.orders.get(*pair));
+            let missed = known.map_or(0, |attempts| attempts.tried - attempts.hits);
+            (self.tried_again(pair), missed, self.tried(pair))
+        };
+        // Of equals the first in their own order is taken.
+        pairs.min_by_key(rank)
+    }
+
+    /// An order that no run had, or a thread to interfere with that was woken, as long as it was not tried enough.
+    fn open_order(&self) -> Option<&'a Pair> {
+        let is_open = |order: &&Pair| match order.is_order {
+            true => self.tried(order) < ORDER_PATIENCE && !self.targets.seen.contains(*order),
+            false => self.tried(order) < WAYS as u64,
+        };
+        let rank = |order: &&Pair| (self.tried(order), !order.is_order);
+        self.targets.orders.keys().filter(is_open).min_by_key(rank)
+    }
+
+    fn any_pair(&self) -> Option<&'a Pair> {
+        self.targets.pairs.keys().min_by_key(|pair| (self.tried_again(pair), self.tried(pair)))
+    }
+
+    /// An order that broke something now and then, or one that no run had.
+    fn any_order(&self) -> Option<&'a Pair> {
+        let bad = self.targets.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
+        if let Some((order, _)) =
+            bad.max_by_key(|(_, attempts)| attempts.hits * 1_000 / attempts.tried.max(1))
+        {
+            return Some(order);
+        }
+        let unseen =
+            self.targets.orders.keys().filter(|order| order.is_order && !self.targets.seen.contains(*order));
+        unseen.min_by_key(|order| self.tried(order))
+    }
+}
+
+/// The choices of a run up to where a thread stood before an acquire that others then came in before.
+fn beginning(run: &Run, again: &str) -> Option<String> {
+    let choices = *run.reached.get(again)?;
+    let mut left = choices;
+    let mut parts = Vec::new();
+    for part in run.schedule.split_ascii_whitespace() {
+        let (thread, times) = part.split_once('*').unwrap_or((part, "1"));
+        let times = times.parse::<u64>().ok()?.min(left);
+        left -= times;
+        match times {
+            0 => break,
+            1 => parts.push(thread.to_owned()),
+            times => parts.push(format!("{thread}*{times}")),
+        }
+    }
+    let text = parts.join(" ");
+    (!text.is_empty() && text.len() <= LONGEST_BEGINNING).then_some(text)
 }
 
 /// The acquire of a block that others came in before, or could.
@@ -102,7 +297,7 @@ mod tests {
     fn learned(sketches: &[Sketch]) -> Targets {
         let mut targets = Targets::default();
         for sketch in sketches {
-            targets.learn(&sketch.outcome());
+            targets.learn(&sketch.outcome(), false);
         }
         targets
     }
@@ -113,7 +308,46 @@ mod tests {
         let targets = learned(&[Sketch { pairs: &["b/x", "a/x", "a/y"], ..Sketch::default() }]);
         check(&targets, 5, &["a/x", "b/x", "a/y", "b/x", "a/x"]);
         let tried = Sketch { pairs: &["b/x", "a/x"], target: Some("a/x"), ..Sketch::default() };
-        check(&learned(&[tried]), 2, &["b/x", "a/x"]);
+        check(&learned(&[tried]), 3, &["b/x", "b/x", "a/x"]);
+    }
+
+    #[test]
+    fn orders_that_no_run_had_are_looked_for() {
+        let seen = Sketch { orders: &["b//a", "d//c", "c//d"], ..Sketch::default() };
+        check(&learned(&[seen]), 4, &["a//b", "a//b", "a//b", "a//b"]);
+        check(&learned(&[seen]), 5, &["a//b", "a//b", "a//b", "a//b", ""]);
+        let beside = Sketch { pairs: &["p/q"], ..seen };
+        check(&learned(&[beside]), 5, &["p/q", "p/q", "p/q", "a//b", "p/q"]);
+        let mut targets = learned(&[seen]);
+        let turned = Sketch { orders: &["a//b"], target: Some("a//b"), ..Sketch::default() };
+        targets.learn(&turned.outcome(), false);
+        check(&targets, 2, &["", ""]);
+        let mut targets = learned(&[seen]);
+        targets.learn(&turned.outcome(), true);
+        check(&targets, 2, &["a//b", "a//b"]);
+    }
+
+    #[test]
+    fn who_waits_is_met_by_beginning_as_before() {
+        let mut waits = Sketch { orders: &["Main.run:4/x"], ..Sketch::default() };
+        waits.confirmed = &["f"];
+        let mut targets = learned(&[waits]);
+        targets.confirmed.clear();
+        check(&targets, 1, &["Main.run:4/x@0*2"]);
+    }
+
+    #[test]
+    fn what_was_made_to_happen_is_begun_as_before_once_it_was_missed() {
+        let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
+        check(&learned(&[hit]), 1, &["Main.run:4/x"]);
+        let missed = Sketch { target: Some("Main.run:4/x"), ..Sketch::default() };
+        check(&learned(&[hit, missed]), 1, &["Main.run:4/x@0*2"]);
+    }
+
+    #[test]
+    fn the_first_rounds_are_short() {
+        let begins = [0, 4, 8, 16, 32, 48];
+        assert_eq!(begins.map(round), [4, 4, 8, 16, 16, 16]);
     }
 
     #[test]
@@ -122,8 +356,8 @@ mod tests {
         let hit = Sketch { target: Some("Main.run:4/x"), confirmed: &["f"], ..Sketch::default() };
         let mut targets = learned(&[Sketch { pairs: &["a/x", "Main.run:4/x"], ..Sketch::default() }]);
         for _ in 0..PATIENCE {
-            targets.learn(&vain.outcome());
-            targets.learn(&hit.outcome());
+            targets.learn(&vain.outcome(), false);
+            targets.learn(&hit.outcome(), false);
         }
         check(&targets, 2, &["Main.run:4/x", "Main.run:4/x"]);
     }

@@ -27,6 +27,8 @@ pub(crate) struct Sketch {
     pub(crate) failures: &'static [&'static str],
     pub(crate) uncontrolled: &'static [&'static str],
     pub(crate) pairs: &'static [&'static str],
+    /// Orders that were executed, and acquires that could come before a thread that was woken.
+    pub(crate) orders: &'static [&'static str],
     pub(crate) target: Option<&'static str>,
 }
 
@@ -41,6 +43,7 @@ impl Default for Sketch {
             failures: &[],
             uncontrolled: &[],
             pairs: &[],
+            orders: &[],
             target: None,
         }
     }
@@ -63,8 +66,11 @@ impl Sketch {
             schedule: "0*3 1".to_owned(),
             uncontrolled: self.uncontrolled.iter().map(|&reason| reason.to_owned()).collect(),
             departure: None,
+            is_hurried: false,
             failures: self.failures.iter().map(|text| failure(text)).collect(),
             pairs: self.pairs.iter().map(|text| pair(text)).collect(),
+            orders: self.orders.iter().map(|text| pair(text)).collect(),
+            reached: self.confirmed.iter().map(|_| ("Main.run:4".to_owned(), 2)).collect(),
             goals: Vec::new(),
             cut: Vec::new(),
             thrashings: 0,

@@ -63,6 +63,15 @@ const CALLS: &[Call<'static>] = &[
         hook_descriptor: "(Ljava/lang/Object;Ljava/lang/Object;)V",
         site: false,
     },
+    Call {
+        class: None,
+        name: "getState",
+        descriptor: "()Ljava/lang/Thread$State;",
+        hook_method: "stateOf",
+        hook_descriptor: "(Ljava/lang/Object;)Ljava/lang/Thread$State;",
+        site: false,
+    },
+    // From here on, what is the same in every run; see `plan_for_exploring`.
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
@@ -105,6 +114,12 @@ const CONTROL: Control<'static> = Control { calls: CALLS, regions: REGIONS };
 /// What the rewriter is to do to a class under control.
 pub(crate) fn plan() -> Control<'static> {
     CONTROL
+}
+
+/// The same where clocks show the real time.
+pub(crate) fn plan_for_exploring() -> Control<'static> {
+    let end = CALLS.iter().position(|call| call.hook_method == "nanoTime").unwrap_or(CALLS.len());
+    Control { calls: &CALLS[..end], ..CONTROL }
 }
 
 const fn probe(
@@ -185,8 +200,18 @@ const fn step(method: &'static str) -> Probe<'static> {
     probe(method, Entry, "steps", This)
 }
 
-const SEMAPHORE: &[Probe<'static>] =
-    &[step("acquire"), step("acquireUninterruptibly"), step("tryAcquire"), step("release")];
+/// With one permit it is a lock that anybody may give back.
+const SEMAPHORE: &[Probe<'static>] = &[
+    typed("<init>", "(I)V", Return, "semaphoreMade", This),
+    typed("<init>", "(IZ)V", Return, "semaphoreMade", This),
+    probe("acquire", Entry, "attemptsPermit", This),
+    probe("acquire", Return, "permitted", This),
+    probe("acquireUninterruptibly", Entry, "attemptsPermit", This),
+    probe("acquireUninterruptibly", Return, "permitted", This),
+    probe("tryAcquire", Entry, "attemptsPermit", This),
+    probe("tryAcquire", Return, "tryPermitted", ResultAndThis),
+    probe("release", Return, "permitReturned", This),
+];
 const LATCH: &[Probe<'static>] = &[step("countDown"), step("await")];
 const BARRIER: &[Probe<'static>] = &[step("await")];
 const EXCHANGER: &[Probe<'static>] = &[step("exchange")];

@@ -6,9 +6,12 @@ use std::{
     thread,
 };
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    record::VIRTUAL_THREADS,
+};
 use fissure_schedule::{
-    conductor::{Arrival, Decision},
+    conductor::{Activity, Arrival, Decision},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind},
     strategy::{Aim, Target},
@@ -17,7 +20,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     Control, LockName, State, gate,
-    places::{AGAIN, BETWEEN, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
+    places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
 use crate::{
@@ -42,10 +45,12 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
             (c"isOver", c"()Z", is_over as *mut c_void),
             (c"hasEnded", c"(J)Z", has_ended as *mut c_void),
+            (c"activity", c"(J)I", activity as *mut c_void),
             (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
             (c"release", c"(JI)V", release as *mut c_void),
+            (c"giveBack", c"(JI)V", give_back as *mut c_void),
             (c"attempt", c"(JI)V", attempt as *mut c_void),
             (c"acquired", c"(JIZ)V", acquired as *mut c_void),
             (c"waitIn", c"(JLjava/lang/Object;IJJI)I", wait_in as *mut c_void),
@@ -178,11 +183,11 @@ pub(super) fn stop_aiming<'a>(
     aim: Aim,
 ) -> MutexGuard<'a, State> {
     let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
-    let target = match (flags & AGAIN != 0, flags & BETWEEN != 0) {
-        (false, false) => Target::Neither,
-        (true, false) => Target::Again,
-        (false, true) => Target::Between,
-        (true, true) => Target::Both,
+    let target = Target {
+        is_again: flags & AGAIN != 0,
+        is_between: flags & BETWEEN != 0,
+        is_later: flags & LATER != 0,
+        is_earlier: flags & EARLIER != 0,
     };
     let decision = state.conductor.arrive(thread, Arrival { operation, calm, target, aim });
     if decision == Decision::Run(thread) {
@@ -276,10 +281,22 @@ extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: 
     controlled(0, thread, |_, control, thread| jboolean::from(control.state().conductor.has_ended(thread)))
 }
 
+/// What a thread does, for those who ask for its state; the numbers are those of the hook class.
+extern "system" fn activity(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
+    controlled(0, thread, |_, control, thread| match control.state().conductor.activity(thread) {
+        Activity::Unknown => 0,
+        Activity::Runs => 1,
+        Activity::Blocked => 2,
+        Activity::Waits => 3,
+        Activity::WaitsForTime => 4,
+        Activity::Ended => 5,
+    })
+}
+
 extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {
     guarded((), |agent| {
         if let Some(control) = &agent.control {
-            control.state().lose_control("virtual threads are not controlled");
+            control.state().lose_control(VIRTUAL_THREADS);
         }
     });
 }
@@ -333,6 +350,12 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
 extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
     controlled((), thread, |_, control, thread| {
         control.state().conductor.release(thread, LockId(lock as u32));
+    });
+}
+
+extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    controlled((), thread, |_, control, thread| {
+        control.state().conductor.give_back(thread, LockId(lock as u32));
     });
 }
 
@@ -396,6 +419,10 @@ extern "system" fn wait_in(
         {
             state.joined.push((joined, lock));
         }
+        let flags = agent.offsets.get_i32(site.0 as usize);
+        if flags & QUIET == 0 {
+            story::waits(agent, &mut state, thread, lock, site);
+        }
         let operation = state.conductor.wait(thread, lock, until, site);
         let entered = match operation {
             Operation::Resume { count, .. } => count,
@@ -406,7 +433,7 @@ extern "system" fn wait_in(
         while (entered == 0 || left < entered) && jni.leave(object) {
             left += 1;
         }
-        let mut state = stop(agent, control, state, thread, operation, 0);
+        let mut state = stop(agent, control, state, thread, operation, flags & AGAIN);
         let wake = state.conductor.take_wake(thread);
         drop(state);
         for _ in 0..left {

@@ -2,10 +2,7 @@
 //! it is one of the two acquires that are looked for.
 
 use fissure_classfile::{Site, SiteKind};
-use fissure_model::{
-    goal::{Goal, SetGoal},
-    settings::Pair,
-};
+use fissure_model::goal::{Goal, SetGoal};
 use fissure_schedule::strategy::Aim;
 
 /// Threads are not interrupted here, and the lock is of no interest.
@@ -18,6 +15,10 @@ pub(crate) const LIBRARY_BLOCK: i32 = 4;
 pub(crate) const AGAIN: i32 = 8;
 /// The acquire in between that is looked for.
 pub(crate) const BETWEEN: i32 = 16;
+/// The acquire that is to come after another.
+pub(crate) const LATER: i32 = 64;
+/// That other acquire.
+pub(crate) const EARLIER: i32 = 128;
 /// The site is in a class of the JDK whose locks matter, if it is the application that uses it.
 pub(crate) const LIBRARY: i32 = 32;
 /// From here on one bit for each event that is looked for: the access may be it.
@@ -92,9 +93,10 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, target: Option<&Goal>) -
     };
     match target {
         None => 0,
-        Some(Goal::Pair(Pair { again, between })) => {
-            let again = if place == again { AGAIN } else { 0 };
-            let between = if place == between { BETWEEN } else { 0 };
+        Some(Goal::Pair(pair)) => {
+            let (first, second) = if pair.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
+            let again = if place == pair.again { first } else { 0 };
+            let between = if place == pair.between { second } else { 0 };
             again | between
         }
         Some(Goal::Race(race)) => {

@@ -50,6 +50,12 @@ pub(crate) struct Story {
     again: BTreeSet<(LockId, ThreadId, SiteId)>,
     /// Which lock was asked for under which other, by whom and where.
     nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
+    /// Who waited to be notified, and where.
+    waits: BTreeSet<(LockId, ThreadId, SiteId)>,
+    /// How many choices there had been when a thread last stood before an acquire inside of a block.
+    arrivals: FxHashMap<ThreadId, u64>,
+    /// The same for acquires that others then came in before, by their places, and for waits.
+    reached: BTreeMap<String, u64>,
     /// The stack of the last acquire of a lock that others may be interfered with by.
     between: FxHashMap<LockId, Vec<RawFrame>>,
     /// What went wrong, with the step before it.
@@ -110,6 +116,8 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             state.conductor.judge_block(thread, block.block, is_atomic);
             continue;
         }
+        let choices = state.conductor.choices();
+        state.story.arrivals.insert(thread, choices);
         if state.story.again.insert((lock, thread, site)) {
             let stack = stacks::current(agent.tool);
             let name = state.conductor.name(thread).to_owned();
@@ -125,6 +133,14 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             });
         }
         return;
+    }
+}
+
+/// A thread waits to be notified.
+pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
+    if state.story.waits.len() < MOST_PAIRS && state.story.waits.insert((lock, thread, site)) {
+        let choices = state.conductor.choices();
+        state.story.reached.entry(place(agent, site)).or_insert(choices);
     }
 }
 
@@ -147,6 +163,9 @@ pub(crate) fn acquired(agent: &Agent, state: &mut State, thread: ThreadId, lock:
 fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
     let subject = subject(agent, violation.entered);
     let id = identity(agent, &subject, violation.again.site);
+    if let Some(choices) = state.story.arrivals.get(&violation.again.thread) {
+        state.story.reached.entry(place(agent, violation.again.site)).or_insert(*choices);
+    }
     if let Some(finding) = state.story.confirmed.get_mut(&id) {
         finding.hits += 1;
         return;
@@ -307,8 +326,11 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         schedule: state.conductor.recording().to_string(),
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
+        is_hurried: state.conductor.is_hurried(),
         failures: state.story.failures.iter().map(|(failure, _)| failure.clone()).collect(),
         pairs: pairs(agent, &state.story),
+        orders: orders(agent, &state.story),
+        reached: state.story.reached.clone(),
         goals,
         cut,
         thrashings: state.conductor.strategy().thrashings(),
@@ -333,18 +355,47 @@ fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
         for (_, _, other, between) in &circular {
             let (again, between) = (place(agent, *again), place(agent, *between));
             if thread != other && again <= between && pairs.len() < MOST_PAIRS {
-                pairs.insert(Pair { again, between });
+                pairs.insert(Pair::new(again, between));
             }
         }
     }
     for (lock, thread, again) in &story.again {
         for (other, between) in story.acquires.get(lock).into_iter().flatten() {
             if other != thread && pairs.len() < MOST_PAIRS {
-                pairs.insert(Pair { again: place(agent, *again), between: place(agent, *between) });
+                pairs.insert(Pair::new(place(agent, *again), place(agent, *between)));
             }
         }
     }
     pairs.into_iter().collect()
+}
+
+/// Which acquires of one lock by different threads came after which others, and acquires that could come before a thread goes on
+/// that was woken.
+fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
+    let mut orders = BTreeSet::new();
+    let mut add = |again: SiteId, between: SiteId, is_order: bool| {
+        let (again, between) = (place(agent, again), place(agent, between));
+        if (again != between || !is_order) && orders.len() < MOST_PAIRS {
+            orders.insert(Pair { is_order, ..Pair::new(again, between) });
+        }
+    };
+    for known in story.acquires.values() {
+        for (number, (later, again)) in known.iter().enumerate() {
+            for (earlier, between) in &known[..number] {
+                if later != earlier {
+                    add(*again, *between, true);
+                }
+            }
+        }
+    }
+    for (lock, thread, site) in &story.waits {
+        for (other, between) in story.acquires.get(lock).into_iter().flatten() {
+            if other != thread {
+                add(*site, *between, false);
+            }
+        }
+    }
+    orders.into_iter().collect()
 }
 
 /// Whether one lock is held while another is asked for, be it by way of further ones.

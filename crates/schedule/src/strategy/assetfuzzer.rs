@@ -24,7 +24,7 @@
 use fissure_analysis::atomic_sets::patterns::Who;
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing_but};
+use super::{Aim, Candidate, Choice, Strategy, Target, View, uniform::yields_to_sleepers, willing_but};
 use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken for the sake of those who are held up.
@@ -166,7 +166,7 @@ impl Strategy for AssetFuzzer {
         Choice::Run(willing[random.below(willing.len())].thread)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, aim: Aim) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, _target: Target, aim: Aim) {
         if aim.windows != 0 {
             self.windows.push((thread, lock, aim.windows));
         }

@@ -16,7 +16,9 @@
 //! Beyond the paper: with a [`Target`], threads that come to the interfering acquire are held back as well, until a thread is
 //! paused at the acquire that they are to come before. Without that, an interfering acquire that is over before the block
 //! begins is never seen to interfere. Who is to hold back is told by the marks of the candidates. The same serves for deadlocks:
-//! of two acquires that could close a circle of locks, whoever comes first is held back until the other has come.
+//! of two acquires that could close a circle of locks, whoever comes first is held back until the other has come. And for orders:
+//! a thread that waits for a notification, or gives one, can be held back until another has acquired the same lock; and one that
+//! was notified is paused before it gets its monitor back, like one that acquires again.
 
 use fissure_model::ids::{LockId, ThreadId};
 
@@ -28,27 +30,17 @@ const PATIENCE: u32 = 32;
 /// How many choices a pause lasts at most.
 const LONGEST_PAUSE: u64 = 20_000;
 
-/// What an acquire is to a pair of acquires that is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// None of the two.
-    Neither,
+/// What an acquire is to the pair of acquires that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Target {
     /// The acquire inside of the block that others are to come before.
-    Again,
+    pub is_again: bool,
     /// The acquire that is to come in between.
-    Between,
-    /// It can be both.
-    Both,
-}
-
-impl Target {
-    fn is_again(self) -> bool {
-        matches!(self, Target::Again | Target::Both)
-    }
-
-    fn is_between(self) -> bool {
-        matches!(self, Target::Between | Target::Both)
-    }
+    pub is_between: bool,
+    /// The acquire that is to come only after another thread's.
+    pub is_later: bool,
+    /// The acquire that is to come before.
+    pub is_earlier: bool,
 }
 
 /// Steers into the lock pattern.
@@ -59,6 +51,10 @@ pub struct AtomFuzzer {
     paused: Vec<Pause>,
     /// Threads whose pause at their current operation is over.
     released: Vec<ThreadId>,
+    /// Threads that were woken and interfered with: what they find is best found at once.
+    eager: Vec<ThreadId>,
+    /// Who did what is to come before, and on which lock.
+    done: Vec<(ThreadId, LockId)>,
     patience: u32,
 }
 
@@ -67,14 +63,35 @@ struct Pause {
     thread: ThreadId,
     lock: LockId,
     since: u64,
-    /// Whether the thread is about to interfere, rather than to be interfered with.
-    interferes: bool,
+    why: Why,
+}
+
+/// Why a thread is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// To be interfered with.
+    Interrupted,
+    /// The same, after it waited and was woken: by those who are looked for alone.
+    Woken,
+    /// To interfere, once there is somebody to be interfered with.
+    Interferes,
+    /// To come after another.
+    Later,
+    /// To come before another, once that has come so far.
+    Earlier,
 }
 
 impl AtomFuzzer {
     /// Pauses with a probability, given as chances in a million.
     pub fn new(pause_chance: u32) -> Self {
-        Self { pause_chance, paused: Vec::new(), released: Vec::new(), patience: PATIENCE }
+        Self {
+            pause_chance,
+            paused: Vec::new(),
+            released: Vec::new(),
+            eager: Vec::new(),
+            done: Vec::new(),
+            patience: PATIENCE,
+        }
     }
 
     fn pause_of(&self, thread: ThreadId) -> Option<&Pause> {
@@ -83,35 +100,56 @@ impl AtomFuzzer {
 
     /// Whether another thread is paused at an acquire of this lock that an acquire now would come before.
     fn awaited(&self, thread: ThreadId, lock: LockId) -> bool {
-        self.paused.iter().any(|pause| !pause.interferes && pause.thread != thread && pause.lock == lock)
+        let is_awaiting =
+            |pause: &&Pause| matches!(pause.why, Why::Interrupted | Why::Woken) && pause.thread != thread;
+        self.paused.iter().filter(is_awaiting).any(|pause| pause.lock == lock)
+    }
+
+    /// Whether another thread is paused that is to come later.
+    fn is_preceded(&self, thread: ThreadId, lock: LockId) -> bool {
+        let mut others = self.paused.iter().filter(|pause| pause.thread != thread && pause.lock == lock);
+        others.any(|pause| pause.why == Why::Later)
+    }
+
+    /// Whether another thread has done with this lock what is to come before.
+    fn is_late(&self, thread: ThreadId, lock: LockId) -> bool {
+        self.done.iter().any(|(other, known)| *other != thread && *known == lock)
     }
 
     fn may_run(&self, candidate: &Candidate) -> bool {
-        self.pause_of(candidate.thread)
-            .is_none_or(|pause| pause.interferes && self.awaited(pause.thread, pause.lock))
+        self.pause_of(candidate.thread).is_none_or(|pause| match pause.why {
+            Why::Interrupted | Why::Woken => false,
+            Why::Interferes => self.awaited(pause.thread, pause.lock),
+            Why::Later => self.is_late(pause.thread, pause.lock),
+            Why::Earlier => self.is_preceded(pause.thread, pause.lock),
+        })
     }
 
     /// Whether the candidate is paused now.
     fn pauses(&mut self, candidate: &Candidate, step: u64, random: &mut Random) -> bool {
-        let Some((lock, _)) = candidate.acquires() else { return false };
-        let thread = candidate.thread;
+        let Some(lock) = candidate.operation.enters() else { return false };
+        let (thread, target) = (candidate.thread, candidate.target);
         if self.released.contains(&thread) || self.pause_of(thread).is_some() {
             return false;
         }
-        let interferes = if candidate.reacquires {
-            if !candidate.target.is_again() && !random.chance(self.pause_chance) {
-                return false;
-            }
-            false
+        let resumes = candidate.operation.acquires().is_none();
+        // Two acquires that are made under other locks may be those of a circle, where it takes all to be held back.
+        let is_held = target.is_between || target.is_again && candidate.is_nested;
+        let why = if target.is_later && !self.is_late(thread, lock) {
+            Why::Later
+        } else if target.is_earlier && !self.done.contains(&(thread, lock)) && !self.is_preceded(thread, lock)
+        {
+            Why::Earlier
+        } else if resumes && target.is_again {
+            Why::Woken
+        } else if candidate.reacquires && (target.is_again || random.chance(self.pause_chance)) {
+            Why::Interrupted
+        } else if !candidate.reacquires && !resumes && is_held && !self.awaited(thread, lock) {
+            Why::Interferes
         } else {
-            // Two acquires that are made under other locks may be those of a circle, where it takes all to be held back.
-            let is_held = candidate.target.is_between() || candidate.target.is_again() && candidate.is_nested;
-            if !is_held || self.awaited(thread, lock) {
-                return false;
-            }
-            true
+            return false;
         };
-        self.paused.push(Pause { thread, lock, since: step, interferes });
+        self.paused.push(Pause { thread, lock, since: step, why });
         self.patience = PATIENCE;
         true
     }
@@ -126,6 +164,7 @@ impl AtomFuzzer {
     fn run(&mut self, thread: ThreadId) -> Choice {
         self.paused.retain(|pause| pause.thread != thread);
         self.released.retain(|released| *released != thread);
+        self.eager.retain(|eager| *eager != thread);
         Choice::Run(thread)
     }
 }
@@ -137,6 +176,29 @@ impl Strategy for AtomFuzzer {
         }
         while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST_PAUSE) {
             self.release(pause.thread);
+        }
+        // Whoever is looked for is paused as soon as it comes, and whoever it waits for goes at once.
+        for candidate in view.candidates.iter().filter(|candidate| candidate.target != Target::default()) {
+            self.pauses(candidate, view.step, random);
+        }
+        let wanted: Vec<ThreadId> = view
+            .candidates
+            .iter()
+            .map(|candidate| candidate.thread)
+            .filter(|thread| {
+                self.pause_of(*thread).is_some_and(|pause| match pause.why {
+                    Why::Interferes => self.awaited(pause.thread, pause.lock),
+                    Why::Earlier => self.is_preceded(pause.thread, pause.lock),
+                    Why::Interrupted | Why::Woken | Why::Later => false,
+                })
+            })
+            .collect();
+        let can_run = |thread: &ThreadId| view.candidates.iter().any(|other| other.thread == *thread);
+        if let Some(thread) = self.eager.iter().copied().find(can_run) {
+            return self.run(thread);
+        }
+        if !wanted.is_empty() {
+            return self.run(wanted[random.below(wanted.len())]);
         }
         loop {
             let mut willing = willing(view);
@@ -165,11 +227,22 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, _aim: Aim) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _aim: Aim) {
+        if target.is_earlier && !self.done.contains(&(thread, lock)) {
+            self.done.push((thread, lock));
+        }
+        let woken = self.paused.iter().filter(|pause| pause.why == Why::Woken && target.is_between);
+        let woken = woken.filter(|pause| pause.thread != thread && pause.lock == lock);
+        self.eager.extend(woken.map(|pause| pause.thread));
         let ended: Vec<ThreadId> = self
             .paused
             .iter()
-            .filter(|pause| !pause.interferes && pause.thread != thread && pause.lock == lock)
+            .filter(|pause| match pause.why {
+                Why::Interrupted => true,
+                Why::Woken => target.is_between,
+                Why::Interferes | Why::Later | Why::Earlier => false,
+            })
+            .filter(|pause| pause.thread != thread && pause.lock == lock)
             .map(|pause| pause.thread)
             .collect();
         ended.into_iter().for_each(|thread| self.release(thread));

@@ -14,11 +14,19 @@ pub struct Departure {
     pub choice: u64,
     /// Who ran in the recording; none if it was over already.
     pub recorded: Option<ThreadId>,
+    /// Whether it is the execution that was over already.
+    pub is_short: bool,
 }
 
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.recorded {
+            Some(thread) if self.is_short => write!(
+                f,
+                "this run ends after {} choices, and the recording goes on with thread {}",
+                self.choice - 1,
+                thread.0
+            ),
             Some(thread) => write!(
                 f,
                 "at choice {} the recording goes on with thread {}, which cannot run here",
@@ -43,9 +51,19 @@ impl Replay {
         Self { left: recording.choices().collect(), choice: 0, departure: None }
     }
 
+    /// Whether the execution could not follow the recording.
+    pub(crate) fn has_departed(&self) -> bool {
+        self.departure.is_some()
+    }
+
+    /// Whether there are choices left to follow.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     fn depart(&mut self, recorded: Option<ThreadId>) {
         self.left.clear();
-        self.departure.get_or_insert(Departure { choice: self.choice + 1, recorded });
+        self.departure.get_or_insert(Departure { choice: self.choice + 1, recorded, is_short: false });
     }
 }
 
@@ -87,7 +105,10 @@ impl Strategy for Replay {
         }
     }
 
+    /// To be asked once the execution is over: what is left of the recording by then is a departure as well.
     fn departure(&self) -> Option<Departure> {
-        self.departure
+        let recorded = self.left.front().copied();
+        let rest = recorded.map(|_| Departure { choice: self.choice + 1, recorded, is_short: true });
+        self.departure.or(rest)
     }
 }

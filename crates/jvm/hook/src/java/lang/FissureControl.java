@@ -1,8 +1,9 @@
 package java.lang;
 
 import java.lang.reflect.Field;
-import java.util.concurrent.CountedCompleter;
 import java.lang.reflect.Method;
+import java.util.concurrent.CountedCompleter;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -51,6 +52,8 @@ public final class FissureControl {
 
     private static final class Numbered extends FissureTable.Entry {
         final int number;
+        /** Whether it is a semaphore with one permit. */
+        boolean isPermit;
 
         Numbered(Object object, int number) {
             super(object);
@@ -84,6 +87,9 @@ public final class FissureControl {
     /** Whether all threads are over that the program waits for. */
     private static native boolean isOver();
 
+    /** What a thread does, as {@link #stateOf} reads it. */
+    private static native int activity(long thread);
+
     /** A thread that cannot be controlled. */
     private static native void stray(Thread thread);
 
@@ -92,6 +98,9 @@ public final class FissureControl {
     private static native void acquire(long thread, int lock, int site);
 
     private static native void release(long thread, int lock);
+
+    /** The same for a lock that another thread may have got. */
+    private static native void giveBack(long thread, int lock);
 
     private static native void attempt(long thread, int lock);
 
@@ -333,6 +342,25 @@ public final class FissureControl {
         }
     }
 
+    /** A thread that waits for its turn waits inside of the agent, which the JVM cannot know the reason of. */
+    public static Thread.State stateOf(Object object) {
+        Thread thread = (Thread) object;
+        switch (on && thread.fissureControl > 0L ? activity(thread.fissureControl) : 0) {
+            case 1:
+                return Thread.State.RUNNABLE;
+            case 2:
+                return Thread.State.BLOCKED;
+            case 3:
+                return Thread.State.WAITING;
+            case 4:
+                return Thread.State.TIMED_WAITING;
+            case 5:
+                return Thread.State.TERMINATED;
+            default:
+                return thread.getState();
+        }
+    }
+
     public static void sleep(long millis, int site) throws InterruptedException {
         long self = on ? self() : -1L;
         if (self <= 0L || millis < 0L) {
@@ -354,10 +382,24 @@ public final class FissureControl {
     public static void sleepNanos(long nanos, int site) throws InterruptedException {
         long self = on ? self() : -1L;
         if (self <= 0L) {
-            Thread.sleep(nanos / 1_000_000L, (int) (nanos % 1_000_000L));
+            reallySleep(nanos);
             return;
         }
         pauseFor(self, nanos, site);
+    }
+
+    /** Thread's own methods, which this stands in for, would come back here. */
+    private static void reallySleep(long nanos) throws InterruptedException {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0L; left = until - System.nanoTime()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("sleep interrupted");
+            }
+            FissureEngine.U.park(false, left);
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("sleep interrupted");
+        }
     }
 
     private static void pauseFor(long self, long nanos, int site) throws InterruptedException {
@@ -502,6 +544,25 @@ public final class FissureControl {
         long self = on && stops ? self() : -1L;
         if (self > 0L) {
             looks(self, 0, true);
+        }
+    }
+
+    /** Where a plain field was last looked at, and how often without looking at others. */
+    private static int lookedAt;
+    private static int looks;
+    /** After so many looks at one plain field a thread waits for somebody. */
+    private static final int MOST_LOOKS = 10_000;
+
+    public static void lookAt(int site) {
+        if (site != lookedAt) {
+            lookedAt = site;
+            looks = 0;
+        } else if (++looks >= MOST_LOOKS) {
+            looks = 0;
+            long self = on ? self() : -1L;
+            if (self > 0L) {
+                offers(self, site);
+            }
         }
     }
 
@@ -675,6 +736,51 @@ public final class FissureControl {
         long self = on ? self() : -1L;
         if (self > 0L) {
             release(self, number(lock));
+        }
+    }
+
+    public static void semaphoreMade(Object made) {
+        if (on && ((Semaphore) made).availablePermits() == 1) {
+            number(made);
+            ((Numbered) Locks.TABLE.find(made)).isPermit = true;
+        }
+    }
+
+    private static boolean isPermit(Object semaphore) {
+        FissureTable.Entry entry = Locks.TABLE.find(semaphore);
+        return entry != null && ((Numbered) entry).isPermit;
+    }
+
+    public static void attemptsPermit(Object semaphore) {
+        if (on) {
+            if (isPermit(semaphore)) {
+                attempts(semaphore);
+            } else {
+                steps(semaphore);
+            }
+        }
+    }
+
+    public static void permitted(Object semaphore) {
+        if (on && isPermit(semaphore)) {
+            got(semaphore, false);
+        }
+    }
+
+    public static void tryPermitted(boolean got, Object semaphore) {
+        if (got) {
+            permitted(semaphore);
+        }
+    }
+
+    public static void permitReturned(Object semaphore) {
+        if (on && isPermit(semaphore)) {
+            long self = self();
+            if (self > 0L) {
+                giveBack(self, number(semaphore));
+            }
+        } else {
+            steps(semaphore);
         }
     }
 

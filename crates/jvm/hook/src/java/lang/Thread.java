@@ -10,7 +10,14 @@ public class Thread implements Runnable {
     FissureThread fissureState;
     long fissureControl;
 
+    /** As in the real class. */
+    public enum State {
+        NEW, RUNNABLE, BLOCKED, WAITING, TIMED_WAITING, TERMINATED
+    }
+
     public static native Thread currentThread();
+
+    public native State getState();
 
     public final native boolean isAlive();
 

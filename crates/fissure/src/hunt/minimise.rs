@@ -1,0 +1,164 @@
+//! Makes the schedules that are shown short: the fewer switches an interleaving has, the easier it is to read.
+//!
+//! A schedule is varied by cutting its end off, after which threads go on without interference, and by letting a thread do at once
+//! what it did in two parts. Variants are run; of those that show the same finding the one with the fewest switches is varied
+//! again. How many runs that takes is bounded, and which variant is taken does not depend on how many run at a time.
+
+use fissure_model::settings::{Control, Steering};
+
+use super::{
+    Hunt,
+    baseline::Baseline,
+    merge::{Merged, Shown},
+    run::Outcome,
+};
+use crate::{error::Error, signals};
+
+/// How many findings are looked at.
+const FINDINGS: usize = 3;
+/// How often a schedule is varied.
+const ROUNDS: usize = 3;
+/// How many variants are run each time.
+const VARIANTS: usize = 6;
+/// Schedules with so few switches are short enough.
+const FEW: usize = 2;
+/// Schedules with more parts than this are not varied: there would be too much to try.
+const MOST_PARTS: usize = 2_000;
+
+/// A schedule: who was chosen, and how often in a row.
+type Parts = Vec<(u32, u64)>;
+
+/// Shortens the schedules of the surest findings; gives a sentence for each that became shorter.
+pub(super) fn minimise(
+    hunt: &Hunt<'_>,
+    merged: &mut Merged,
+    baseline: &Baseline,
+) -> Result<Vec<String>, Error> {
+    let mut notices = Vec::new();
+    for shown in merged.shown().into_iter().take(FINDINGS) {
+        let Some(mut best) = parse(&shown.schedule).filter(|parts| parts.len() <= MOST_PARTS) else {
+            continue;
+        };
+        let before = switches(&best);
+        for round in 0..ROUNDS {
+            if switches(&best) <= FEW || signals::interrupted() {
+                break;
+            }
+            let variants = variants(&best, round);
+            let controls: Vec<Control> = variants.iter().map(|parts| control(hunt, &shown, parts)).collect();
+            let mut better = None;
+            for outcome in hunt.run_all(&controls, |_| false)? {
+                let Some(parts) = schedule_of(&outcome) else { continue };
+                let is_better =
+                    switches(&parts) < better.as_ref().map_or(switches(&best), |(least, _)| *least);
+                if is_better && merged.shows_as_well(&outcome, &shown, baseline) {
+                    better = Some((switches(&parts), (parts, outcome)));
+                }
+            }
+            if let Some((_, (parts, outcome))) = better {
+                merged.retell(&outcome, &shown, &text(&parts), baseline);
+                best = parts;
+            }
+        }
+        if switches(&best) < before {
+            let (id, after) = (&shown.id, switches(&best));
+            notices.push(format!(
+                "the schedule of finding {id} was shortened from {before} switches between threads to {after}"
+            ));
+        }
+    }
+    Ok(notices)
+}
+
+fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
+    let control = hunt.options.steering.control(Steering::Replay, shown.seed, None, &hunt.sets);
+    Control { schedule: Some(text(parts)), ..control }
+}
+
+/// The schedule that a run really had.
+fn schedule_of(outcome: &Outcome) -> Option<Parts> {
+    let mut accounts = outcome.accounts();
+    let run = accounts.next().filter(|run| run.uncontrolled.is_empty())?;
+    // Of several JVMs a recording is that of one.
+    if accounts.next().is_some() { None } else { parse(&run.schedule) }
+}
+
+fn parse(schedule: &str) -> Option<Parts> {
+    let part = |text: &str| {
+        let (thread, times) = text.split_once('*').unwrap_or((text, "1"));
+        Some((thread.parse().ok()?, times.parse().ok()?))
+    };
+    let parts: Option<Parts> = schedule.split_ascii_whitespace().map(part).collect();
+    parts.filter(|parts| !parts.is_empty())
+}
+
+fn text(parts: &Parts) -> String {
+    let text = |(thread, times): &(u32, u64)| match times {
+        1 => thread.to_string(),
+        _ => format!("{thread}*{times}"),
+    };
+    parts.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+fn switches(parts: &Parts) -> usize {
+    parts.len().saturating_sub(1)
+}
+
+/// What is tried instead of a schedule: shorter ones, and ones with two parts of a thread put together. Later rounds try other
+/// places.
+fn variants(parts: &Parts, round: usize) -> Vec<Parts> {
+    let mut variants: Vec<Parts> = Vec::new();
+    let cuts = [parts.len() / 2, parts.len() * 3 / 4, parts.len() - 1];
+    for cut in cuts {
+        let cut = parts[..cut].to_vec();
+        if !cut.is_empty() && !variants.contains(&cut) {
+            variants.push(cut);
+        }
+    }
+    let places: Vec<usize> =
+        (1..parts.len().saturating_sub(1)).filter(|at| parts[at - 1].0 == parts[at + 1].0).collect();
+    for number in 0..places.len() {
+        if variants.len() >= VARIANTS {
+            break;
+        }
+        variants.push(joined(parts, places[(number + round * VARIANTS) % places.len()]));
+    }
+    variants
+}
+
+/// The part at a place comes after the next one, which then belongs to the one before.
+fn joined(parts: &Parts, at: usize) -> Parts {
+    let mut joined: Parts = Vec::new();
+    let moved = [&parts[..at], &[parts[at + 1], parts[at]], &parts[at + 2..]].concat();
+    for (thread, times) in moved {
+        match joined.last_mut() {
+            Some((last, count)) if *last == thread => *count += times,
+            _ => joined.push((thread, times)),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schedule: &str, expected: &[&str]) {
+        let variants = variants(&parse(schedule).unwrap(), 0);
+        assert_eq!(variants.iter().map(text).collect::<Vec<_>>(), expected, "{schedule}");
+    }
+
+    #[test]
+    fn schedules_are_cut_and_their_parts_put_together() {
+        check("0*3 1 0 1*2", &["0*3 1", "0*3 1 0", "0*4 1*3", "0*3 1*3 0"]);
+        check("0 1 2 3", &["0 1", "0 1 2"]);
+        check("0", &[]);
+    }
+
+    #[test]
+    fn what_is_no_schedule_is_left_alone() {
+        assert_eq!(parse(""), None);
+        assert_eq!(parse("x 1"), None);
+        assert_eq!(parse("0*2 1").map(|parts| text(&parts)).as_deref(), Some("0*2 1"));
+    }
+}

@@ -1,0 +1,62 @@
+//! Begins as another execution began, and goes on in its own way: what was reached once is reached again, and more can be tried
+//! from there.
+
+use fissure_model::ids::{LockId, ThreadId};
+
+use super::{Aim, Choice, Replay, Strategy, Target, View};
+use crate::{operation::Operation, random::Random, recording::Recording};
+
+/// Follows choices of an earlier execution as far as they go; then another strategy decides.
+pub struct Guided {
+    beginning: Replay,
+    rest: Box<dyn Strategy>,
+}
+
+impl Guided {
+    /// Follows `beginning`, then `rest`.
+    pub fn new(beginning: &Recording, rest: Box<dyn Strategy>) -> Self {
+        Self { beginning: Replay::new(beginning), rest }
+    }
+}
+
+impl Strategy for Guided {
+    fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
+        if self.beginning.goes_on() {
+            let choice = self.beginning.choose(view, random);
+            if !self.beginning.has_departed() {
+                return choice;
+            }
+        }
+        self.rest.choose(view, random)
+    }
+
+    fn starts_at_once(&self) -> bool {
+        self.rest.starts_at_once()
+    }
+
+    fn notify(&mut self, waiters: &[ThreadId], random: &mut Random) -> usize {
+        if self.beginning.goes_on() {
+            let place = self.beginning.notify(waiters, random);
+            if !self.beginning.has_departed() {
+                return place;
+            }
+        }
+        self.rest.notify(waiters, random)
+    }
+
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, aim: Aim) {
+        self.rest.acquired(thread, lock, target, aim);
+    }
+
+    fn released(&mut self, thread: ThreadId, lock: LockId) {
+        self.rest.released(thread, lock);
+    }
+
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, aim: Aim) {
+        self.rest.executed(thread, operation, aim);
+    }
+
+    fn thrashings(&self) -> u64 {
+        self.rest.thrashings()
+    }
+}

@@ -1,0 +1,54 @@
+// Asks threads for their states until they are what they should be: whoever waits for its turn does not wait for Java's sake.
+public class ThreadStates {
+    private static final Object MONITOR = new Object();
+    private static final Object HELD = new Object();
+    private static boolean isOver;
+
+    private static void await(Thread thread, Thread.State expected) {
+        for (int i = 0; i < 10_000; i++) {
+            if (thread.getState() == expected) {
+                return;
+            }
+            Thread.yield();
+        }
+        throw new IllegalStateException(thread.getName() + " is " + thread.getState() + ", not " + expected);
+    }
+
+    private static void waitInMonitor() {
+        synchronized (MONITOR) {
+            while (!isOver) {
+                try {
+                    MONITOR.wait();
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private static void enter() {
+        synchronized (HELD) {
+            isOver |= false;
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread waits = new Thread(ThreadStates::waitInMonitor, "waits");
+        Thread enters = new Thread(ThreadStates::enter, "enters");
+        await(waits, Thread.State.NEW);
+        waits.start();
+        await(waits, Thread.State.WAITING);
+        synchronized (HELD) {
+            enters.start();
+            await(enters, Thread.State.BLOCKED);
+        }
+        synchronized (MONITOR) {
+            isOver = true;
+            MONITOR.notifyAll();
+            await(waits, Thread.State.BLOCKED);
+        }
+        waits.join();
+        enters.join();
+        await(waits, Thread.State.TERMINATED);
+    }
+}
