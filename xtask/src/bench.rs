@@ -3,6 +3,7 @@
 pub(crate) mod assets;
 pub(crate) mod determinism;
 pub(crate) mod hunt;
+pub(crate) mod whole_program;
 
 use std::{path::PathBuf, process::Command, time::Instant};
 
@@ -32,10 +33,14 @@ enum Mode {
     All,
     /// Racer and Atomizer in one run, on fields.
     Atomizer,
+    /// Fields, without those that the static analysis calls thread-local.
+    Static,
+    /// The same for fields and arrays.
+    StaticAll,
 }
 
-const FIELD_MODES: [Mode; 4] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::Atomizer];
-const ARRAY_MODES: [Mode; 4] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All];
+const FIELD_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::Static, Mode::Atomizer];
+const ARRAY_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All, Mode::StaticAll];
 
 /// What the user asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -112,6 +117,7 @@ impl Mode {
             Mode::Fields => "fields",
             Mode::All => "all",
             Mode::Atomizer => "atomizer",
+            Mode::Static | Mode::StaticAll => "static",
         }
     }
 
@@ -119,6 +125,8 @@ impl Mode {
     fn options(self) -> [&'static str; 2] {
         match self {
             Mode::Atomizer => ["fields", "racer,atomizer"],
+            Mode::Static => ["fields", "racer"],
+            Mode::StaticAll => ["all", "racer"],
             mode => [mode.name(), "racer"],
         }
     }
@@ -194,7 +202,11 @@ impl Bench {
             _ => {
                 let mut command = Command::new(&self.fissure);
                 let [watch, analyses] = mode.options();
-                command.args(["detect", "--analysis", analyses, "--watch", watch, "--"]).arg(java);
+                command.args(["detect", "--analysis", analyses, "--watch", watch]);
+                if matches!(mode, Mode::Static | Mode::StaticAll) {
+                    command.arg("--static");
+                }
+                command.arg("--").arg(java);
                 command
             }
         };

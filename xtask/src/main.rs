@@ -33,6 +33,8 @@ Usage: cargo xtask TASK
                                 measure what watching costs, as ratios to the plain run
   bench hunt [--runs N] [--rounds N] [--program PART]
                                 measure how likely runs find what there is, and how fast controlled threads are
+  bench static [--classes N]
+                                measure the static analysis on a generated program of many classes
   bench assets [--runs N] [--program PART]
                                 measure how often runs tear atomic sets apart, steered and by chance
   bench determinism [--runs N] [--seeds N] [--busy N] [--program PART] [--java PATH]
@@ -64,6 +66,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
         ["bench", "hunt", options @ ..] => bench::hunt::run(options),
+        ["bench", "static", options @ ..] => bench::whole_program::run(options),
         ["bench", "assets", options @ ..] => bench::assets::run(options),
         ["bench", "determinism", options @ ..] => bench::determinism::run(options),
         ["bench", "object", options @ ..] => bench_object::run(options),

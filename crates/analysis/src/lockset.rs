@@ -188,6 +188,21 @@ impl Machine {
                     && !self.synchronizing.contains(&word.site()))
     }
 
+    /// Whether the location is known to have been accessed by another thread than this one.
+    pub fn has_others(&self, word: Word, segment: Segment) -> bool {
+        let thread = self.order.thread_of(segment);
+        match word.state() {
+            State::Virgin | State::Done => false,
+            State::Exclusive | State::ExclusiveModified => {
+                self.order.thread_of(Segment(word.owner())) != thread
+            }
+            State::Shared | State::SharedModified | State::Followed => {
+                let entries = self.histories.entries(word.owner());
+                entries.iter().any(|entry| self.order.thread_of(entry.segment) != thread)
+            }
+        }
+    }
+
     /// Whether an access still belongs to the initialisation of a location that one thread alone has accessed, under
     /// different locks.
     fn is_still_initial(&self, mode: Mode, history: u32, access: Access) -> bool {

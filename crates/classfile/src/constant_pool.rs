@@ -11,6 +11,9 @@ const FIELD: u8 = 9;
 const METHOD: u8 = 10;
 const INTERFACE_METHOD: u8 = 11;
 const NAME_AND_TYPE: u8 = 12;
+const STRING: u8 = 8;
+const METHOD_HANDLE: u8 = 15;
+const METHOD_TYPE: u8 = 16;
 const DYNAMIC: u8 = 17;
 const INVOKE_DYNAMIC: u8 = 18;
 
@@ -20,6 +23,17 @@ pub(crate) struct ConstantPool<'a> {
     /// Where each constant's tag is; zero where there is none.
     offsets: Vec<u32>,
     end: usize,
+}
+
+/// What a constant that code loads is, to whoever follows references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Constant {
+    /// No reference.
+    Number,
+    /// A reference that leads to nothing of the program: a string, a class, a method type.
+    Inert,
+    /// A method handle, or what is computed at run time.
+    Unknown,
 }
 
 /// A field or method that code refers to.
@@ -108,6 +122,39 @@ impl<'a> ConstantPool<'a> {
         let at = self.expect(index, &[DYNAMIC]).ok()?;
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE]).ok()?;
         self.utf8(u16_at(self.bytes, name_and_type)).ok()
+    }
+
+    /// What loading a constant gives.
+    pub(crate) fn constant(&self, index: u16) -> Constant {
+        match self.offsets.get(usize::from(index)).map(|&offset| u8_at(self.bytes, offset as usize)) {
+            Some(3..=6) => Constant::Number,
+            Some(CLASS | STRING | METHOD_TYPE) => Constant::Inert,
+            _ => Constant::Unknown,
+        }
+    }
+
+    /// The kind and the target of a method handle; none for other constants.
+    pub(crate) fn handle(&self, index: u16) -> Option<(u8, Reference<'a>)> {
+        let at = self.expect(index, &[METHOD_HANDLE]).ok()?;
+        let target = self.expect(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
+        Some((u8_at(self.bytes, at), self.reference(target).ok()?))
+    }
+
+    /// The descriptor of a method type; none for other constants.
+    pub(crate) fn method_type(&self, index: u16) -> Option<&'a [u8]> {
+        let at = self.expect(index, &[METHOD_TYPE]).ok()?;
+        self.utf8(u16_at(self.bytes, at)).ok()
+    }
+
+    /// The number of the bootstrap method of an `invokedynamic`, its name and its descriptor.
+    pub(crate) fn invoke_dynamic(&self, index: u16) -> Result<(u16, &'a [u8], &'a [u8]), ClassError> {
+        let at = self.expect(index, &[INVOKE_DYNAMIC])?;
+        let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
+        Ok((
+            u16_at(self.bytes, at),
+            self.utf8(u16_at(self.bytes, name_and_type))?,
+            self.utf8(u16_at(self.bytes, name_and_type + 2))?,
+        ))
     }
 
     fn reference(&self, at: usize) -> Result<Reference<'a>, ClassError> {

@@ -109,6 +109,10 @@ impl<'a> FieldTable<'a> {
             if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
                 continue;
             }
+            let is_volatile = field.access & ACC_VOLATILE != 0;
+            if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
+                continue;
+            }
             if plan.control.is_some() {
                 table.own.insert((name, descriptor), Own::Point);
             } else if field.is_static() {

@@ -20,7 +20,7 @@ use crate::opcodes::{
     INVOKEVIRTUAL, IRETURN, ISTORE, LASTORE, LDC_W, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD,
     PUTSTATIC, RETURN, SALOAD, SASTORE, SWAP,
 };
-use crate::plan::{ArraySource, Call, Environment, Plan, ProbePoint, Site, SiteKind, SiteTarget};
+use crate::plan::{ArraySource, Call, Environment, Place, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
 use crate::redundancy::{Object, Reported, Verdict, always_goes_on};
 use crate::sources::{Source, Sources};
@@ -416,6 +416,9 @@ impl<'a> Instrumenter<'_, 'a> {
             return Ok(());
         }
         let index = u16_at(self.code.bytes, instruction.pc + 1);
+        if self.plan.fields && self.leaves_out(instruction, false) {
+            return Ok(());
+        }
         let treatment =
             self.fields.treatment(index, is_static, self.pool, self.additions, self.environment)?;
         match treatment {
@@ -428,6 +431,7 @@ impl<'a> Instrumenter<'_, 'a> {
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
+        self.keeps(instruction, false);
         let field = self.pool.field(index)?;
         if self.plan.selective {
             let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
@@ -655,9 +659,10 @@ impl<'a> Instrumenter<'_, 'a> {
             _ => (SiteKind::Read, 1),
         };
         let source = self.sources.below(depth);
-        if source == Source::Marks {
+        if source == Source::Marks || self.leaves_out(instruction, true) {
             return Ok(());
         }
+        self.keeps(instruction, true);
         let Some(site) = self.site_of_array(instruction.pc, kind, source, false)? else { return Ok(()) };
         let hook = match depth {
             1 => {
@@ -676,6 +681,15 @@ impl<'a> Instrumenter<'_, 'a> {
         };
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// Whether an access need not be looked at.
+    fn leaves_out(&mut self, instruction: Instruction, is_element: bool) -> bool {
+        self.environment.leaves_out(&place(self.method, instruction, is_element))
+    }
+
+    fn keeps(&mut self, instruction: Instruction, is_element: bool) {
+        self.environment.keeps(&place(self.method, instruction, is_element));
     }
 
     /// A site of an array element, or of whatever a handle leads to, if it is to be reported.
@@ -754,6 +768,12 @@ impl<'a> Instrumenter<'_, 'a> {
 /// Whether an instruction reads or writes a field.
 fn kind_of(opcode: u8) -> SiteKind {
     if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write }
+}
+
+fn place<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> Place<'m> {
+    // Code is never longer than two bytes can count.
+    let pc = instruction.pc as u16;
+    Place { method: &method.name, descriptor: &method.descriptor, pc, is_element }
 }
 
 /// Whether the plan wants places by their lines.

@@ -25,6 +25,7 @@ mod descriptor;
 mod edits;
 mod error;
 mod field_access;
+pub mod flow;
 mod frame_reader;
 mod frames;
 pub mod hooks;
@@ -53,7 +54,7 @@ pub use class::rewrite;
 pub use error::ClassError;
 pub use plan::{
     AddedField, Advised, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, LockCall,
-    MethodFacts, Outcome, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind,
-    SiteTarget,
+    MethodFacts, Outcome, Place, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site,
+    SiteKind, SiteTarget,
 };
 pub use summary::{ClassSummary, FieldSummary, read_summary};

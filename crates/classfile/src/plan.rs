@@ -218,6 +218,24 @@ pub trait Environment {
     /// large is left alone although its sites have been numbered.
     fn site(&mut self, site: Site<'_>) -> u32;
 
+    /// Whether a plain field that the class declares is of no interest, because all accesses to it are left out. Asked once of
+    /// each.
+    fn leaves_field(&mut self, name: &str, descriptor: &str) -> bool {
+        let _ = (name, descriptor);
+        false
+    }
+
+    /// Whether an access is of no interest. Asked of each access to a field or an element of an array in the code.
+    fn leaves_out(&mut self, place: &Place<'_>) -> bool {
+        let _ = place;
+        false
+    }
+
+    /// An access is watched, be it by itself or by another one that stands for it.
+    fn keeps(&mut self, place: &Place<'_>) {
+        let _ = place;
+    }
+
     /// The access numbered `site` is bound to happen together with the one numbered `other`, which is not reported by
     /// itself; the smaller number comes first. Told if the plan asks for repetitions.
     fn stands_for(&mut self, site: u32, other: u32) {
@@ -257,6 +275,19 @@ pub trait Environment {
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
         method.is_annotated
     }
+}
+
+/// Where an access is in the code, before anything was inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The method with the access.
+    pub method: &'a str,
+    /// The method's descriptor.
+    pub descriptor: &'a str,
+    /// The place in its code.
+    pub pc: u16,
+    /// Whether it is an element of an array that is accessed.
+    pub is_element: bool,
 }
 
 /// A method as the environment may judge it.

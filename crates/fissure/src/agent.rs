@@ -45,7 +45,8 @@ fn sibling(executable: &Path) -> Option<PathBuf> {
     places.into_iter().find(|place| place.is_file()).and_then(|place| place.canonicalize().ok())
 }
 
-fn cache() -> Option<PathBuf> {
+/// The folder for what is worth keeping from run to run.
+pub(crate) fn cache() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("fissure"))

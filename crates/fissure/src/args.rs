@@ -81,8 +81,17 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "ORDER", default_value = "start-join")]
     pub(crate) order: OrderName,
 
+    /// Find out first, from the class files, which fields only one thread can ever touch, and do not watch them. COMMAND
+    /// must be `java` itself.
+    #[arg(long = "static")]
+    pub(crate) is_static: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+
+    /// Watch everything, and tell where two threads meet that the static analysis keeps apart; for testing it.
+    #[arg(long, hide = true)]
+    pub(crate) check_static: bool,
 
     /// What is turned into events; for measuring what that costs.
     #[arg(long, hide = true, conflicts_with = "arrays")]

@@ -24,6 +24,8 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         watch: options.watched(),
         order: options.order.into(),
         monitor: None,
+        is_static: options.is_static,
+        is_checked: options.check_static,
     };
     reporting.finish(watch::run(&task), Stream::Error)
 }

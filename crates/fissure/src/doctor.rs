@@ -120,6 +120,8 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         watch: Watch::All,
         order: Order::StartJoin,
         monitor: None,
+        is_static: false,
+        is_checked: false,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::object::ObjectError;
+use crate::{locality::LocalityError, object::ObjectError};
 
 /// Why Fissure could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -148,6 +148,10 @@ pub(crate) enum Error {
     /// Waiting for the program failed.
     #[error("cannot wait for '{program}': {source}")]
     Wait { program: String, source: io::Error },
+
+    /// The program cannot be analysed before it runs.
+    #[error(transparent)]
+    Locality(#[from] LocalityError),
 
     /// A class cannot be tested.
     #[error(transparent)]

@@ -39,7 +39,7 @@ use crate::{
     collect::Jvm,
     config::Config,
     error::Error,
-    launch,
+    launch, locality,
     output::{self, Stream},
     reporting::Reporting,
     signals::{self, Interruption},
@@ -95,6 +95,10 @@ fn hunt(
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
+        locality: match options.steering.is_static {
+            true => Some(locality::prepare(&options.command, folder.path())?),
+            false => None,
+        },
         folder: folder.path(),
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);

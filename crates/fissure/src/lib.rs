@@ -21,6 +21,7 @@ mod doctor;
 mod error;
 mod hunt;
 mod launch;
+mod locality;
 mod monitor;
 mod object;
 mod output;

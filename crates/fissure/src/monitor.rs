@@ -59,6 +59,8 @@ pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
         watch: Watch::All,
         order: Order::StartJoin,
         monitor: Some(&monitor),
+        is_static: false,
+        is_checked: false,
     };
     reporting.finish(watch::run(&task), Stream::Error)
 }

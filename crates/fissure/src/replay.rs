@@ -24,6 +24,7 @@ use crate::{
     config::Config,
     error::Error,
     hunt::{self, Ending, Outcome, Print, Program, SteeringArguments},
+    locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
     signals::{self, Interruption},
@@ -171,6 +172,10 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         atomic: &subject.steering.atomic,
         time_limit: subject.steering.time_limit(),
         agent: agent::locate(folder.path())?,
+        locality: match options.steering.is_static {
+            true => Some(locality::prepare(&options.command, folder.path())?),
+            false => None,
+        },
         folder: folder.path(),
     };
     let outcome = {

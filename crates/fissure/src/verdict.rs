@@ -165,6 +165,8 @@ pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<Strin
     let accessing =
         jvms.iter().filter_map(|jvm| jvm.coverage.as_ref()).map(|coverage| coverage.threads_accessing);
     let who = match accessing.max() {
+        // What one thread alone can touch was left out on purpose.
+        _ if jvms.iter().any(leaves_out) => return None,
         None | Some(0) => "no thread",
         Some(1) => "only one thread",
         Some(_) => return None,
@@ -173,6 +175,14 @@ pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<Strin
         "{who} accessed plain fields or array elements in scope (volatile and final fields and atomics cannot race); \
          if that is not what you expect, widen --scope"
     ))
+}
+
+/// Whether a static analysis left something out.
+fn leaves_out(jvm: &Jvm) -> bool {
+    let locality = jvm.coverage.as_ref().and_then(|coverage| coverage.locality.as_ref());
+    locality.is_some_and(|locality| {
+        locality.sites_watched < locality.sites || locality.elements_watched < locality.elements
+    })
 }
 
 /// The exit code of a run that could see.

@@ -14,7 +14,7 @@ use crate::{
     args::Analyses,
     collect,
     error::Error,
-    launch,
+    launch, locality,
     verdict::{self, Question},
 };
 
@@ -28,6 +28,10 @@ pub(crate) struct Task<'a> {
     pub(crate) order: Order,
     /// The monitor that the user wrote, if there is one.
     pub(crate) monitor: Option<&'a MonitorSettings>,
+    /// Whether what only one thread can touch is found out first, and left alone.
+    pub(crate) is_static: bool,
+    /// Whether that is only checked, and everything watched all the same.
+    pub(crate) is_checked: bool,
 }
 
 /// Refuses on systems where no agent can work.
@@ -69,7 +73,11 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
     let folder = plain_folder()?;
     let agent = agent::locate(folder.path())?;
     let settings = folder.path().join("settings.json");
-    write_settings(task, folder.path(), &settings)?;
+    let locality = match task.is_static || task.is_checked {
+        true => Some(locality::prepare(task.command, folder.path())?),
+        false => None,
+    };
+    write_settings(task, folder.path(), &settings, locality.as_deref())?;
     let exit = launch::run(task.command, &agent, &settings)?;
     let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
     let question = Question {
@@ -87,7 +95,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
     Ok(report)
 }
 
-fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
+fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<&Path>) -> Result<(), Error> {
     let settings = Settings {
         explore: false,
         analysis: task.analyses.lock_sets,
@@ -97,6 +105,8 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Err
         watch: task.watch,
         order: task.order,
         monitor: task.monitor.cloned(),
+        locality: locality.map(|path| path.to_string_lossy().into_owned()),
+        locality_checked: task.is_checked,
         control: None,
         folder: folder.to_string_lossy().into_owned(),
     };

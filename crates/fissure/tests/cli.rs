@@ -118,6 +118,10 @@ fn misuse_is_refused_with_a_sentence() {
     check_misuse(&["detect"], "no command was given");
     check_misuse(&["detect", "--"], "no command was given");
     check_misuse(&["detect", "--", ""], "no command was given");
+    for command in ["detect", "hunt"] {
+        let sentence = "--static cannot know the class path of 'true'";
+        check_misuse(&[command, "--static", "--", "true"], sentence);
+    }
     check_misuse(&["detect", "--scope", "a...b", "--", "true"], "three dots in a row");
     check_misuse(&["detect", "--scope", "", "--", "true"], "it is empty");
     check_misuse(

@@ -8,11 +8,15 @@
 //! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
 //! - `rule RULE SUBJECT`: Atomizer is silent about the block because of this rule, and reports it without.
 //! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
+//! - `static-fields NUMBER`: so many plain fields are left to watch with `--static`.
 //! - `detect OPTION…`: what Fissure is told beside the analysis.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
 //!
 //! Whatever else is found without being ordered is a false alarm. Programs in `race` and `atomicity` print `done`; those in
 //! `behaviour` run without Fissure first and must behave the same under it.
+//!
+//! Each program also runs with `--static`, which must not change what is found, and once with everything watched while the
+//! claims of the static analysis are held against what the threads do.
 //!
 //! `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on; `FISSURE_TEST_PROGRAMS` (a part
 //! of a class name) narrows the programs down.
@@ -55,6 +59,9 @@ const RUNS: [&str; 2] = ["racer,atomizer", "eraser"];
 /// The same for programs about blocks that should be atomic.
 const ATOMICITY_RUNS: [&str; 2] = ["racer,atomizer", "atomizer"];
 
+/// The same for programs that are about the static analysis.
+const SHARING_RUNS: [&str; 2] = ["racer", "racer,atomizer"];
+
 /// The folders are tested one after the other, so that there are never more than [`WORKERS`] JVMs.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -66,6 +73,8 @@ struct Expectations {
     must_find_ordered: Vec<Claim>,
     must_not_find_ordered: Vec<String>,
     must_leave_alone: Vec<String>,
+    /// How many plain fields are left to watch with `--static`.
+    static_fields: Option<u64>,
     /// Rules of Atomizer, and what would be found without each.
     rules: Vec<(String, String)>,
     program_exit: i32,
@@ -123,6 +132,11 @@ fn atomicity_violations_are_found_and_correct_twins_are_clean() {
 #[test]
 fn programs_behave_as_without_fissure() {
     check_folder("behaviour", true, RUNS);
+}
+
+#[test]
+fn sharing_in_odd_ways_is_never_overlooked() {
+    check_folder("sharing", false, SHARING_RUNS);
 }
 
 #[test]
@@ -220,13 +234,16 @@ impl Folder {
         command.extend(expectations.arguments.iter().map(OsString::from));
         let plain = self.compared.then(|| run(&command, &expectations.stdin, None));
         let mut failures = Vec::new();
-        for analysis in self.runs {
+        let modes = self.runs.iter().map(|&analysis| (analysis, None));
+        let analysed = ["--static", "--check-static"].map(|option| (self.runs[0], Some(option)));
+        for (analysis, option) in modes.chain(analysed) {
             // Atomizer asks what other orders there are, so it has nothing to say where an order is taken for granted.
             let is_ordered = expectations.detect_options.iter().any(|option| option == "happens-before");
             let analysis = if is_ordered { analysis.trim_end_matches(",atomizer") } else { analysis };
             let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
             let mut watched: Vec<OsString> = vec![env!("CARGO_BIN_EXE_fissure").into(), "detect".into()];
             watched.extend(["--analysis".into(), analysis.into(), "--json".into(), report.path().into()]);
+            watched.extend(option.map(OsString::from));
             watched.extend(expectations.detect_options.iter().map(OsString::from));
             watched.push("--".into());
             watched.extend(command.iter().cloned());
@@ -236,12 +253,14 @@ impl Folder {
                 Ok(report) => {
                     problems.extend(check_report(&report, expectations, analysis));
                     problems.extend(check_verdict(&report, &ended, self.compared));
+                    problems.extend(option.into_iter().flat_map(|_| check_static(&report, expectations)));
                     problems.extend(schema_problems(&report));
                 }
                 Err(error) => problems.push(format!("no JSON report was written: {error}")),
             }
             if !problems.is_empty() {
-                failures.push(block(program, java, analysis, &problems, &ended));
+                let run = format!("{analysis} {}", option.unwrap_or_default());
+                failures.push(block(program, java, &run, &problems, &ended));
             }
         }
         for (rule, subject) in &expectations.rules {
@@ -351,6 +370,22 @@ fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<S
         if !left_alone.iter().any(|left| left["class"] == **class) {
             problems.push(format!("the coverage does not tell that {class} was left alone"));
         }
+    }
+    problems
+}
+
+/// What the static analysis left out, and that nothing of it was touched by two threads.
+fn check_static(report: &Value, expectations: &Expectations) -> Vec<String> {
+    let coverage = &report["coverage"];
+    let mut problems = Vec::new();
+    for limit in coverage["limits"].as_object().into_iter().flat_map(|limits| limits.keys()) {
+        if limit.starts_with("called thread-local") {
+            problems.push(limit.clone());
+        }
+    }
+    let watched = &coverage["static"]["fields_watched"];
+    if let Some(expected) = expectations.static_fields.filter(|&expected| *watched != expected) {
+        problems.push(format!("{watched} fields are left to watch, not {expected}"));
     }
     problems
 }
@@ -496,6 +531,8 @@ fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
     process.process_group(0);
     if let Some(agent) = agent {
         process.env("FISSURE_AGENT", agent);
+        // What an earlier version of the static analysis found out must not be remembered here.
+        process.env("XDG_CACHE_HOME", folder.path());
     }
     let mut child = process.spawn().unwrap_or_else(|error| panic!("cannot start {:?}: {error}", command[0]));
     if let Some(mut pipe) = child.stdin.take() {
@@ -583,6 +620,10 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
                 expectations.rules.push(((*rule).to_owned(), (*subject).to_owned()));
             }
             ["must-leave-alone", class] => expectations.must_leave_alone.push((*class).to_owned()),
+            ["static-fields", number] => {
+                let number = number.parse().map_err(|_| format!("'{number}' is no number: {line}"))?;
+                expectations.static_fields = Some(number);
+            }
             ["program-exit", code] => {
                 expectations.program_exit =
                     code.parse().map_err(|_| format!("'{code}' is no exit code: {line}"))?;

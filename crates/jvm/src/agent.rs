@@ -23,12 +23,13 @@ use crate::{
     control::Control,
     explore::Explorer,
     findings::Findings,
+    locality::Locality,
     memory::Table,
     monitor::{AdvisedSite, Watcher},
     output::Output,
     registry::Registry,
     scope::Scope,
-    sites::Sites,
+    sites::{SiteInfo, Sites},
     stacks::Samples,
     vm::Tool,
     world::Classes,
@@ -36,6 +37,9 @@ use crate::{
 
 /// How many threads have counters of their own; further ones share the last.
 pub(crate) const COUNTED_THREADS: usize = 1 << 16;
+
+/// How it is told that the static analysis was wrong about a site.
+const CONTRADICTED: &str = "called thread-local, but two threads were seen: ";
 
 /// The rewritten code: its sites and its watched classes.
 #[derive(Debug, Default)]
@@ -81,6 +85,8 @@ pub(crate) struct Agent {
     pub(crate) tool: Tool,
     pub(crate) settings: Settings,
     pub(crate) scope: Scope,
+    /// What need not be watched.
+    pub(crate) locality: Option<Locality>,
     pub(crate) output: Output,
     pub(crate) code: Mutex<Code>,
     pub(crate) machine: Mutex<Machine>,
@@ -155,6 +161,10 @@ impl Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
             scope: Scope::new(settings.scope.clone()),
+            locality: settings
+                .locality
+                .as_deref()
+                .and_then(|path| Locality::read(path, settings.locality_checked)),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
             monitor,
@@ -217,6 +227,7 @@ impl Agent {
             lock_operations: steps,
             methods_left_alone: seen.left_alone.len() as u64,
             left_alone: seen.left_alone,
+            locality: seen.locality,
             ..Coverage::default()
         }
     }
@@ -266,10 +277,15 @@ impl Agent {
             atomic_blocks,
             block_executions,
             always_atomic,
+            locality: self.locality.as_ref().map(Locality::coverage),
             ..Coverage::default()
         };
         if let Some(monitor) = &self.monitor {
             coverage.accesses_analysed = monitor.events();
+        }
+        for site in self.locality.iter().flat_map(Locality::contradicted) {
+            let described = code.sites.get(site).map(SiteInfo::describe).unwrap_or_default();
+            coverage.limits.insert(format!("{CONTRADICTED}{described}"), 1);
         }
         let mut limit = |reason: &str, count: u64| {
             if count > 0 {

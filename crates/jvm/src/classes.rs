@@ -20,6 +20,7 @@ use crate::{
     blocks, control, explore,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
+    locality::{LocalClass, Locality},
     monitor::{self, Watcher},
     points::Place,
     registry::{Member, Resolved},
@@ -93,6 +94,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
+    let trusted = agent.locality.as_ref().filter(|_| !scope::is_jdk(&dotted));
+    let local = trusted.and_then(|locality| locality.class(name, bytes)).filter(|_| watched || has_points);
     let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
     let summary = if in_scope || is_controlled || view != View::None || asks_about_classes {
         read_summary(bytes).ok()
@@ -111,6 +114,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         class: dotted.as_str().into(),
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
         method: "".into(),
+        local,
+        is_claimed: false,
     };
     let result = rewrite(bytes, &plan, &mut environment);
     if in_scope {
@@ -123,10 +128,13 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
                 Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
                 Ok(_) => Following::Nothing,
             };
+            let leaves = |name: &str, descriptor: &str| {
+                trusted.is_some_and(|locality| locality.has_field(local, name, descriptor))
+            };
             if monitor.is_some() {
                 observe(&mut code, loader, summary);
             } else {
-                register(&mut code, loader, summary, following, outcome);
+                register(&mut code, loader, summary, following, outcome, leaves);
             }
         }
     }
@@ -186,6 +194,7 @@ fn register(
     summary: &ClassSummary,
     following: Following,
     outcome: Option<&Outcome>,
+    leaves: impl Fn(&str, &str) -> bool,
 ) {
     let mut members = FxHashMap::default();
     let mut volatiles = FxHashSet::default();
@@ -196,7 +205,9 @@ fn register(
         }
         let plain = field.access & FINAL == 0;
         let member = match outcome {
-            _ if following == Following::Nothing => Member::Unwatched,
+            _ if following == Following::Nothing || leaves(&field.name, &field.descriptor) => {
+                Member::Unwatched
+            }
             _ if is_volatile && following.sets_volatiles_apart() => Member::Volatile,
             _ if matches!(following, Following::Points { .. }) => match plain {
                 true => Member::Point,
@@ -242,6 +253,10 @@ struct ClassEnvironment<'a> {
     file: Option<Arc<str>>,
     /// The method of the last site: sites of one method share its name.
     method: Arc<str>,
+    /// What the static analysis says about the class.
+    local: Option<&'a LocalClass>,
+    /// Whether it says that the next site is thread-local.
+    is_claimed: bool,
 }
 
 impl ClassEnvironment<'_> {
@@ -276,6 +291,10 @@ impl Environment for ClassEnvironment<'_> {
         if number > 0 && self.agent.monitor.is_some() {
             let place = monitor::place_of(&site, &self.class);
             self.code.advised.insert(number, monitor::advised_site(place));
+        }
+        let is_access = matches!(site.target, SiteTarget::Field { .. } | SiteTarget::ArrayElement { .. });
+        if let Some(locality) = self.agent.locality.as_ref().filter(|_| is_access && self.is_claimed) {
+            locality.claim(number);
         }
         if self.agent.control.is_some() {
             let is_application = self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
@@ -328,6 +347,27 @@ impl Environment for ClassEnvironment<'_> {
             ..field_point(&self.code.classes, &self.class, field, descriptor, &of_type, access & STATIC != 0)
         };
         self.agent.scope.has_field(point, &self.code.classes)
+    }
+
+    fn leaves_field(&mut self, name: &str, descriptor: &str) -> bool {
+        let locality = self.agent.locality.as_ref();
+        locality.is_some_and(|locality| locality.leaves_field(self.local, name, descriptor))
+    }
+
+    fn leaves_out(&mut self, place: &fissure_classfile::Place<'_>) -> bool {
+        let Some(locality) = &self.agent.locality else { return false };
+        let is_local = Locality::is_local(self.local, place.method, place.descriptor, place.pc);
+        if is_local {
+            locality.count(place.is_element, true);
+        }
+        self.is_claimed = is_local && !locality.leaves_out();
+        is_local && locality.leaves_out()
+    }
+
+    fn keeps(&mut self, place: &fissure_classfile::Place<'_>) {
+        if let Some(locality) = self.agent.locality.as_ref().filter(|_| !self.is_claimed) {
+            locality.count(place.is_element, false);
+        }
     }
 
     fn stands_for(&mut self, site: u32, other: u32) {

@@ -19,6 +19,7 @@ mod findings;
 mod handles;
 mod hook;
 mod jdk;
+mod locality;
 mod memory;
 mod monitor;
 mod natives;

@@ -170,6 +170,11 @@ extern "system" fn step(
             blocks::look_at(agent, word.site());
         }
         let access = access(segment, set, site, write);
+        if let Some(locality) = &agent.locality
+            && locked(&agent.machine).has_others(word, access.segment)
+        {
+            locality.met([word.site(), site as u32]);
+        }
         let step = locked(&agent.machine).step(word, access);
         if let Some(race) = &step.race {
             findings::report(agent, Jni::new(environment), race, object);

@@ -37,6 +37,18 @@ pub(crate) struct SiteInfo {
     pub(crate) is_element: bool,
 }
 
+impl SiteInfo {
+    /// The site in a few words.
+    pub(crate) fn describe(&self) -> String {
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let target = match &self.target {
+            Target::Field { class, name, .. } => format!("{}.{name}", class.replace('/', ".")),
+            _ => "an element of an array".to_owned(),
+        };
+        format!("{target} at {}.{}{line}", self.class, self.method)
+    }
+}
+
 /// All sites. Number 0 stands for those that no longer fit.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {

@@ -15,6 +15,28 @@ pub struct LeftAlone {
     pub reason: String,
 }
 
+/// What a static analysis left to watch, of the classes that were loaded and are in view.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StaticCoverage {
+    /// Plain fields.
+    pub fields: u64,
+    /// Those of them that several threads may access.
+    pub fields_watched: u64,
+    /// Accesses to plain fields in the code.
+    pub sites: u64,
+    /// Those of them to what several threads may access.
+    pub sites_watched: u64,
+    /// Accesses to elements of arrays in the code.
+    pub elements: u64,
+    /// Those of them to arrays that several threads may access.
+    pub elements_watched: u64,
+    /// Classes that the analysis did not know, or that were changed since.
+    pub classes_unknown: u64,
+    /// What the analysis had to take for possibly anything, by kind, with the number of places in the code.
+    #[serde(default)]
+    pub conservative: BTreeMap<String, u64>,
+}
+
 /// What one JVM, or several together, let Fissure see.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
@@ -55,6 +77,9 @@ pub struct Coverage {
     /// Those of them that were atomic each time.
     #[serde(default)]
     pub always_atomic: u64,
+    /// What a static analysis left to watch, if there was one.
+    #[serde(default, rename = "static", skip_serializing_if = "Option::is_none")]
+    pub locality: Option<StaticCoverage>,
     /// Anything else that limits what the result means, by reason, with a count.
     pub limits: BTreeMap<String, u64>,
 }
@@ -86,6 +111,19 @@ impl Coverage {
         self.atomic_blocks += other.atomic_blocks;
         self.block_executions += other.block_executions;
         self.always_atomic += other.always_atomic;
+        if let Some(other) = &other.locality {
+            let locality = self.locality.get_or_insert_default();
+            locality.fields += other.fields;
+            locality.fields_watched += other.fields_watched;
+            locality.sites += other.sites;
+            locality.sites_watched += other.sites_watched;
+            locality.elements += other.elements;
+            locality.elements_watched += other.elements_watched;
+            locality.classes_unknown += other.classes_unknown;
+            for (kind, count) in &other.conservative {
+                *locality.conservative.entry(kind.clone()).or_default() += count;
+            }
+        }
         for (reason, count) in &other.limits {
             *self.limits.entry(reason.clone()).or_default() += count;
         }

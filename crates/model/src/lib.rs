@@ -11,6 +11,7 @@ pub mod finding;
 pub mod goal;
 pub mod ids;
 pub mod interleaving;
+pub mod locality;
 pub mod pattern;
 pub mod pointcut;
 pub mod record;

@@ -98,6 +98,12 @@ pub struct Settings {
     /// The monitor to run instead of analyses, if there is one.
     #[serde(default)]
     pub monitor: Option<MonitorSettings>,
+    /// The file with what a static analysis found out, as [`crate::locality::Locality`]; if there is none, all is watched.
+    #[serde(default)]
+    pub locality: Option<String>,
+    /// Whether everything is watched all the same, and what contradicts the static analysis is told.
+    #[serde(default)]
+    pub locality_checked: bool,
     /// How threads are controlled; if there is nothing here they are only watched.
     #[serde(default)]
     pub control: Option<Control>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fissure_model::{
-    coverage::Coverage,
+    coverage::{Coverage, StaticCoverage},
     finding::{Finding, Kind, Status},
     record::{Hello, Refusal},
 };
@@ -81,6 +81,9 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     }
     if let Some(blocks) = blocks(&report.coverage) {
         summary.say("fissure: ", &blocks);
+    }
+    if let Some(locality) = &report.coverage.locality {
+        summary.say("fissure: ", &static_analysis(locality, report.coverage.jvms));
     }
     // Harnesses of objects run without anybody watching; what was executed is told with each.
     if report.coverage.jvms > 0 || report.problem.is_some() {
@@ -231,6 +234,36 @@ fn blocks(coverage: &Coverage) -> Option<String> {
     Some(format!("{blocks} ran ({executions}), {always}"))
 }
 
+/// `static analysis: 5 of 7 fields, 26 of 39 field accesses and 1 of 5 array accesses are left to watch`.
+/// The JVMs of a hunt run the same program, so that each has about the same.
+fn static_analysis(locality: &StaticCoverage, jvms: u64) -> String {
+    let each = |sum: u64| sum.div_ceil(jvms.max(1));
+    let of = |left: u64, all: u64, one: &str, many: &str| {
+        format!("{} of {}", words::thousands(each(left)), words::count(each(all), one, many))
+    };
+    let parts = [
+        of(locality.fields_watched, locality.fields, "field", "fields"),
+        of(locality.sites_watched, locality.sites, "field access", "field accesses"),
+        of(locality.elements_watched, locality.elements, "array access", "array accesses"),
+    ];
+    let mut text = format!("static analysis: {} are left to watch", words::list(&parts));
+    if !locality.conservative.is_empty() {
+        let kinds = locality
+            .conservative
+            .iter()
+            .map(|(kind, &count)| format!("{kind} ({})", words::count(each(count), "place", "places")));
+        let kinds = words::list(&kinds.collect::<Vec<_>>());
+        text.push_str(&format!("; what these may do is not known: {kinds}"));
+    }
+    if locality.classes_unknown > 0 {
+        let classes = words::count(each(locality.classes_unknown), "class was", "classes were");
+        text.push_str(&format!(
+            "; {classes} not analysed or changed since, and everything from there on is watched"
+        ));
+    }
+    text
+}
+
 /// The JVMs of a hunt run the same program, so that sums would say little.
 fn controlled(coverage: &Coverage) -> String {
     let each = |sum: u64, one: &str, many: &str| words::count(sum.div_ceil(coverage.jvms), one, many);
@@ -278,4 +311,31 @@ pub(crate) fn coverage(report: &Report, verbose: bool) -> String {
         parts.push(words::count(coverage.accesses_analysed, "access analysed", "accesses analysed"));
     }
     format!("watched {}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_static_analysis_left_is_told_for_each_jvm() {
+        let mut locality = StaticCoverage {
+            fields: 14,
+            fields_watched: 4,
+            sites: 80,
+            sites_watched: 20,
+            ..StaticCoverage::default()
+        };
+        let counts = "static analysis: 2 of 7 fields, 10 of 40 field accesses and 0 of 0 array accesses";
+        assert_eq!(static_analysis(&locality, 2), format!("{counts} are left to watch"));
+        locality.conservative.insert("reflection".to_owned(), 6);
+        locality.classes_unknown = 2;
+        assert_eq!(
+            static_analysis(&locality, 2),
+            format!(
+                "{counts} are left to watch; what these may do is not known: reflection (3 places); 1 class was not \
+                 analysed or changed since, and everything from there on is watched"
+            )
+        );
+    }
 }

@@ -78,6 +78,11 @@ pub(crate) struct HuntArguments {
 /// What decides how a run goes, beside its seed and its target.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SteeringArguments {
+    /// Find out first, from the class files, which fields only one thread can ever touch, and do not interrupt threads there.
+    /// COMMAND must be `java` itself.
+    #[arg(long = "static")]
+    pub(crate) is_static: bool,
+
     /// Who decides which thread runs. Several, with commas between them, hunt one after the other.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
     pub(crate) strategy: Vec<StrategyName>,
@@ -232,6 +237,8 @@ impl SteeringArguments {
     /// understood are those of another version and change nothing.
     pub(crate) fn with_defaults(&self, words: &[String]) -> Self {
         let mut merged = self.clone();
+        // The one option without a value comes last.
+        merged.is_static |= words.last().is_some_and(|word| word == "--static");
         for pair in words.chunks(2) {
             let [option, value] = pair else { break };
             let is_random = self.strategy.contains(&StrategyName::Random);
@@ -279,6 +286,9 @@ impl SteeringArguments {
         for pointcut in ScopeList::all(&self.scope) {
             add("--scope", pointcut.to_string());
         }
+        if self.is_static {
+            words.push("--static".to_owned());
+        }
         words
     }
 
@@ -314,6 +324,7 @@ mod tests {
             time_limit: 1,
             atomic: Vec::new(),
             scope: Vec::new(),
+            is_static: false,
         }
     }
 
@@ -365,8 +376,9 @@ mod tests {
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
-        let chosen = SteeringArguments { atomic: vec!["a.B.m".parse().unwrap()], ..chosen };
-        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..*";
+        let atomic = vec!["a.B.m".parse().unwrap()];
+        let chosen = SteeringArguments { atomic, is_static: true, ..chosen };
+        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --static";
         let words = chosen.words(&[Steering::Random]);
         assert_eq!(words.join(" "), text);
         let read = arguments().with_defaults(&words);

@@ -42,6 +42,8 @@ pub(crate) struct Program<'a> {
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,
+    /// What a static analysis found out.
+    pub(crate) locality: Option<PathBuf>,
     /// The folder in which each run has one of its own.
     pub(crate) folder: &'a Path,
 }
@@ -150,6 +152,8 @@ impl Program<'_> {
             watch: Watch::Locks,
             order: Order::default(),
             monitor: None,
+            locality: self.locality.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            locality_checked: false,
             control: Some(control),
             folder: folder.to_string_lossy().into_owned(),
         };

@@ -124,6 +124,8 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
         watch: Watch::Locks,
         order: Order::StartJoin,
         monitor: None,
+        locality: None,
+        locality_checked: false,
         control: None,
         folder: setup.folder.to_string_lossy().into_owned(),
     };

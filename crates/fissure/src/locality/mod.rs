@@ -1,0 +1,216 @@
+//! `--static`: finds the class files that a command would run, has them analysed, and remembers the result.
+
+mod classes;
+mod command;
+mod jimage;
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use fissure_classfile::flow::content_hash;
+use fissure_model::locality::Locality;
+use fissure_static::{Entry, Progress, analyse};
+
+use crate::{agent, launch};
+use classes::Classes;
+use command::Main;
+use jimage::ModuleFile;
+
+/// Progress is shown if it takes longer than this, and so often.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Why a program cannot be analysed before it runs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LocalityError {
+    #[error(
+        "--static cannot know the class path of '{0}': give the command as `java -cp … MainClass`, or leave --static out"
+    )]
+    NotJava(String),
+    #[error("--static cannot read a command line that is not UTF-8: leave --static out")]
+    Words,
+    #[error("--static found no main class on the command line: give the command as `java -cp … MainClass`")]
+    NoMainClass,
+    #[error(
+        "--static analyses class files, and {0} is a source file: compile it with javac and run the class, or leave \
+         --static out"
+    )]
+    Source(String),
+    #[error("--static cannot tell which classes {0} brings in: leave --static out")]
+    Replaced(String),
+    #[error("--static cannot read {path} ({reason}): check the class path, or leave --static out")]
+    Read { path: String, reason: String },
+    #[error(
+        "--static found no class {0} with a main method on the class path: check its spelling and the class path"
+    )]
+    NoSuchMain(String),
+    #[error("--static cannot read the classes of the JDK at {path} ({reason}): leave --static out")]
+    Jdk { path: String, reason: String },
+}
+
+/// Analyses the program that a command runs, or remembers the result. The result is written to a file in `folder`.
+pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, LocalityError> {
+    let program = command.first().map(OsString::as_os_str).unwrap_or_default();
+    if !launch::is_java(program) {
+        return Err(LocalityError::NotJava(program.to_string_lossy().into_owned()));
+    }
+    let added = env::var("JDK_JAVA_OPTIONS").ok();
+    let java = command::understand(&command[1..], added.as_deref(), env::var_os("CLASSPATH"))?;
+    let home = java_home(program)?;
+    let modules = home.join("lib").join("modules");
+    let jdk_error =
+        |error: io::Error| LocalityError::Jdk { path: home.display().to_string(), reason: error.to_string() };
+    let jdk = fs::metadata(&modules).map_err(jdk_error)?;
+    let release = fs::read_to_string(home.join("release")).unwrap_or_default();
+    let module_file = ModuleFile::open(&modules).map_err(jdk_error)?;
+    let mut classes = Classes::open(module_file, &java.class_path, &java.agents, feature(&release))?;
+    let main = match java.main {
+        Main::Class(name) => name,
+        Main::Module(_, Some(name)) => name,
+        Main::Archive(_) => classes.main.clone().ok_or(LocalityError::NoMainClass)?,
+        Main::Module(..) => return Err(LocalityError::NoMainClass),
+    };
+    let mut made = classes.services();
+    made.extend(classes.agents.iter().map(|name| name.replace('.', "/")));
+    let named = java.values.iter().filter(|value| classes.has(value)).map(|value| value.replace('.', "/"));
+    made.extend(named);
+    made.sort();
+    made.dedup();
+    let entry = Entry { main: main.replace('.', "/"), made };
+    let key = format!(
+        "{} {} {:?} {:016x} {} {:?} {release}",
+        crate::VERSION,
+        fissure_static::VERSION,
+        entry,
+        classes.hash,
+        jdk.len(),
+        jdk.modified().ok(),
+    );
+    let name = format!("static-{:016x}.json", content_hash(key.as_bytes()));
+    let kept = agent::cache().map(|cache| cache.join(&name));
+    let result = folder.join("locality.json");
+    if let Some(kept) = &kept
+        && let Ok(text) = fs::read_to_string(kept)
+        && serde_json::from_str::<Locality>(&text).is_ok()
+        && fs::write(&result, &text).is_ok()
+    {
+        return Ok(result);
+    }
+    let mut meter = Meter { shown: Instant::now(), is_open: false };
+    let locality = analyse(&mut classes, &entry, &mut |progress| meter.show(progress));
+    meter.clear();
+    let locality = locality.map_err(|_| LocalityError::NoSuchMain(main))?;
+    let text = serde_json::to_string(&locality).unwrap_or_default();
+    let unwritten = |error: io::Error| LocalityError::Read {
+        path: result.display().to_string(),
+        reason: error.to_string(),
+    };
+    fs::write(&result, &text).map_err(unwritten)?;
+    if let Some(kept) = kept {
+        // Whether it can be remembered makes no difference to this run.
+        let _ = keep(&kept, &text);
+    }
+    Ok(result)
+}
+
+/// Writes a result so that no other process sees a half of it.
+fn keep(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Where the JDK of a `java` lies: found by its path, or else asked.
+fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
+    let unknown =
+        |reason: String| LocalityError::Jdk { path: program.to_string_lossy().into_owned(), reason };
+    let path = Path::new(program);
+    let found = if path.components().count() > 1 {
+        Some(path.to_owned())
+    } else {
+        let places = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&places).map(|folder| folder.join(path)).find(|file| file.is_file())
+    };
+    let real = found.and_then(|file| file.canonicalize().ok());
+    if let Some(home) = real.as_deref().and_then(Path::parent).and_then(Path::parent)
+        && home.join("lib/modules").is_file()
+    {
+        return Ok(home.to_owned());
+    }
+    // Scripts that choose a JDK are called `java` as well.
+    let output = Command::new(program)
+        .args(["-XshowSettings:properties", "-version"])
+        .output()
+        .map_err(|error| unknown(error.to_string()))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let home = text.lines().find_map(|line| line.trim().strip_prefix("java.home = "));
+    home.map(PathBuf::from).ok_or_else(|| unknown("it does not tell its java.home".to_owned()))
+}
+
+/// The number of a Java version, such as 17, from the file `release`.
+fn feature(release: &str) -> u32 {
+    let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="));
+    let digits = version.unwrap_or_default().trim_matches('"');
+    digits.split(['.', '-', '+']).next().and_then(|number| number.parse().ok()).unwrap_or(11)
+}
+
+/// Shows on a terminal how far the analysis is.
+struct Meter {
+    shown: Instant,
+    is_open: bool,
+}
+
+impl Meter {
+    fn show(&mut self, progress: Progress) {
+        if self.shown.elapsed() < PATIENCE || !io::stderr().is_terminal() {
+            return;
+        }
+        self.shown = Instant::now();
+        self.is_open = true;
+        let text = match progress {
+            Progress::Reaching => "looking for what the program reaches".to_owned(),
+            Progress::Methods(done, all) => format!("{done} of {all} methods"),
+            Progress::Solving => "looking for what is shared".to_owned(),
+        };
+        let _ = write!(io::stderr(), "\r\x1b[Kfissure: static analysis: {text}");
+    }
+
+    fn clear(&self) {
+        if self.is_open {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        for (release, expected) in [
+            ("JAVA_VERSION=\"17.0.15\"\nX", 17),
+            ("A\nJAVA_VERSION=\"25\"", 25),
+            ("JAVA_VERSION=\"26-ea\"", 26),
+            ("", 11),
+        ] {
+            assert_eq!(feature(release), expected, "{release}");
+        }
+    }
+
+    #[test]
+    fn other_commands_are_refused_with_the_next_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = prepare(&["mvn".into(), "test".into()], folder.path()).unwrap_err();
+        assert!(error.to_string().contains("`java -cp … MainClass`"));
+    }
+}

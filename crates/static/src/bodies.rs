@@ -1,0 +1,317 @@
+//! From methods to alias sets, callees first: what calls, lambdas and new objects do. The instructions are `walk`'s.
+
+use std::rc::Rc;
+
+use fissure_classfile::flow::{InvokeKind, MemberReference, shape, types};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::{ELEMENT, FieldKey, Graph, Level, Node, capture},
+    jdk,
+    reach::Reach,
+    walk::Walk,
+    world::{ClassId, Kind, MethodId, Target, World, handle_kind},
+};
+
+/// A method whose parameters lead to more than this is not told in detail to its callers.
+const MOST_NODES: usize = 192;
+
+/// What an access goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accessed {
+    /// A field of an object of this node.
+    Field(FieldKey, Node),
+    /// A static field.
+    Static(FieldKey),
+    /// An element of an array of this node.
+    Element(Node),
+    /// A field of something that is not known.
+    Unknown,
+}
+
+/// An access in the code of a method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) method: MethodId,
+    pub(crate) pc: u16,
+    pub(crate) accessed: Accessed,
+}
+
+/// The graphs of all methods, and what they were found to do.
+pub(crate) struct Bodies<'w, 's> {
+    pub(crate) world: &'w mut World<'s>,
+    pub(crate) reach: &'w mut Reach,
+    pub(crate) graph: Graph,
+    /// The references that each method takes, the receiver first, and the one that it returns.
+    pub(crate) formals: FxHashMap<MethodId, Rc<[Node]>>,
+    /// Those that are analysed together.
+    together: FxHashSet<MethodId>,
+    /// What static fields lead to.
+    pub(crate) statics: FxHashMap<FieldKey, Node>,
+    /// Everything that is ever thrown.
+    pub(crate) thrown: Node,
+    pub(crate) sites: Vec<Site>,
+    /// Of which objects which references are read.
+    pub(crate) loads: Vec<(Node, FieldKey)>,
+    /// Objects of the program's classes, where they are made.
+    pub(crate) made: Vec<(ClassId, Node)>,
+}
+
+impl<'w, 's> Bodies<'w, 's> {
+    pub(crate) fn new(world: &'w mut World<'s>, reach: &'w mut Reach) -> Self {
+        let mut graph = Graph::default();
+        let thrown = graph.node();
+        graph.make_global(thrown);
+        Bodies {
+            world,
+            reach,
+            graph,
+            formals: FxHashMap::default(),
+            together: FxHashSet::default(),
+            statics: FxHashMap::default(),
+            thrown,
+            sites: Vec::new(),
+            loads: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    /// Analyses methods that call each other; all others that they call have been analysed before.
+    pub(crate) fn component(&mut self, methods: &[MethodId]) {
+        self.together = methods.iter().copied().collect();
+        for &method in methods {
+            let info = self.world.method(method).clone();
+            let references = usize::from(!info.is_static)
+                + info.parameters.iter().filter(|kind| **kind == b'L').count()
+                + usize::from(info.returns_reference);
+            let formals: Rc<[Node]> = (0..references).map(|_| self.graph.node()).collect();
+            self.formals.insert(method, formals);
+        }
+        for &method in methods {
+            let info = self.world.method(method).clone();
+            match info.index {
+                Some(index) => {
+                    let flow = self.world.class(info.class).flow.clone();
+                    if let Some(body) = &flow.methods[index as usize].body {
+                        Walk { bodies: self, method, class: info.class, flow: &flow, body }.run();
+                    }
+                }
+                None => self.lambda_body(method, info.class),
+            }
+        }
+        for &method in methods {
+            let formals = self.formals[&method].clone();
+            if self.graph.reaches_more_than(&formals, MOST_NODES) {
+                self.graph.collapse(&formals, MOST_NODES);
+            }
+        }
+    }
+
+    /// The object that a lambda expression makes.
+    pub(crate) fn lambda_object(&mut self, class: ClassId, captured: &[Option<Node>]) -> Node {
+        let object = self.object(class);
+        for (number, value) in captured.iter().enumerate() {
+            if let Some(value) = value {
+                let place = self.graph.field(object, capture(number));
+                self.graph.unify(place, *value);
+            }
+        }
+        object
+    }
+
+    /// What a lambda's object does: it calls its code with what was captured and what it is given.
+    fn lambda_body(&mut self, method: MethodId, class: ClassId) {
+        let Some(lambda) = self.world.class(class).lambda.clone() else { return };
+        let info = self.world.method(method).clone();
+        let formals = self.formals[&method].clone();
+        let (captured, _) = shape(&lambda.captured);
+        let mut values = Vec::new();
+        for (number, kind) in captured.iter().enumerate() {
+            values.push((*kind == b'L').then(|| self.graph.field(formals[0], capture(number))));
+        }
+        let mut next = 1;
+        for kind in info.parameters.iter() {
+            let is_reference = *kind == b'L';
+            values.push(is_reference.then(|| formals[next]));
+            next += usize::from(is_reference);
+        }
+        let result = if info.returns_reference { formals[next] } else { self.graph.node() };
+        let reference = &lambda.handle.target;
+        let Some(kind) = handle_kind(&lambda.handle) else {
+            for value in values.into_iter().flatten().chain([formals[0], result]) {
+                self.graph.raise(value, Level::Exposed);
+            }
+            return;
+        };
+        if lambda.handle.kind == 8 {
+            let class = self.world.load(&reference.class);
+            let object = self.object(class);
+            self.graph.unify(object, result);
+            values.insert(0, Some(object));
+        }
+        self.call(kind, reference, &values, Some(result));
+    }
+
+    /// A new object.
+    pub(crate) fn object(&mut self, class: ClassId) -> Node {
+        let object = self.graph.node();
+        match self.world.class(class).kind {
+            Kind::Jdk => return object,
+            Kind::Missing => {
+                self.graph.raise(object, Level::Exposed);
+                return object;
+            }
+            Kind::Application => {}
+        }
+        if self.world.has_missing_supertype(class) {
+            self.graph.raise(object, Level::Exposed);
+        }
+        self.made.push((class, object));
+        let callbacks = self.reach.callbacks(self.world, class);
+        for &method in callbacks.iter() {
+            let info = self.world.method(method).clone();
+            // Another thread collects what is not needed any more.
+            let declaring = self.world.class(info.class).flow.clone();
+            if info.index.is_some_and(|index| declaring.methods[index as usize].name == "finalize") {
+                self.graph.raise(object, Level::Shared);
+            }
+            let formals = self.formals.get(&method).map_or(0, |formals| formals.len());
+            self.enter(method, &vec![object; formals]);
+        }
+        object
+    }
+
+    /// Tells a method's effects on what it is given, its result last.
+    fn enter(&mut self, method: MethodId, actuals: &[Node]) {
+        let Some(formals) = self.formals.get(&method).cloned() else {
+            debug_assert!(false, "callees come first");
+            return;
+        };
+        if self.together.contains(&method) {
+            for (&formal, &actual) in formals.iter().zip(actuals) {
+                self.graph.unify(formal, actual);
+            }
+        } else {
+            self.graph.instantiate(&formals, actuals);
+        }
+    }
+
+    /// A call with values for the receiver, if there is one, and each parameter; numbers have no node.
+    pub(crate) fn call(
+        &mut self,
+        kind: InvokeKind,
+        reference: &MemberReference,
+        values: &[Option<Node>],
+        result: Option<Node>,
+    ) {
+        let is_static = kind == InvokeKind::Static;
+        let (parameters, result_kind) = shape(&reference.descriptor);
+        let mut wanted = Vec::new();
+        if !is_static {
+            wanted.push(true);
+        }
+        wanted.extend(parameters.iter().map(|kind| *kind == b'L'));
+        let mut given = Vec::new();
+        for (number, is_reference) in wanted.into_iter().enumerate() {
+            if is_reference {
+                // A number that a lambda boxes becomes a new object.
+                let value = values.get(number).copied().flatten();
+                given.push(value.unwrap_or_else(|| self.graph.node()));
+            }
+        }
+        let returns = result_kind == Some(b'L');
+        let mut actuals = given.clone();
+        if returns {
+            actuals.push(result.unwrap_or_else(|| self.graph.node()));
+        }
+        // Objects of classes that are not known may be among the receivers.
+        if self.reach.is_open && matches!(kind, InvokeKind::Virtual | InvokeKind::Interface) {
+            self.expose(&actuals);
+        }
+        for target in self.reach.all_targets(self.world, kind, reference) {
+            match target {
+                Target::Method(method) => {
+                    let count = self.formals.get(&method).map_or(0, |formals| formals.len());
+                    if count == actuals.len() {
+                        self.enter(method, &actuals);
+                    } else {
+                        self.expose(&actuals);
+                    }
+                }
+                Target::Native | Target::Unknown => self.expose(&actuals),
+                Target::Jdk(class) => {
+                    let name = if reference.class.starts_with('[') {
+                        reference.class.as_str().into()
+                    } else {
+                        self.world.class(class).name.clone()
+                    };
+                    self.jdk_call(&name, reference, !is_static, &actuals);
+                }
+                Target::Abstract => {}
+            }
+        }
+    }
+
+    pub(crate) fn expose(&mut self, nodes: &[Node]) {
+        for &node in nodes {
+            self.graph.raise(node, Level::Exposed);
+        }
+    }
+
+    fn jdk_call(&mut self, class: &str, reference: &MemberReference, has_receiver: bool, actuals: &[Node]) {
+        if class == "java/lang/System" && reference.name == "arraycopy" {
+            if let [from, to] = *actuals {
+                self.loads.push((from, ELEMENT));
+                let (from, to) = (self.graph.field(from, ELEMENT), self.graph.field(to, ELEMENT));
+                self.graph.unify(from, to);
+            }
+            return;
+        }
+        let effect = jdk::effect(class, &reference.name, &reference.descriptor);
+        // What prints may be the program's own, and gives itself back.
+        let is_own = class.starts_with("java/io/Print") && self.world.extended.contains(class);
+        if !effect.links && effect.level == Level::Local && !is_own {
+            return;
+        }
+        let (parameters, result) = types(&reference.descriptor);
+        let receiver = format!("L{class};");
+        let mut declared: Vec<&str> = if has_receiver { vec![receiver.as_str()] } else { Vec::new() };
+        declared.extend(parameters.into_iter().chain([result]).filter(|text| text.starts_with(['L', '['])));
+        let mut first = None;
+        for (&node, descriptor) in actuals.iter().zip(declared) {
+            // Objects of the program that are of a type like `CharSequence` count.
+            if self.is_inert(descriptor) {
+                continue;
+            }
+            if descriptor.starts_with('[') {
+                self.loads.push((node, ELEMENT));
+                let element = self.graph.field(node, ELEMENT);
+                self.graph.unify(node, element);
+            }
+            match first {
+                Some(first) => self.graph.unify(first, node),
+                None => first = Some(node),
+            }
+        }
+        if let Some(node) = first {
+            self.graph.raise(node, effect.level);
+        }
+    }
+
+    /// Whether what has this type leads to nothing of the program.
+    pub(crate) fn is_inert(&self, descriptor: &str) -> bool {
+        !descriptor.starts_with(['L', '['])
+            || jdk::is_inert(descriptor).is_some_and(|name| !self.world.extended.contains(name))
+    }
+
+    /// What a static field leads to.
+    pub(crate) fn static_field(&mut self, key: FieldKey) -> Node {
+        if let Some(&known) = self.statics.get(&key) {
+            return known;
+        }
+        let node = self.graph.node();
+        self.graph.make_global(node);
+        self.statics.insert(key, node);
+        node
+    }
+}

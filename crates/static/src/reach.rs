@@ -1,0 +1,466 @@
+//! Which methods of the program can run: from `main`, by rapid type analysis.
+//!
+//! A virtual call leads to the methods of all classes of which an object may have been made. What the JDK calls back
+//! belongs to the making of the object: whoever has one may hand it to the JDK.
+
+use std::{collections::hash_map::Entry, rc::Rc};
+
+use fissure_classfile::flow::{Dynamic, FlowClass, InvokeKind, MemberReference, Operation, types};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    jdk::{self, Opens, Reason},
+    world::{ClassId, Kind, Lambda, MethodId, Target, World, handle_kind},
+};
+
+/// What an `invokedynamic` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Linked {
+    /// It makes an object of this class.
+    Lambda(ClassId),
+    /// It makes a text or chooses a case.
+    Harmless,
+    /// It compares or describes records.
+    Record,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Virtual calls of one method by one class or interface.
+#[derive(Debug)]
+struct Key {
+    name: Rc<str>,
+    descriptor: Rc<str>,
+    targets: Vec<Target>,
+}
+
+/// What a method does, as far as the call graph is concerned.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    direct: Vec<MethodId>,
+    keys: Vec<usize>,
+    /// Classes of the program of which it makes objects.
+    made: Vec<ClassId>,
+}
+
+/// What can be reached.
+pub(crate) struct Reach {
+    pub(crate) scans: FxHashMap<MethodId, Scan>,
+    /// In the order in which they were found.
+    pub(crate) methods: Vec<MethodId>,
+    keys: Vec<Key>,
+    key_numbers: FxHashMap<(ClassId, Rc<str>, Rc<str>), usize>,
+    keys_by_class: FxHashMap<ClassId, Vec<usize>>,
+    made: FxHashSet<ClassId>,
+    made_below: FxHashMap<ClassId, Vec<ClassId>>,
+    callbacks: FxHashMap<ClassId, Rc<Vec<MethodId>>>,
+    waiting: Vec<MethodId>,
+    /// Methods that somebody unknown may call.
+    pub(crate) unknown: Vec<MethodId>,
+    /// What had to be taken for possibly anything, by the places in the code.
+    pub(crate) conservative: FxHashMap<Reason, u64>,
+    /// Whether anything may be called by name.
+    pub(crate) is_open: bool,
+    /// Whether static fields may be accessed in unknown ways.
+    pub(crate) statics_exposed: bool,
+}
+
+impl Reach {
+    /// Finds what can be reached from the roots.
+    ///
+    /// `made` are classes whose objects are made by nobody knows whom.
+    pub(crate) fn new(world: &mut World<'_>, roots: &[MethodId], made: &[ClassId]) -> Reach {
+        let mut reach = Reach {
+            scans: FxHashMap::default(),
+            methods: Vec::new(),
+            keys: Vec::new(),
+            key_numbers: FxHashMap::default(),
+            keys_by_class: FxHashMap::default(),
+            made: FxHashSet::default(),
+            made_below: FxHashMap::default(),
+            callbacks: FxHashMap::default(),
+            waiting: Vec::new(),
+            unknown: Vec::new(),
+            conservative: FxHashMap::default(),
+            is_open: false,
+            statics_exposed: false,
+        };
+        for &root in roots {
+            reach.add(root);
+            let class = world.method(root).class;
+            world.initializers(class).into_iter().for_each(|method| reach.add(method));
+        }
+        for &class in made {
+            reach.expose(world, class);
+        }
+        reach.run(world);
+        if world.unreadable > 0 {
+            reach.conservative.insert(Reason::UnreadableClasses, world.unreadable);
+            reach.is_open = true;
+        }
+        if reach.is_open {
+            reach.open(world);
+        }
+        reach
+    }
+
+    fn run(&mut self, world: &mut World<'_>) {
+        while let Some(method) = self.waiting.pop() {
+            self.scan(world, method);
+        }
+    }
+
+    /// Anything of the program may be called by anybody.
+    fn open(&mut self, world: &mut World<'_>) {
+        for name in world.application_names() {
+            let class = world.load(&name);
+            self.expose(world, class);
+            self.run(world);
+        }
+        self.unknown.clone_from(&self.methods);
+    }
+
+    /// Objects of a class may be made, and its methods called, by nobody knows whom.
+    fn expose(&mut self, world: &mut World<'_>, class: ClassId) {
+        if world.class(class).kind != Kind::Application {
+            return;
+        }
+        self.make(world, class);
+        let callbacks = self.callbacks(world, class);
+        self.unknown.extend(callbacks.iter().copied());
+        for index in 0..world.class(class).flow.methods.len() {
+            if world.class(class).flow.methods[index].body.is_some() {
+                let method = world.declared(class, index as u32);
+                self.add(method);
+                self.unknown.push(method);
+            }
+        }
+    }
+
+    fn add(&mut self, method: MethodId) {
+        if let Entry::Vacant(place) = self.scans.entry(method) {
+            place.insert(Scan::default());
+            self.methods.push(method);
+            self.waiting.push(method);
+        }
+    }
+
+    /// An object of the class may be made.
+    fn make(&mut self, world: &mut World<'_>, class: ClassId) {
+        if world.class(class).kind != Kind::Application || !self.made.insert(class) {
+            return;
+        }
+        let supertypes = world.supertypes(class);
+        for &supertype in supertypes.iter() {
+            self.made_below.entry(supertype).or_default().push(class);
+            for key in self.keys_by_class.get(&supertype).cloned().unwrap_or_default() {
+                self.extend(world, key, class);
+            }
+        }
+        let callbacks = self.callbacks(world, class);
+        callbacks.iter().for_each(|&method| self.add(method));
+    }
+
+    fn extend(&mut self, world: &mut World<'_>, key: usize, class: ClassId) {
+        let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
+        let target = dispatch(world, class, &name, &descriptor);
+        self.aim(world, key, target);
+    }
+
+    fn aim(&mut self, world: &World<'_>, key: usize, target: Target) {
+        if target == Target::Abstract || self.keys[key].targets.contains(&target) {
+            return;
+        }
+        self.keys[key].targets.push(target);
+        match target {
+            Target::Method(method) => self.add(method),
+            Target::Native => self.count(Reason::NativeCode, true),
+            Target::Unknown => self.count(Reason::MissingClasses, false),
+            Target::Jdk(class) => {
+                let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
+                self.enter_jdk(world, class, &name, &descriptor);
+            }
+            Target::Abstract => {}
+        }
+    }
+
+    /// The JDK may do something that opens the program.
+    fn enter_jdk(&mut self, world: &World<'_>, class: ClassId, name: &str, descriptor: &str) {
+        match jdk::effect(&world.class(class).name, name, descriptor).opens {
+            Opens::World(reason) => self.count(reason, true),
+            Opens::Statics => self.statics_exposed = true,
+            Opens::Nothing => {}
+        }
+    }
+
+    fn count(&mut self, reason: Reason, opens: bool) {
+        *self.conservative.entry(reason).or_default() += 1;
+        self.is_open |= opens;
+    }
+
+    /// The methods of a class that the JDK may call: those that it declares itself.
+    pub(crate) fn callbacks(&mut self, world: &mut World<'_>, class: ClassId) -> Rc<Vec<MethodId>> {
+        if let Some(known) = self.callbacks.get(&class) {
+            return known.clone();
+        }
+        let mut found = Vec::new();
+        let supertypes = world.supertypes(class);
+        for &supertype in supertypes.iter() {
+            if world.class(supertype).kind == Kind::Jdk {
+                for (name, descriptor) in world.overridable(supertype) {
+                    if let Target::Method(method) = dispatch(world, class, &name, &descriptor)
+                        && !found.contains(&method)
+                    {
+                        found.push(method);
+                    }
+                }
+            }
+        }
+        if world.has_missing_supertype(class) {
+            self.count(Reason::MissingClasses, false);
+        }
+        let found = Rc::new(found);
+        self.callbacks.insert(class, found.clone());
+        found
+    }
+
+    fn scan(&mut self, world: &mut World<'_>, method: MethodId) {
+        let info = world.method(method).clone();
+        let mut scan = Scan::default();
+        let Some(index) = info.index else {
+            self.scan_lambda(world, info.class, &mut scan);
+            self.scans.insert(method, scan);
+            return;
+        };
+        let flow = world.class(info.class).flow.clone();
+        let Some(body) = &flow.methods[index as usize].body else { return };
+        for instruction in &body.instructions {
+            match instruction.operation {
+                Operation::New(name) => {
+                    let class = world.load(&flow.classes[usize::from(name)]);
+                    self.made(world, class, &mut scan);
+                }
+                Operation::GetStatic(reference) | Operation::PutStatic(reference) => {
+                    let class = world.load(&flow.field_references[usize::from(reference)].class);
+                    self.initialize(world, class, &mut scan);
+                }
+                Operation::Invoke(kind, reference) => {
+                    self.call(world, kind, &flow.method_references[usize::from(reference)], &mut scan);
+                }
+                Operation::InvokeDynamic(number) => match linked(world, info.class, &flow, number) {
+                    Linked::Lambda(class) => self.made(world, class, &mut scan),
+                    Linked::Harmless | Linked::Record => {}
+                    Linked::Unknown => self.count(Reason::DynamicCalls, true),
+                },
+                Operation::UnknownConstant(_) => self.count(Reason::MethodHandles, true),
+                _ => {}
+            }
+        }
+        self.scans.insert(method, scan);
+    }
+
+    /// A lambda's object calls what its handle leads to.
+    fn scan_lambda(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
+        let Some(lambda) = world.class(class).lambda.clone() else { return };
+        match handle_kind(&lambda.handle) {
+            Some(kind) => {
+                if lambda.handle.kind == 8 {
+                    let class = world.load(&lambda.handle.target.class);
+                    self.made(world, class, scan);
+                }
+                self.call(world, kind, &lambda.handle.target, scan);
+            }
+            None => self.count(Reason::MethodHandles, true),
+        }
+    }
+
+    fn made(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
+        self.initialize(world, class, scan);
+        match world.class(class).kind {
+            Kind::Application => {
+                self.make(world, class);
+                if !scan.made.contains(&class) {
+                    scan.made.push(class);
+                }
+            }
+            Kind::Jdk => {}
+            Kind::Missing => self.count(Reason::MissingClasses, false),
+        }
+    }
+
+    fn initialize(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
+        if world.class(class).kind != Kind::Application {
+            return;
+        }
+        for method in world.initializers(class) {
+            self.add(method);
+            if !scan.direct.contains(&method) {
+                scan.direct.push(method);
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        world: &mut World<'_>,
+        kind: InvokeKind,
+        reference: &MemberReference,
+        scan: &mut Scan,
+    ) {
+        if kind == InvokeKind::Static {
+            let class = world.load(&reference.class);
+            self.initialize(world, class, scan);
+        }
+        for target in self.targets(world, kind, reference) {
+            match target {
+                Target::Method(method) => {
+                    self.add(method);
+                    scan.direct.push(method);
+                }
+                Target::Native => self.count(Reason::NativeCode, true),
+                Target::Unknown => self.count(Reason::MissingClasses, false),
+                Target::Jdk(class) => {
+                    self.enter_jdk(world, class, &reference.name, &reference.descriptor);
+                }
+                Target::Abstract => {}
+            }
+        }
+        if let Some(key) = self.key(world, kind, reference)
+            && !scan.keys.contains(&key)
+        {
+            scan.keys.push(key);
+        }
+    }
+
+    /// The key of a call that depends on its receiver.
+    fn key(&mut self, world: &mut World<'_>, kind: InvokeKind, reference: &MemberReference) -> Option<usize> {
+        if !matches!(kind, InvokeKind::Virtual | InvokeKind::Interface) || reference.class.starts_with('[') {
+            return None;
+        }
+        let class = world.load(&reference.class);
+        let selector = world.selector(&reference.name, &reference.descriptor);
+        if let Target::Method(method) = world.resolve(class, selector)
+            && world.is_exact(method)
+        {
+            return None;
+        }
+        let names = (class, reference.name.as_str().into(), reference.descriptor.as_str().into());
+        if let Some(&known) = self.key_numbers.get(&names) {
+            return Some(known);
+        }
+        let number = self.keys.len();
+        self.keys.push(Key { name: names.1.clone(), descriptor: names.2.clone(), targets: Vec::new() });
+        self.key_numbers.insert(names, number);
+        self.keys_by_class.entry(class).or_default().push(number);
+        for below in self.made_below.get(&class).cloned().unwrap_or_default() {
+            self.extend(world, number, below);
+        }
+        Some(number)
+    }
+
+    /// What a call leads to apart from what its key says: the method itself if that is certain, and the JDK's.
+    fn targets(&self, world: &mut World<'_>, kind: InvokeKind, reference: &MemberReference) -> Vec<Target> {
+        let class = match reference.class.starts_with('[') {
+            true => world.load("java/lang/Object"),
+            false => world.load(&reference.class),
+        };
+        let selector = world.selector(&reference.name, &reference.descriptor);
+        let target = world.resolve(class, selector);
+        let is_virtual = matches!(kind, InvokeKind::Virtual | InvokeKind::Interface);
+        let is_certain = match target {
+            Target::Method(method) => world.is_exact(method) || world.is_package_private(method),
+            _ => false,
+        };
+        match (world.class(class).kind, target) {
+            (Kind::Missing, _) => vec![Target::Unknown],
+            // Objects of the JDK's own classes are not among those whose making was seen. Private interfaces of the JDK's
+            // classes go by the name in the code.
+            (Kind::Jdk, _) => vec![Target::Jdk(class)],
+            (_, Target::Abstract) if !is_virtual => vec![Target::Unknown],
+            (_, Target::Abstract) => Vec::new(),
+            (_, Target::Method(_)) if is_virtual && !is_certain => Vec::new(),
+            (_, target) => vec![target],
+        }
+    }
+
+    /// Everything that a call may lead to.
+    pub(crate) fn all_targets(
+        &mut self,
+        world: &mut World<'_>,
+        kind: InvokeKind,
+        reference: &MemberReference,
+    ) -> Vec<Target> {
+        let mut targets = self.targets(world, kind, reference);
+        if let Some(key) = self.key(world, kind, reference) {
+            for &target in &self.keys[key].targets {
+                if !targets.contains(&target) {
+                    targets.push(target);
+                }
+            }
+        }
+        targets
+    }
+
+    /// The methods that a method may call, what the JDK calls on the objects that it makes included.
+    pub(crate) fn callees(&mut self, world: &mut World<'_>, method: MethodId) -> Vec<MethodId> {
+        let Some(scan) = self.scans.get(&method) else { return Vec::new() };
+        let made = scan.made.clone();
+        let mut all: FxHashSet<MethodId> = scan.direct.iter().copied().collect();
+        for &key in &scan.keys {
+            let methods = self.keys[key].targets.iter().filter_map(|target| match target {
+                Target::Method(method) => Some(*method),
+                _ => None,
+            });
+            all.extend(methods);
+        }
+        for class in made {
+            all.extend(self.callbacks(world, class).iter().copied());
+        }
+        let mut all: Vec<MethodId> = all.into_iter().collect();
+        all.sort_unstable();
+        all
+    }
+
+    pub(crate) fn is_reached(&self, method: MethodId) -> bool {
+        self.scans.contains_key(&method)
+    }
+}
+
+fn dispatch(world: &mut World<'_>, class: ClassId, name: &str, descriptor: &str) -> Target {
+    if world.class(class).lambda.is_some() {
+        return world.dispatch_lambda(class, name, descriptor);
+    }
+    let selector = world.selector(name, descriptor);
+    world.dispatch(class, selector)
+}
+
+/// What a dynamic call of a class comes to.
+pub(crate) fn linked(world: &mut World<'_>, class: ClassId, flow: &FlowClass, number: u16) -> Linked {
+    let dynamic: &Dynamic = &flow.dynamics[usize::from(number)];
+    let Some(bootstrap) = &dynamic.bootstrap else { return Linked::Unknown };
+    match bootstrap.class.as_str() {
+        "java/lang/invoke/StringConcatFactory" | "java/lang/runtime/SwitchBootstraps" => Linked::Harmless,
+        "java/lang/runtime/ObjectMethods" => Linked::Record,
+        "java/lang/invoke/LambdaMetafactory" => {
+            let (Some(handle), Some(erased)) = (dynamic.handles.first(), dynamic.types.first()) else {
+                return Linked::Unknown;
+            };
+            let result = types(&dynamic.descriptor).1;
+            let Some(interface) = result.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
+                return Linked::Unknown;
+            };
+            let mut interfaces = vec![interface.to_owned()];
+            interfaces.extend(dynamic.classes.iter().cloned());
+            let mut descriptors = vec![erased.clone()];
+            descriptors.extend(dynamic.types.iter().skip(2).cloned());
+            let lambda = Lambda {
+                name: dynamic.name.clone(),
+                descriptors,
+                handle: handle.clone(),
+                captured: dynamic.descriptor.clone(),
+            };
+            Linked::Lambda(world.lambda(class, number, interfaces, lambda))
+        }
+        _ => Linked::Unknown,
+    }
+}

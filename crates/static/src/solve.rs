@@ -1,0 +1,409 @@
+//! From alias sets to the answer: who is known how far, which code other threads run, and what is left to watch.
+
+use std::collections::BTreeMap;
+
+use fissure_model::locality::{LocalClass, LocalSites, Locality};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    bodies::{Accessed, Bodies},
+    graph::{FieldKey, Level, Node, is_capture},
+    world::{Kind, MethodId},
+};
+
+const FINAL: u16 = 0x0010;
+const VOLATILE: u16 = 0x0040;
+
+/// The components of the call graph, callees first.
+pub(crate) fn components(
+    methods: &[MethodId],
+    mut callees: impl FnMut(MethodId) -> Vec<MethodId>,
+) -> Vec<Vec<MethodId>> {
+    #[derive(Clone, Copy)]
+    struct Mark {
+        number: u32,
+        lowest: u32,
+        is_open: bool,
+    }
+    let mut marks: FxHashMap<MethodId, Mark> = FxHashMap::default();
+    let mut open = Vec::new();
+    let mut found = Vec::new();
+    for &root in methods {
+        if marks.contains_key(&root) {
+            continue;
+        }
+        // Tarjan's algorithm; the stack holds what is left of each method's callees.
+        let mut stack: Vec<(MethodId, Vec<MethodId>)> = Vec::new();
+        let mut next = Some(root);
+        loop {
+            if let Some(method) = next.take() {
+                let number = marks.len() as u32;
+                marks.insert(method, Mark { number, lowest: number, is_open: true });
+                open.push(method);
+                stack.push((method, callees(method)));
+            }
+            let Some((method, left)) = stack.last_mut() else { break };
+            let method = *method;
+            match left.pop() {
+                Some(callee) => match marks.get(&callee).copied() {
+                    None => next = Some(callee),
+                    Some(mark) if mark.is_open => {
+                        lower(&mut marks, method, mark.number, |mark| &mut mark.lowest)
+                    }
+                    Some(_) => {}
+                },
+                None => {
+                    stack.pop();
+                    let mark = marks[&method];
+                    if let Some((caller, _)) = stack.last() {
+                        lower(&mut marks, *caller, mark.lowest, |mark| &mut mark.lowest);
+                    }
+                    if mark.lowest == mark.number {
+                        let mut component = Vec::new();
+                        while let Some(member) = open.pop() {
+                            if let Some(mark) = marks.get_mut(&member) {
+                                mark.is_open = false;
+                            }
+                            component.push(member);
+                            if member == method {
+                                break;
+                            }
+                        }
+                        found.push(component);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn lower<M>(
+    marks: &mut FxHashMap<MethodId, M>,
+    method: MethodId,
+    number: u32,
+    lowest: impl Fn(&mut M) -> &mut u32,
+) {
+    if let Some(mark) = marks.get_mut(&method) {
+        let lowest = lowest(mark);
+        *lowest = (*lowest).min(number);
+    }
+}
+
+/// Whose knowledge a level tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// What a method's own code and its callees make of an object, whoever calls it.
+    Own,
+    /// Also what its callers have made of it.
+    All,
+}
+
+/// Raises levels along fields and calls until nothing changes.
+///
+/// What an object that others know leads to, they know as well, provided that anybody ever reads the field in such an object.
+/// What a method does to an object goes up to its callers; what they do to it goes down to its callees, and not up again to
+/// other callers.
+struct Spread {
+    up: FxHashMap<Node, Vec<Node>>,
+    down: FxHashMap<Node, Vec<Node>>,
+    loads: FxHashMap<Node, Vec<FieldKey>>,
+    /// Fields that are read in objects that others may know.
+    read: FxHashSet<FieldKey>,
+    /// What fields lead to that nobody was seen to read so far.
+    unread: FxHashMap<FieldKey, Vec<(Node, Level, Side)>>,
+    own: Vec<Level>,
+    all: Vec<Level>,
+    waiting: Vec<(Node, Side)>,
+    /// What was unread and is read now.
+    due: Vec<(Node, Level, Side)>,
+}
+
+impl Spread {
+    fn new(bodies: &mut Bodies<'_, '_>) -> Self {
+        let nodes = bodies.graph.len();
+        let mut spread = Spread {
+            up: FxHashMap::default(),
+            down: FxHashMap::default(),
+            loads: FxHashMap::default(),
+            read: FxHashSet::default(),
+            unread: FxHashMap::default(),
+            own: vec![Level::Local; nodes],
+            all: vec![Level::Local; nodes],
+            waiting: Vec::new(),
+            due: Vec::new(),
+        };
+        for (caller, callee) in std::mem::take(&mut bodies.graph.calls) {
+            let (caller, callee) = (bodies.graph.find(caller), bodies.graph.find(callee));
+            spread.down.entry(caller).or_default().push(callee);
+            spread.up.entry(callee).or_default().push(caller);
+        }
+        for (object, key) in std::mem::take(&mut bodies.loads) {
+            let object = bodies.graph.find(object);
+            spread.loads.entry(object).or_default().push(key);
+        }
+        for node in 0..nodes as Node {
+            let level = bodies.graph.level(node);
+            spread.raise(bodies, node, level, Side::Own);
+        }
+        spread
+    }
+
+    fn level(&self, bodies: &mut Bodies<'_, '_>, node: Node) -> Level {
+        self.all[bodies.graph.find(node) as usize]
+    }
+
+    fn raise(&mut self, bodies: &mut Bodies<'_, '_>, node: Node, level: Level, side: Side) {
+        let node = bodies.graph.find(node);
+        let at = node as usize;
+        if side == Side::Own && self.own[at] < level {
+            self.own[at] = level;
+            self.waiting.push((node, Side::Own));
+        }
+        if self.all[at] >= level {
+            return;
+        }
+        self.all[at] = level;
+        self.waiting.push((node, Side::All));
+        for key in self.loads.get(&node).cloned().unwrap_or_default() {
+            if self.read.insert(key) {
+                self.due.extend(self.unread.remove(&key).unwrap_or_default());
+            }
+        }
+    }
+
+    fn run(&mut self, bodies: &mut Bodies<'_, '_>) {
+        loop {
+            if let Some((node, level, side)) = self.due.pop() {
+                self.raise(bodies, node, level, side);
+                continue;
+            }
+            let Some((node, side)) = self.waiting.pop() else { return };
+            let (level, calls) = match side {
+                Side::Own => (self.own[node as usize], self.up.get(&node)),
+                Side::All => (self.all[node as usize], self.down.get(&node)),
+            };
+            for next in calls.cloned().unwrap_or_default() {
+                self.raise(bodies, next, level, side);
+            }
+            for (key, child) in bodies.graph.children(node) {
+                if level == Level::Exposed || is_capture(key) || self.read.contains(&key) {
+                    self.raise(bodies, child, level, side);
+                } else {
+                    self.unread.entry(key).or_default().push((child, level, side));
+                }
+            }
+        }
+    }
+}
+
+/// What the analysis finds out about the program.
+pub(crate) fn solve(bodies: &mut Bodies<'_, '_>) -> Locality {
+    let mut spread = Spread::new(bodies);
+    let mut statics: FxHashMap<MethodId, Vec<FieldKey>> = FxHashMap::default();
+    for site in &bodies.sites {
+        if let Accessed::Static(key) = site.accessed {
+            statics.entry(site.method).or_default().push(key);
+        }
+    }
+    for method in bodies.reach.unknown.clone() {
+        for node in bodies.formals.get(&method).cloned().iter().flat_map(|formals| formals.iter()) {
+            spread.raise(bodies, *node, Level::Exposed, Side::All);
+        }
+    }
+    let others = other_threads(bodies, &mut spread, &statics);
+    answer(bodies, &spread, &others)
+}
+
+/// The code that other threads than the first may run.
+fn other_threads(
+    bodies: &mut Bodies<'_, '_>,
+    spread: &mut Spread,
+    statics: &FxHashMap<MethodId, Vec<FieldKey>>,
+) -> FxHashSet<MethodId> {
+    let mut others: FxHashSet<MethodId> = FxHashSet::default();
+    let mut waiting: Vec<MethodId> = Vec::new();
+    let exposed: Vec<FieldKey> = bodies
+        .statics
+        .keys()
+        .copied()
+        .filter(|&key| {
+            let class = bodies.world.fields[key as usize].class;
+            bodies.reach.is_open || bodies.reach.statics_exposed || bodies.world.class(class).is_enum()
+        })
+        .collect();
+    for key in exposed {
+        let is_unknown = bodies.reach.is_open || bodies.reach.statics_exposed;
+        let level = if is_unknown { Level::Exposed } else { Level::Shared };
+        let node = bodies.statics[&key];
+        spread.raise(bodies, node, level, Side::Own);
+    }
+    waiting.extend(bodies.reach.unknown.iter().copied());
+    let mut made = std::mem::take(&mut bodies.made);
+    loop {
+        spread.run(bodies);
+        made.retain(|&(class, node)| {
+            let is_known = spread.level(bodies, node) > Level::Local;
+            if is_known {
+                waiting.extend(bodies.reach.callbacks(bodies.world, class).iter().copied());
+            }
+            !is_known
+        });
+        let before = others.len();
+        while let Some(method) = waiting.pop() {
+            if !others.insert(method) {
+                continue;
+            }
+            waiting.extend(bodies.reach.callees(bodies.world, method));
+            for &key in statics.get(&method).into_iter().flatten() {
+                if let Some(&node) = bodies.statics.get(&key) {
+                    spread.raise(bodies, node, Level::Shared, Side::Own);
+                }
+            }
+        }
+        if others.len() == before {
+            return others;
+        }
+        // The JDK carries what a task throws to whoever waits for it.
+        let thrown = bodies.thrown;
+        spread.raise(bodies, thrown, Level::Shared, Side::Own);
+    }
+}
+
+/// Which fields and sites are left out.
+fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<MethodId>) -> Locality {
+    let mut shared: FxHashSet<FieldKey> = FxHashSet::default();
+    let is_exposed = bodies.reach.is_open || bodies.reach.statics_exposed;
+    let sites = std::mem::take(&mut bodies.sites);
+    for site in &sites {
+        let is_elsewhere = others.contains(&site.method);
+        match site.accessed {
+            Accessed::Field(key, node) => {
+                let is_shared = match spread.level(bodies, node) {
+                    Level::Local => false,
+                    Level::Shared => is_elsewhere,
+                    Level::Exposed => true,
+                };
+                if is_shared {
+                    shared.insert(key);
+                }
+            }
+            Accessed::Static(key) if is_elsewhere || is_exposed => {
+                shared.insert(key);
+            }
+            Accessed::Static(_) | Accessed::Element(_) | Accessed::Unknown => {}
+        }
+    }
+    unproven(bodies, &mut shared);
+    let mut places: BTreeMap<MethodId, Vec<u16>> = BTreeMap::new();
+    let mut accessed: FxHashSet<FieldKey> = FxHashSet::default();
+    for site in &sites {
+        let is_local = match site.accessed {
+            Accessed::Field(key, node) => {
+                accessed.insert(key);
+                is_plain(bodies, key)
+                    && (!shared.contains(&key) || spread.level(bodies, node) == Level::Local)
+            }
+            Accessed::Static(key) => {
+                accessed.insert(key);
+                is_plain(bodies, key) && !shared.contains(&key)
+            }
+            Accessed::Element(node) => spread.level(bodies, node) == Level::Local,
+            Accessed::Unknown => false,
+        };
+        if is_local {
+            places.entry(site.method).or_default().push(site.pc);
+        }
+    }
+    let mut locality = Locality { methods: bodies.reach.methods.len() as u64, ..Locality::default() };
+    for class in bodies.world.classes.iter().filter(|class| class.kind == Kind::Application) {
+        if class.lambda.is_none() {
+            let known = LocalClass { hash: class.hash, ..LocalClass::default() };
+            locality.classes.insert(class.name.to_string(), known);
+        }
+    }
+    for key in accessed {
+        if !shared.contains(&key) && is_plain(bodies, key) {
+            let field = &bodies.world.fields[key as usize];
+            let class = bodies.world.class(field.class);
+            let declared = &class.flow.fields[field.index as usize];
+            if let Some(known) = locality.classes.get_mut(&*class.name) {
+                known.fields.push((declared.name.clone(), declared.descriptor.clone()));
+            }
+        }
+    }
+    for (method, mut places) in places {
+        let info = bodies.world.method(method);
+        let class = bodies.world.class(info.class);
+        let Some(index) = info.index else { continue };
+        let method = &class.flow.methods[index as usize];
+        places.sort_unstable();
+        places.dedup();
+        if let Some(known) = locality.classes.get_mut(&*class.name) {
+            let (method, descriptor) = (method.name.clone(), method.descriptor.clone());
+            known.sites.push(LocalSites { method, descriptor, places });
+        }
+    }
+    locality.classes.values_mut().for_each(|class| class.fields.sort());
+    let counts = bodies.reach.conservative.iter();
+    locality.conservative = counts.map(|(reason, &count)| (reason.name().to_owned(), count)).collect();
+    locality
+}
+
+/// Volatile fields synchronize, so that their accesses are always of interest; final ones are never watched.
+fn is_plain(bodies: &Bodies<'_, '_>, key: FieldKey) -> bool {
+    let field = &bodies.world.fields[key as usize];
+    let class = bodies.world.class(field.class);
+    class.flow.fields[field.index as usize].access & (FINAL | VOLATILE) == 0
+}
+
+/// Fields that are named in code that was not reached: should it run after all, it is watched.
+fn unproven(bodies: &mut Bodies<'_, '_>, shared: &mut FxHashSet<FieldKey>) {
+    use crate::world::FieldTarget;
+    use fissure_classfile::flow::Operation;
+    for class in 0..bodies.world.classes.len() as u32 {
+        let flow = bodies.world.class(class).flow.clone();
+        if bodies.world.class(class).kind != Kind::Application {
+            continue;
+        }
+        for (index, method) in flow.methods.iter().enumerate() {
+            let id = bodies.world.declared(class, index as u32);
+            let Some(body) = method.body.as_ref().filter(|_| !bodies.reach.is_reached(id)) else { continue };
+            for instruction in &body.instructions {
+                let (Operation::GetField(number)
+                | Operation::PutField(number)
+                | Operation::GetStatic(number)
+                | Operation::PutStatic(number)) = instruction.operation
+                else {
+                    continue;
+                };
+                let reference = &flow.field_references[usize::from(number)];
+                let named = bodies.world.load(&reference.class);
+                if let FieldTarget::Known(key) =
+                    bodies.world.field(named, &reference.name, &reference.descriptor)
+                {
+                    shared.insert(key);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callees_come_before_their_callers() {
+        let calls: &[&[MethodId]] = &[&[1, 2], &[3], &[1], &[4, 1], &[], &[5]];
+        let found = components(&[0, 5], |method| calls[method as usize].to_vec());
+        let sorted: Vec<Vec<MethodId>> = found
+            .into_iter()
+            .map(|mut component| {
+                component.sort_unstable();
+                component
+            })
+            .collect();
+        assert_eq!(sorted, [vec![4], vec![1, 3], vec![2], vec![0], vec![5]]);
+    }
+}

@@ -1,0 +1,481 @@
+//! The classes of the program and of the JDK, read as they are needed: who inherits from whom, and which method a call means.
+
+use std::rc::Rc;
+
+use fissure_classfile::flow::{FlowClass, Handle, InvokeKind, content_hash, read_flow, shape};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{ClassSource, Origin, graph::FieldKey};
+
+pub(crate) type ClassId = u32;
+pub(crate) type MethodId = u32;
+/// A method's name and descriptor, by number.
+pub(crate) type Selector = u32;
+
+const PRIVATE: u16 = 0x0002;
+const STATIC: u16 = 0x0008;
+const FINAL: u16 = 0x0010;
+const ABSTRACT: u16 = 0x0400;
+const NATIVE: u16 = 0x0100;
+const INTERFACE: u16 = 0x0200;
+const ENUM: u16 = 0x4000;
+const PUBLIC_OR_PROTECTED: u16 = 0x0005;
+
+/// Where a class is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Application,
+    Jdk,
+    /// It was not found, or cannot be read.
+    Missing,
+}
+
+/// What a lambda expression or a method reference becomes at run time.
+#[derive(Debug, Clone)]
+pub(crate) struct Lambda {
+    /// The interface's method.
+    pub(crate) name: String,
+    /// The interface's method as the interface declares it, and further descriptors that lead to it.
+    pub(crate) descriptors: Vec<String>,
+    /// The code.
+    pub(crate) handle: Handle,
+    /// What is captured, as the descriptor of the call that makes the object.
+    pub(crate) captured: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) name: Rc<str>,
+    pub(crate) kind: Kind,
+    pub(crate) flow: Rc<FlowClass>,
+    pub(crate) hash: u64,
+    pub(crate) parent: Option<ClassId>,
+    pub(crate) interfaces: Vec<ClassId>,
+    pub(crate) lambda: Option<Rc<Lambda>>,
+    methods: FxHashMap<Selector, u32>,
+}
+
+impl Class {
+    pub(crate) fn is_interface(&self) -> bool {
+        self.flow.access & INTERFACE != 0
+    }
+
+    pub(crate) fn is_enum(&self) -> bool {
+        self.flow.access & ENUM != 0
+    }
+}
+
+/// A method of the program, or the code of a lambda.
+#[derive(Debug, Clone)]
+pub(crate) struct Method {
+    pub(crate) class: ClassId,
+    /// The number of the method in its class; none for a lambda.
+    pub(crate) index: Option<u32>,
+    pub(crate) is_static: bool,
+    /// What it takes beside a receiver, as [`shape`] gives it.
+    pub(crate) parameters: Rc<[u8]>,
+    pub(crate) returns_reference: bool,
+}
+
+/// What a call leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    /// Code of the program.
+    Method(MethodId),
+    /// A native method of the program.
+    Native,
+    /// A method of this class of the JDK.
+    Jdk(ClassId),
+    /// A method that was not found.
+    Unknown,
+    /// There is only a declaration.
+    Abstract,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldTarget {
+    Known(FieldKey),
+    Jdk,
+    Unknown,
+}
+
+/// A field that a class of the program declares.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) class: ClassId,
+    pub(crate) index: u32,
+}
+
+/// All classes that were needed so far.
+pub(crate) struct World<'s> {
+    source: &'s mut dyn ClassSource,
+    pub(crate) classes: Vec<Class>,
+    by_name: FxHashMap<Rc<str>, ClassId>,
+    selectors: FxHashMap<(Rc<str>, Rc<str>), Selector>,
+    pub(crate) methods: Vec<Method>,
+    method_numbers: FxHashMap<(ClassId, Option<u32>), MethodId>,
+    pub(crate) fields: Vec<Field>,
+    field_numbers: FxHashMap<(ClassId, u32), FieldKey>,
+    resolved_fields: FxHashMap<(ClassId, String, String), FieldTarget>,
+    supertypes: FxHashMap<ClassId, Rc<Vec<ClassId>>>,
+    lambdas: FxHashMap<(ClassId, u16), ClassId>,
+    /// Types of the JDK that classes of the program inherit from.
+    pub(crate) extended: FxHashSet<Rc<str>>,
+    /// How many classes are there and cannot be understood.
+    pub(crate) unreadable: u64,
+}
+
+impl<'s> World<'s> {
+    pub(crate) fn new(source: &'s mut dyn ClassSource) -> Self {
+        World {
+            source,
+            classes: Vec::new(),
+            by_name: FxHashMap::default(),
+            selectors: FxHashMap::default(),
+            methods: Vec::new(),
+            method_numbers: FxHashMap::default(),
+            fields: Vec::new(),
+            field_numbers: FxHashMap::default(),
+            resolved_fields: FxHashMap::default(),
+            supertypes: FxHashMap::default(),
+            lambdas: FxHashMap::default(),
+            extended: FxHashSet::default(),
+            unreadable: 0,
+        }
+    }
+
+    pub(crate) fn application_names(&mut self) -> Vec<String> {
+        self.source.application()
+    }
+
+    pub(crate) fn class(&self, id: ClassId) -> &Class {
+        &self.classes[id as usize]
+    }
+
+    pub(crate) fn method(&self, id: MethodId) -> &Method {
+        &self.methods[id as usize]
+    }
+
+    pub(crate) fn selector(&mut self, name: &str, descriptor: &str) -> Selector {
+        let next = self.selectors.len() as Selector;
+        *self.selectors.entry((name.into(), descriptor.into())).or_insert(next)
+    }
+
+    /// The class of that name, read if need be.
+    pub(crate) fn load(&mut self, name: &str) -> ClassId {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let found = self.source.find(name);
+        let (kind, hash, flow) = match &found {
+            Some((Origin::Jdk, bytes)) => (Kind::Jdk, 0, read_flow(bytes, false).ok()),
+            Some((Origin::Application, bytes)) => {
+                (Kind::Application, content_hash(bytes), read_flow(bytes, true).ok())
+            }
+            None => (Kind::Missing, 0, None),
+        };
+        // A class that calls itself something else is no class that the JVM would take.
+        let flow = flow.filter(|flow| flow.name == name);
+        let kind = if flow.is_none() { Kind::Missing } else { kind };
+        self.unreadable += u64::from(flow.is_none() && found.is_some());
+        self.add(name, kind, hash, flow.unwrap_or_default(), None)
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        hash: u64,
+        flow: FlowClass,
+        lambda: Option<Rc<Lambda>>,
+    ) -> ClassId {
+        let name: Rc<str> = name.into();
+        let id = self.classes.len() as ClassId;
+        let mut methods = FxHashMap::default();
+        for (index, method) in flow.methods.iter().enumerate() {
+            methods.insert(self.selector(&method.name, &method.descriptor), index as u32);
+        }
+        let flow = Rc::new(flow);
+        self.by_name.insert(name.clone(), id);
+        self.classes.push(Class {
+            name,
+            kind,
+            flow: flow.clone(),
+            hash,
+            parent: None,
+            interfaces: Vec::new(),
+            lambda,
+            methods,
+        });
+        let parent = flow.super_name.as_ref().map(|name| self.load(name));
+        let interfaces: Vec<ClassId> = flow.interfaces.iter().map(|name| self.load(name)).collect();
+        let class = &mut self.classes[id as usize];
+        class.parent = parent;
+        class.interfaces = interfaces;
+        if kind == Kind::Application {
+            let supertypes = self.supertypes(id);
+            for &supertype in supertypes.iter().filter(|&&supertype| supertype != id) {
+                let class = &self.classes[supertype as usize];
+                if class.kind != Kind::Application {
+                    self.extended.insert(class.name.clone());
+                }
+            }
+        }
+        id
+    }
+
+    /// The class of the objects that a lambda expression makes: the `number`th dynamic call of `class`.
+    pub(crate) fn lambda(
+        &mut self,
+        class: ClassId,
+        number: u16,
+        interfaces: Vec<String>,
+        made: Lambda,
+    ) -> ClassId {
+        if let Some(&known) = self.lambdas.get(&(class, number)) {
+            return known;
+        }
+        let name = format!("{}$$Lambda/{number}", self.class(class).name);
+        let flow = FlowClass {
+            name: name.clone(),
+            super_name: Some("java/lang/Object".to_owned()),
+            interfaces,
+            ..FlowClass::default()
+        };
+        let id = self.add(&name, Kind::Application, 0, flow, Some(Rc::new(made)));
+        self.lambdas.insert((class, number), id);
+        id
+    }
+
+    /// The class itself and all that it inherits from.
+    pub(crate) fn supertypes(&mut self, class: ClassId) -> Rc<Vec<ClassId>> {
+        if let Some(known) = self.supertypes.get(&class) {
+            return known.clone();
+        }
+        let mut all = vec![class];
+        let mut next = 0;
+        while let Some(&id) = all.get(next) {
+            next += 1;
+            let info = &self.classes[id as usize];
+            for &supertype in info.parent.iter().chain(&info.interfaces) {
+                if !all.contains(&supertype) {
+                    all.push(supertype);
+                }
+            }
+        }
+        let all = Rc::new(all);
+        self.supertypes.insert(class, all.clone());
+        all
+    }
+
+    pub(crate) fn has_missing_supertype(&mut self, class: ClassId) -> bool {
+        let supertypes = self.supertypes(class);
+        supertypes.iter().any(|&supertype| self.class(supertype).kind == Kind::Missing)
+    }
+
+    /// The number of a method that a class declares.
+    pub(crate) fn declared(&mut self, class: ClassId, index: u32) -> MethodId {
+        if let Some(&known) = self.method_numbers.get(&(class, Some(index))) {
+            return known;
+        }
+        let flow = self.class(class).flow.clone();
+        let method = &flow.methods[index as usize];
+        let (parameters, result) = shape(&method.descriptor);
+        self.push(Method {
+            class,
+            index: Some(index),
+            is_static: method.access & STATIC != 0,
+            parameters: parameters.into(),
+            returns_reference: result == Some(b'L'),
+        })
+    }
+
+    /// The code of a lambda's class.
+    pub(crate) fn lambda_method(&mut self, class: ClassId) -> Option<MethodId> {
+        if let Some(&known) = self.method_numbers.get(&(class, None)) {
+            return Some(known);
+        }
+        let lambda = self.class(class).lambda.clone()?;
+        let (parameters, result) = shape(lambda.descriptors.first()?);
+        Some(self.push(Method {
+            class,
+            index: None,
+            is_static: false,
+            parameters: parameters.into(),
+            returns_reference: result == Some(b'L'),
+        }))
+    }
+
+    fn push(&mut self, method: Method) -> MethodId {
+        let id = self.methods.len() as MethodId;
+        self.method_numbers.insert((method.class, method.index), id);
+        self.methods.push(method);
+        id
+    }
+
+    /// The method of a class by its name and descriptor.
+    pub(crate) fn declared_named(
+        &mut self,
+        class: ClassId,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<MethodId> {
+        let selector = self.selector(name, descriptor);
+        let index = *self.class(class).methods.get(&selector)?;
+        let has_body = self.class(class).flow.methods[index as usize].body.is_some();
+        (has_body && self.class(class).kind == Kind::Application).then(|| self.declared(class, index))
+    }
+
+    fn target(&mut self, class: ClassId, index: u32) -> Target {
+        let info = self.class(class);
+        let method = &info.flow.methods[index as usize];
+        match info.kind {
+            Kind::Missing => Target::Unknown,
+            _ if method.access & ABSTRACT != 0 => Target::Abstract,
+            Kind::Jdk => Target::Jdk(class),
+            Kind::Application if method.access & NATIVE != 0 => Target::Native,
+            Kind::Application if method.body.is_none() => Target::Unknown,
+            Kind::Application => Target::Method(self.declared(class, index)),
+        }
+    }
+
+    /// What an object of exactly this class does when the method is called.
+    pub(crate) fn dispatch(&mut self, class: ClassId, selector: Selector) -> Target {
+        self.look_up(class, selector, false)
+    }
+
+    /// What a reference in code means, whatever the receiver.
+    pub(crate) fn resolve(&mut self, class: ClassId, selector: Selector) -> Target {
+        self.look_up(class, selector, true)
+    }
+
+    fn look_up(&mut self, class: ClassId, selector: Selector, with_abstract: bool) -> Target {
+        let mut step = Some(class);
+        let mut is_missing = false;
+        while let Some(id) = step {
+            let info = self.class(id);
+            is_missing |= info.kind == Kind::Missing;
+            if let Some(&index) = info.methods.get(&selector) {
+                match self.target(id, index) {
+                    Target::Abstract if !with_abstract => {}
+                    target => return target,
+                }
+            }
+            step = self.class(id).parent;
+        }
+        let supertypes = self.supertypes(class);
+        let mut candidates = Vec::new();
+        for &id in supertypes.iter().filter(|&&id| self.class(id).is_interface()).collect::<Vec<_>>() {
+            if let Some(&index) = self.class(id).methods.get(&selector) {
+                let target = self.target(id, index);
+                if target != Target::Abstract || with_abstract {
+                    candidates.push((id, target));
+                }
+            }
+        }
+        is_missing |= supertypes.iter().any(|&id| self.class(id).kind == Kind::Missing);
+        let most_specific = candidates.iter().position(|(id, _)| {
+            candidates.iter().all(|(other, _)| other == id || !self.supertypes(*other).contains(id))
+        });
+        match most_specific.and_then(|index| candidates.get(index)) {
+            Some((_, target)) => *target,
+            None if is_missing => Target::Unknown,
+            None => Target::Abstract,
+        }
+    }
+
+    /// What a lambda's object does when a method is called.
+    pub(crate) fn dispatch_lambda(&mut self, class: ClassId, name: &str, descriptor: &str) -> Target {
+        let selector = self.selector(name, descriptor);
+        let target = self.dispatch(class, selector);
+        let Some(lambda) = self.class(class).lambda.clone() else { return target };
+        let takes = |descriptor: &str| shape(descriptor).0.len();
+        let is_code = lambda.name == name
+            && lambda.descriptors.iter().any(|known| takes(known) == takes(descriptor))
+            && matches!(target, Target::Abstract);
+        match self.lambda_method(class) {
+            Some(method) if is_code => Target::Method(method),
+            _ => target,
+        }
+    }
+
+    /// Whether the method that a reference means cannot be overridden.
+    pub(crate) fn is_exact(&self, method: MethodId) -> bool {
+        let method = self.method(method);
+        let class = self.class(method.class);
+        let access = |index: u32| class.flow.methods[index as usize].access;
+        class.flow.access & FINAL != 0
+            || method.index.is_some_and(|index| access(index) & (PRIVATE | FINAL) != 0)
+    }
+
+    /// Whether classes of another package that declare the same method do not override it.
+    pub(crate) fn is_package_private(&self, method: MethodId) -> bool {
+        let method = self.method(method);
+        let access = |index: u32| self.class(method.class).flow.methods[index as usize].access;
+        method.index.is_some_and(|index| access(index) & (PUBLIC_OR_PROTECTED | PRIVATE) == 0)
+    }
+
+    /// Whether a method of a class of the JDK may be overridden.
+    pub(crate) fn overridable(&self, class: ClassId) -> Vec<(String, String)> {
+        let flow = &self.class(class).flow;
+        let can = |access: u16| access & (PRIVATE | STATIC | FINAL) == 0;
+        flow.methods
+            .iter()
+            .filter(|method| can(method.access) && !method.name.starts_with('<'))
+            .map(|method| (method.name.clone(), method.descriptor.clone()))
+            .collect()
+    }
+
+    /// The field that a reference in code means.
+    pub(crate) fn field(&mut self, class: ClassId, name: &str, descriptor: &str) -> FieldTarget {
+        let key = (class, name.to_owned(), descriptor.to_owned());
+        if let Some(&known) = self.resolved_fields.get(&key) {
+            return known;
+        }
+        let supertypes = self.supertypes(class);
+        let mut found = FieldTarget::Unknown;
+        // Interfaces come before the superclass in the JVM; a class of its own comes before both.
+        for &id in supertypes.iter() {
+            let info = self.class(id);
+            let is_it = |field: &fissure_classfile::FieldSummary| {
+                field.name == name && field.descriptor == descriptor
+            };
+            if let Some(index) = info.flow.fields.iter().position(is_it) {
+                found = match info.kind {
+                    Kind::Application => FieldTarget::Known(self.field_number(id, index as u32)),
+                    _ => FieldTarget::Jdk,
+                };
+                break;
+            }
+        }
+        self.resolved_fields.insert(key, found);
+        found
+    }
+
+    pub(crate) fn field_number(&mut self, class: ClassId, index: u32) -> FieldKey {
+        let next = self.fields.len() as FieldKey;
+        let number = *self.field_numbers.entry((class, index)).or_insert(next);
+        if number == next {
+            self.fields.push(Field { class, index });
+        }
+        number
+    }
+
+    /// The class initializers that using a class may run.
+    pub(crate) fn initializers(&mut self, class: ClassId) -> Vec<MethodId> {
+        let supertypes = self.supertypes(class);
+        let found = supertypes.iter().filter_map(|&id| self.declared_named(id, "<clinit>", "()V"));
+        found.collect()
+    }
+}
+
+/// How a handle calls its target, if it does.
+pub(crate) fn handle_kind(handle: &Handle) -> Option<InvokeKind> {
+    match handle.kind {
+        5 => Some(InvokeKind::Virtual),
+        6 => Some(InvokeKind::Static),
+        7 | 8 => Some(InvokeKind::Special),
+        9 => Some(InvokeKind::Interface),
+        _ => None,
+    }
+}

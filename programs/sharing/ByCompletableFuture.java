@@ -1,0 +1,27 @@
+// Handed from stage to stage.
+// fissure: must-find racer data-race ByCompletableFuture$Box.value
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+public class ByCompletableFuture {
+    static class Box {
+        int value;
+
+        Box bumped() {
+            value++;
+            return this;
+        }
+    }
+
+    public static void main(String[] args) {
+        ExecutorService one = Executors.newSingleThreadExecutor();
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        CompletableFuture<Box> future =
+            CompletableFuture.supplyAsync(Box::new, one).thenApplyAsync(Box::bumped, one).thenApplyAsync(Box::bumped, other);
+        future.join().value++;
+        one.shutdown();
+        other.shutdown();
+        System.out.println("done");
+    }
+}
