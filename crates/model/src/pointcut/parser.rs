@@ -29,6 +29,9 @@ pub(super) fn parse(text: &str) -> Result<Expression, PointcutError> {
     }
 }
 
+/// The class that declares a member, and its name.
+type Member = (Option<TypePattern>, String);
+
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Placed>,
@@ -234,10 +237,7 @@ impl Parser<'_> {
     }
 
     /// A type and a member, or a member alone. The first thing is a member if one of `ends` follows it.
-    fn typed_member(
-        &mut self,
-        ends: &[Token],
-    ) -> Result<(Option<TypePattern>, (Option<TypePattern>, String)), PointcutError> {
+    fn typed_member(&mut self, ends: &[Token]) -> Result<(Option<TypePattern>, Member), PointcutError> {
         let begin = self.at;
         if matches!(self.token(), Token::Word(_))
             && let Ok(member) = self.member()
@@ -255,7 +255,7 @@ impl Parser<'_> {
     }
 
     /// `Account.name`, `com.acme..*.name`, `Account+.name` or `name`.
-    fn member(&mut self) -> Result<(Option<TypePattern>, String), PointcutError> {
+    fn member(&mut self) -> Result<Member, PointcutError> {
         let Token::Word(word) = self.token().clone() else {
             return Err(self.fail("a name is expected here, such as 'Account.*'"));
         };
