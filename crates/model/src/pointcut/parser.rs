@@ -32,6 +32,9 @@ pub(super) fn parse(text: &str) -> Result<Expression, PointcutError> {
     }
 }
 
+/// The class that declares a member, and its name.
+type Member = (Option<TypePattern>, String);
+
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Placed>,
