@@ -1,7 +1,7 @@
 // A correct counter with methods that cannot be tested: each must be named with a reason, and the rest goes on.
 // fissure: object --core increment,get
-// fissure: atomic doubled
-// fissure: not-tested await spin random waitFor apply array other fail exit
+// fissure: atomic doubled apply array
+// fissure: not-tested await spin random waitFor other fail exit
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;

@@ -1,5 +1,6 @@
 //! What watching costs: kernels run plain and watched, in turn, and every number is a ratio of the same run.
 
+pub(crate) mod assets;
 pub(crate) mod determinism;
 pub(crate) mod hunt;
 

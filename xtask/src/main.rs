@@ -33,6 +33,8 @@ Usage: cargo xtask TASK
                                 measure what watching costs, as ratios to the plain run
   bench hunt [--runs N] [--rounds N] [--program PART]
                                 measure how likely runs find what there is, and how fast controlled threads are
+  bench assets [--runs N] [--program PART]
+                                measure how often runs tear atomic sets apart, steered and by chance
   bench determinism [--runs N] [--seeds N] [--busy N] [--program PART] [--java PATH]
                                 run programs again and again with one seed, and compare byte for byte
   bench object [--seconds N] [--budget N] [--class NAME]
@@ -62,6 +64,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),
         ["bench", "hunt", options @ ..] => bench::hunt::run(options),
+        ["bench", "assets", options @ ..] => bench::assets::run(options),
         ["bench", "determinism", options @ ..] => bench::determinism::run(options),
         ["bench", "object", options @ ..] => bench_object::run(options),
         ["help" | "--help" | "-h"] => {

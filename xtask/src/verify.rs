@@ -80,7 +80,9 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
 
     let wanted = |class: &ClassFile| modules.is_empty() || modules.contains(&class.module);
     let classes: Vec<ClassFile> = classes.into_iter().filter(wanted).collect();
-    for (purpose, name) in [(Purpose::Watch, "watched"), (Purpose::Control, "controlled")] {
+    let purposes =
+        [(Purpose::Watch, "watched"), (Purpose::Control, "controlled"), (Purpose::Monitor, "monitored")];
+    for (purpose, name) in purposes {
         println!("as they are {name}:");
         let rewriting = Rewriting::of(&classes, purpose)?;
         let rewritten = folder.join(name);

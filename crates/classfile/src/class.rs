@@ -36,7 +36,7 @@ pub fn rewrite(
     // A method that grows too long with everything may still report its locks, without which the accesses of others would
     // be judged wrongly.
     let without_arrays = Plan { arrays: false, ..*plan };
-    let locks_only = Plan { fields: false, ..without_arrays };
+    let locks_only = Plan { fields: false, advice: false, ..without_arrays };
     let plans = [
         (plan, ""),
         (&without_arrays, "array elements are not watched: "),

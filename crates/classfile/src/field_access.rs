@@ -1,10 +1,10 @@
 //! Which fields of the class and of others are watched, and how.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::additions::Additions;
 use crate::bytes::put_u16;
-use crate::constant_pool::{ConstantPool, text};
+use crate::constant_pool::{ConstantPool, Reference, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
 use crate::sources::MARKS;
@@ -32,6 +32,8 @@ pub(crate) struct FieldTable<'a> {
     /// Whether classes have shadows at all.
     has_shadows: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
+    /// Final fields of this class, if points ask for them.
+    finals: FxHashSet<(&'a [u8], &'a [u8])>,
     shadows: Vec<Shadow<'a>>,
     /// By the field's constant, with whether it was used as a static field.
     decided: Vec<Option<(bool, Treatment)>>,
@@ -66,9 +68,16 @@ impl<'a> FieldTable<'a> {
             synchronization: plan.synchronization,
             has_shadows: plan.control.is_none(),
             own: FxHashMap::default(),
+            finals: FxHashSet::default(),
             shadows: Vec::new(),
             decided: Vec::new(),
         };
+        if plan.points {
+            for field in class.fields.iter().filter(|field| field.access & ACC_FINAL != 0) {
+                let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
+                table.finals.insert(key);
+            }
+        }
         let follows_volatiles = plan.control.is_some() && plan.synchronization;
         if !plan.fields && !follows_volatiles && plan.added_fields.is_empty() {
             return Ok(table);
@@ -97,6 +106,9 @@ impl<'a> FieldTable<'a> {
             if field.access & skipped != 0 || class.is_interface() || name == MARKS {
                 continue;
             }
+            if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
+                continue;
+            }
             if plan.control.is_some() {
                 table.own.insert((name, descriptor), Own::Point);
             } else if field.is_static() {
@@ -110,6 +122,11 @@ impl<'a> FieldTable<'a> {
             }
         }
         Ok(table)
+    }
+
+    /// Whether the field is known to be final.
+    pub(crate) fn is_final(&self, field: &Reference<'_>) -> bool {
+        field.class == self.this && self.finals.contains(&(field.name, field.descriptor))
     }
 
     pub(crate) fn shadows(&self) -> Vec<ShadowField> {

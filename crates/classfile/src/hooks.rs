@@ -113,11 +113,37 @@ pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
 /// It ends, normally or not: the site of its beginning.
 pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
 
+/// A field is about to be read, in whatever way: the object, or null, a number for the field, or 0, and the site.
+pub const POINT_READ: Hook = Hook::new(42, "pointRead", "(Ljava/lang/Object;II)V");
+/// A field is about to be written, or read and written: the same.
+pub const POINT_WRITE: Hook = Hook::new(43, "pointWrite", "(Ljava/lang/Object;II)V");
+/// An array element is about to be read, in whatever way: the array, the index, the site.
+pub const POINT_ELEMENT_READ: Hook = Hook::new(44, "pointElementRead", "(Ljava/lang/Object;II)V");
+/// An array element is about to be written, or read and written: the same.
+pub const POINT_ELEMENT_WRITE: Hook = Hook::new(45, "pointElementWrite", "(Ljava/lang/Object;II)V");
+/// Something is about to be read by `Unsafe`, in whatever way: the object or array, the offset, the site.
+pub const POINT_UNSAFE_READ: Hook = Hook::new(46, "pointUnsafeRead", "(Ljava/lang/Object;JI)V");
+/// Something is about to be written by `Unsafe`, or read and written: the same.
+pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
+
 /// A field is about to be read, by a thread that may do nothing else any more: the site.
-pub const LOOK_AT: Hook = Hook::new(42, "lookAt", "(I)V");
+pub const LOOK_AT: Hook = Hook::new(48, "lookAt", "(I)V");
+
+/// A point is about to be reached: the object or null, the site.
+pub const BEFORE: Hook = Hook::new(49, "before", "(Ljava/lang/Object;I)V");
+/// It has been reached.
+pub const AFTER: Hook = Hook::new(50, "after", "(Ljava/lang/Object;I)V");
+/// An element of an array is about to be accessed: the array, the index, the site.
+pub const BEFORE_ELEMENT: Hook = Hook::new(51, "beforeElement", "(Ljava/lang/Object;II)V");
+/// It has been accessed.
+pub const AFTER_ELEMENT: Hook = Hook::new(52, "afterElement", "(Ljava/lang/Object;II)V");
+/// A lock was tried: whether it was got, the lock, the site.
+pub const AFTER_TRY: Hook = Hook::new(53, "afterTry", "(ZLjava/lang/Object;I)V");
+/// A reference that is handed over at the point that is reported next.
+pub const ARGUMENT: Hook = Hook::new(54, "argument", "(Ljava/lang/Object;)V");
 
 /// All of them.
-pub const ALL: [Hook; 43] = [
+pub const ALL: [Hook; 55] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -160,7 +186,19 @@ pub const ALL: [Hook; 43] = [
     CALL_AT,
     UNIT_ENTER,
     UNIT_EXIT,
+    POINT_READ,
+    POINT_WRITE,
+    POINT_ELEMENT_READ,
+    POINT_ELEMENT_WRITE,
+    POINT_UNSAFE_READ,
+    POINT_UNSAFE_WRITE,
     LOOK_AT,
+    BEFORE,
+    AFTER,
+    BEFORE_ELEMENT,
+    AFTER_ELEMENT,
+    AFTER_TRY,
+    ARGUMENT,
 ];
 
 #[cfg(test)]

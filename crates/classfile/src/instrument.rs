@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::accessors::{Accessor, accessor};
 use crate::additions::Additions;
+use crate::advice::AdvisedMethod;
 use crate::bytes::u16_at;
 use crate::code::{Code, Instruction, Instructions};
 use crate::code_writer::HandlerNeeds;
@@ -63,6 +64,8 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) is_constructor: bool,
     pub(crate) region: Option<RegionKind>,
     pub(crate) probes: Vec<FittedProbe>,
+    /// What is to be reported of the method itself.
+    pub(crate) advised: AdvisedMethod,
     /// From here on, fields of objects may be touched; before, `this` may be uninitialized.
     pub(crate) objects_usable_from: usize,
     pub(crate) local_variables: Option<&'a [u8]>,
@@ -71,7 +74,11 @@ pub(crate) struct Method<'m, 'a> {
 impl Method<'_, '_> {
     /// Whether there is something to report at the method's end, normal or not.
     pub(crate) fn has_end(&self) -> bool {
-        self.lock.is_some() || self.is_block || self.is_unit || self.region.is_some()
+        self.lock.is_some()
+            || self.is_block
+            || self.is_unit
+            || self.region.is_some()
+            || self.advised.has_end()
     }
 
     /// From which place in the code on there is something to report at the method's end.
@@ -81,11 +88,13 @@ impl Method<'_, '_> {
 
     /// Whether the method enters and leaves its lock by itself, and is not synchronized any more.
     pub(crate) fn enters_by_itself(&self) -> bool {
-        self.is_controlled && self.lock.is_some()
+        (self.is_controlled || self.advised.converts())
+            && self.lock.is_some_and(|lock| lock != Lock::ForgottenThis)
     }
 
     pub(crate) fn handler_needs(&self) -> HandlerNeeds {
-        if self.lock == Some(Lock::This) { HandlerNeeds::This } else { HandlerNeeds::Nothing }
+        let needs_this = self.lock == Some(Lock::This) || self.advised.has_end() && self.advised.hands_this;
+        if needs_this { HandlerNeeds::This } else { HandlerNeeds::Nothing }
     }
 }
 
@@ -115,9 +124,10 @@ impl<'a> Instrumenter<'_, 'a> {
             self.lines.read(self.code, self.pool);
         }
         self.prologue()?;
-        let has_return_code =
-            self.method.has_end() || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
-        let follows = plan.fields || plan.arrays;
+        let has_return_code = self.method.has_end()
+            || self.method.advised.execution.is_some_and(|execution| execution.after)
+            || self.method.probes.iter().any(|probe| probe.at == ProbePoint::Return);
+        let follows = plan.fields || plan.arrays || plan.advice;
         if follows {
             self.sources.begin(self.code, self.instructions);
             self.reported.clear();
@@ -136,7 +146,9 @@ impl<'a> Instrumenter<'_, 'a> {
             if matches!(instruction.opcode, INVOKEVIRTUAL | INVOKEINTERFACE) && !plan.announced.is_empty() {
                 self.announce(instruction)?;
             }
+            let is_advised = plan.advice && self.advise(instruction, &mut edit)?;
             match instruction.opcode {
+                _ if is_advised => {}
                 // A virtual thread may be taken off its carrier inside this instruction. HotSpot 25 then loses track of
                 // references that lie below the lock on the stack, so that none may be left there for a call afterwards.
                 MONITORENTER if plan.monitors => {
@@ -158,6 +170,9 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
                     self.stand_in(instruction, &mut edit)?;
+                    if plan.points && instruction.opcode == INVOKEVIRTUAL {
+                        self.point_call(instruction, &edit)?;
+                    }
                     // An object is one from here on; jumps do not lead to what is behind an instruction.
                     if self.method.is_unit
                         && self.method.is_constructor
@@ -168,6 +183,8 @@ impl<'a> Instrumenter<'_, 'a> {
                     }
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => self.call(instruction, &mut edit)?,
+                GETSTATIC..=PUTFIELD if plan.points => self.point_field(instruction)?,
+                IALOAD..=SALOAD | IASTORE..=SASTORE if plan.points => self.point_element(instruction)?,
                 GETSTATIC..=PUTFIELD if plan.fields || plan.control.is_some() && plan.synchronization => {
                     self.field(instruction, &mut edit)?;
                 }
@@ -225,7 +242,9 @@ impl<'a> Instrumenter<'_, 'a> {
             Some(RegionKind::Named) => self.edits.call(&hooks::REGION_BEGIN, self.additions)?,
             None => {}
         }
-        if let Some(lock) = self.method.lock {
+        if let Some(lock) = self.method.lock.filter(|_| self.plan.advice) {
+            self.advised_entry(lock)?;
+        } else if let Some(lock) = self.method.lock {
             self.push(lock);
             self.enter(0, SiteKind::EnterMethod)?;
             if self.method.is_controlled {
@@ -244,6 +263,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 probe.insert(self.edits);
             }
         }
+        self.advised_begin()?;
         self.edits.end_prologue();
         Ok(())
     }
@@ -252,6 +272,9 @@ impl<'a> Instrumenter<'_, 'a> {
         // Whoever controls threads may let others run in a probe, which must find a lock given back that the method is done with.
         if !self.method.is_controlled {
             self.return_probes();
+        }
+        if !self.method.advised.has_end() {
+            self.advised_end()?;
         }
         if self.method.has_end() {
             self.edits.uncover(edit);
@@ -274,7 +297,11 @@ impl<'a> Instrumenter<'_, 'a> {
         if self.method.is_block {
             self.edits.call(&hooks::BLOCK_EXIT, self.additions)?;
         }
+        if self.method.advised.has_end() {
+            self.advised_end()?;
+        }
         match self.method.lock {
+            Some(lock) if self.plan.advice => self.advised_exit(lock)?,
             Some(Lock::ForgottenThis) => self.edits.call(&hooks::EXIT_TOP, self.additions)?,
             Some(lock) => {
                 if self.method.is_controlled {
@@ -300,7 +327,7 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Puts the method's lock on the stack.
-    fn push(&mut self, lock: Lock) {
+    pub(crate) fn push(&mut self, lock: Lock) {
         match lock {
             Lock::This | Lock::ForgottenThis => self.edits.code(1, &[ALOAD_0]),
             Lock::Class(class) => {
@@ -311,7 +338,7 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Reports that the lock on the stack is about to be entered.
-    fn enter(&mut self, pc: usize, kind: SiteKind) -> Result<(), MethodError> {
+    pub(crate) fn enter(&mut self, pc: usize, kind: SiteKind) -> Result<(), MethodError> {
         if !self.plan.monitor_sites {
             return self.edits.call(&hooks::ENTER, self.additions);
         }
@@ -402,6 +429,13 @@ impl<'a> Instrumenter<'_, 'a> {
             _ => {}
         }
         let field = self.pool.field(index)?;
+        if self.plan.selective {
+            let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+            let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
+            if !self.selects(instruction.pc, kind_of(opcode), target) {
+                return Ok(());
+            }
+        }
         let depth = if opcode == PUTFIELD { slots(field.descriptor) } else { 0 };
         let object =
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
@@ -489,10 +523,13 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Numbers an access to a field.
-    fn field_site(&mut self, instruction: Instruction, is_static: bool) -> Result<u32, MethodError> {
+    pub(crate) fn field_site(
+        &mut self,
+        instruction: Instruction,
+        is_static: bool,
+    ) -> Result<u32, MethodError> {
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
-        let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
-        let kind = if is_read { SiteKind::Read } else { SiteKind::Write };
+        let kind = kind_of(instruction.opcode);
         let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
         let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
         Ok(self.site(instruction.pc, kind, target))
@@ -549,7 +586,7 @@ impl<'a> Instrumenter<'_, 'a> {
     /// A call that is an access. Its parameters go into local variables of our own, for they may be more than the instructions
     /// for the stack can copy; the variables do not keep references, which would keep objects alive. The object that
     /// the method is called on stays where it is, so that the JVM can say where a null came from.
-    fn accessor(
+    pub(crate) fn accessor(
         &mut self,
         instruction: Instruction,
         called: &Reference<'_>,
@@ -575,7 +612,10 @@ impl<'a> Instrumenter<'_, 'a> {
         let coordinates = spilled.get(..spilled.len() - value).unwrap_or_default();
         let first: usize = parameters(called.descriptor).map(slots).sum();
         let source = if coordinates.is_empty() { Source::Unknown } else { self.sources.below(first - 1) };
-        let site = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?;
+        let Some(site) = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?
+        else {
+            return Ok(());
+        };
 
         self.edits.extra_locals = self.edits.extra_locals.max(next - receiver);
         // At most the receiver, an object, a long and two numbers.
@@ -618,7 +658,7 @@ impl<'a> Instrumenter<'_, 'a> {
         if source == Source::Marks {
             return Ok(());
         }
-        let site = self.site_of_array(instruction.pc, kind, source, false)?;
+        let Some(site) = self.site_of_array(instruction.pc, kind, source, false)? else { return Ok(()) };
         let hook = match depth {
             1 => {
                 self.edits.code(3, &[DUP2]);
@@ -638,35 +678,67 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(hook, self.additions)
     }
 
-    /// A site of an array element, or of whatever a handle leads to.
+    /// A site of an array element, or of whatever a handle leads to, if it is to be reported.
     fn site_of_array(
         &mut self,
         pc: usize,
         kind: SiteKind,
         source: Source,
         is_indirect: bool,
-    ) -> Result<u32, MethodError> {
-        let target = |source| match is_indirect {
-            true => SiteTarget::Indirect { source },
-            false => SiteTarget::ArrayElement { source },
-        };
+    ) -> Result<Option<u32>, MethodError> {
+        self.with_array(pc, source, |this, target| {
+            let target = match target {
+                SiteTarget::ArrayElement { source } if is_indirect => SiteTarget::Indirect { source },
+                target => target,
+            };
+            this.selected_site(pc, kind, target)
+        })
+    }
+
+    /// Shows an array element by where its array came from.
+    pub(crate) fn with_array<T>(
+        &mut self,
+        pc: usize,
+        source: Source,
+        look: impl FnOnce(&mut Self, SiteTarget<'_>) -> T,
+    ) -> Result<T, MethodError> {
+        let element = |source| SiteTarget::ArrayElement { source };
         Ok(match source {
             Source::Field(index) => {
                 let field = self.pool.field(index)?;
                 let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
                 let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
-                self.site(pc, kind, target(source))
+                look(self, element(source))
             }
             Source::Local(slot) => {
                 let table = self.method.local_variables.unwrap_or_default();
                 let name = local_name(table, self.pool, slot, pc);
-                self.site(pc, kind, target(ArraySource::Local { name: name.as_deref(), slot }))
+                look(self, element(ArraySource::Local { name: name.as_deref(), slot }))
             }
-            Source::Unknown | Source::Marks => self.site(pc, kind, target(ArraySource::Unknown)),
+            Source::Unknown | Source::Marks => look(self, element(ArraySource::Unknown)),
         })
     }
 
-    fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
+    fn selected_site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> Option<u32> {
+        if self.selects(pc, kind, target) { Some(self.site(pc, kind, target)) } else { None }
+    }
+
+    /// Whether an access is to be reported.
+    fn selects(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> bool {
+        let method = self.method;
+        !self.plan.selective
+            || self.environment.is_selected(&Site {
+                class: method.class_name,
+                method: &method.name,
+                descriptor: &method.descriptor,
+                access: method.access,
+                line: self.lines.at(pc),
+                kind,
+                target,
+            })
+    }
+
+    pub(crate) fn site(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> u32 {
         self.environment.site(Site {
             class: self.method.class_name,
             method: &self.method.name,
@@ -679,6 +751,11 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 }
 
+/// Whether an instruction reads or writes a field.
+fn kind_of(opcode: u8) -> SiteKind {
+    if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write }
+}
+
 /// Whether the plan wants places by their lines.
 fn follows_lines(plan: &Plan<'_>) -> bool {
     plan.fields
@@ -687,5 +764,6 @@ fn follows_lines(plan: &Plan<'_>) -> bool {
         || plan.blocks
         || plan.units
         || plan.control.is_some()
+        || plan.advice
         || !plan.announced.is_empty()
 }

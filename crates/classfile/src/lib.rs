@@ -8,6 +8,9 @@
 
 mod accessors;
 mod additions;
+mod advice;
+#[cfg(test)]
+mod advice_tests;
 mod annotations;
 mod bytes;
 mod class;
@@ -32,6 +35,7 @@ mod layout_tests;
 mod method;
 mod opcodes;
 mod plan;
+mod points;
 mod probes;
 mod redundancy;
 #[cfg(test)]
@@ -48,7 +52,8 @@ mod testing;
 pub use class::rewrite;
 pub use error::ClassError;
 pub use plan::{
-    AddedField, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, MethodFacts, Outcome,
-    Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind, SiteTarget,
+    AddedField, Advised, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, LockCall,
+    MethodFacts, Outcome, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site, SiteKind,
+    SiteTarget,
 };
 pub use summary::{ClassSummary, FieldSummary, read_summary};

@@ -1,6 +1,7 @@
 //! Rewriting one method.
 
 use crate::additions::Additions;
+use crate::advice::AdvisedMethod;
 use crate::annotations;
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
 use crate::code::{Code, Instructions};
@@ -14,7 +15,7 @@ use crate::frames::FramedMethod;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
 use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
-use crate::plan::{Environment, MethodFacts, Plan, Region};
+use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
@@ -152,20 +153,30 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let is_static = member.is_static();
         let is_constructor = name == b"<init>";
         let pool = &self.class.pool;
-        let is_synchronized = self.plan.monitors && member.access & ACC_SYNCHRONIZED != 0;
+        let mut advised = self.advised(member, name, descriptor, code);
+        let is_synchronized =
+            (self.plan.monitors || advised.has_lock()) && member.access & ACC_SYNCHRONIZED != 0;
+        let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let needs_constructor = is_constructor && (self.plan.fields || self.plan.units);
+        let needs_constructor =
+            is_constructor && (self.plan.fields || self.plan.points || self.plan.units || self.plan.advice);
         let facts = match code.frames {
-            Some(frames) if !is_static && (is_synchronized || has_probes || needs_constructor) => {
+            Some(frames)
+                if !is_static && (is_synchronized || has_probes || needs_constructor || has_advice) =>
+            {
                 frame_reader::inspect(frames, pool, self.class_name, descriptor, is_constructor)?
             }
             _ => FrameFacts::default(),
         };
         let keeps_this = !is_static
-            && (is_synchronized || has_probes)
+            && (is_synchronized || has_probes || has_advice)
             && !facts.loses_this
             && !stores_to(code.bytes, &self.scratch.instructions, 0);
         let is_class_initializer = name == b"<clinit>";
+        advised.is_constructor = is_constructor;
+        advised.hands_this = keeps_this && !is_constructor;
+        advised.keeps_this =
+            keeps_this || is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0);
         let lock = match (is_synchronized, is_static) {
             (false, _) => None,
             (true, true) if self.class.major < 49 => {
@@ -213,7 +224,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             });
         let region = match self.plan {
             Plan { control: Some(_), .. } if is_region => Some(RegionKind::Named),
-            Plan { control: None, fields: true, .. } if is_region => Some(RegionKind::Initializer),
+            Plan { control: None, fields: true, .. } | Plan { control: None, advice: true, .. }
+                if is_region =>
+            {
+                Some(RegionKind::Initializer)
+            }
             _ => None,
         };
         let is_block = self.plan.blocks && !is_constructor && !is_class_initializer && {
@@ -244,9 +259,42 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_constructor,
             region,
             probes,
+            advised,
             objects_usable_from,
             local_variables: code.attributes.find(pool, b"LocalVariableTable"),
         })
+    }
+}
+
+impl<'a> MethodRewriter<'_, 'a> {
+    /// What is to be reported of a method itself.
+    fn advised(
+        &mut self,
+        member: &Member<'a>,
+        name: &'a [u8],
+        descriptor: &'a [u8],
+        code: &Code<'a>,
+    ) -> AdvisedMethod {
+        if !self.plan.advice || name == b"<clinit>" {
+            return AdvisedMethod::default();
+        }
+        self.scratch.lines.read(code, &self.class.pool);
+        let line = self.scratch.lines.at(0);
+        let (method, descriptor) = (text(name), text(descriptor));
+        let class = self.class_name_text;
+        let mut ask = |kind| {
+            let target = SiteTarget::Nothing;
+            let access = member.access;
+            let site = Site { class, method: &method, descriptor: &descriptor, access, line, kind, target };
+            self.environment.advise(&site)
+        };
+        let execution = ask(SiteKind::Execution);
+        let (mut lock, mut unlock) = (None, None);
+        if member.access & ACC_SYNCHRONIZED != 0 {
+            lock = ask(SiteKind::EnterMethod);
+            unlock = ask(SiteKind::ExitMethod);
+        }
+        AdvisedMethod { execution, lock, unlock, ..AdvisedMethod::default() }
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Plan<'a> {
     pub blocks: bool,
     /// Let the hooks decide when a thread goes on.
     pub control: Option<Control<'a>>,
+    /// Under control, announce every access to a field that is not final and to an array element before it happens, those by
+    /// variable handle and `Unsafe` included.
+    pub points: bool,
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
@@ -35,6 +38,12 @@ pub struct Plan<'a> {
     pub repetitions: bool,
     /// Methods whose calls are reported with their site: internal names of classes, each with names of methods.
     pub announced: &'a [(&'a str, &'a [&'a str])],
+    /// Ask the environment about every point of the code what is to be reported before and after it.
+    pub advice: bool,
+    /// Calls that acquire and release locks of the library, by the internal names of classes; for `advice`.
+    pub lock_calls: &'a [(&'a str, &'a [(&'a str, LockCall)])],
+    /// Ask the environment about every access whether it is to be reported, and about every declared field whether it is followed.
+    pub selective: bool,
     /// Fields to append to the class. One that the class already has is skipped.
     pub added_fields: &'a [AddedField<'a>],
     /// Calls at entry or return of named methods of this class.
@@ -50,6 +59,7 @@ impl<'a> Plan<'a> {
             monitor_sites: false,
             blocks: false,
             control: None,
+            points: false,
             units: false,
             waits: false,
             fields: false,
@@ -58,6 +68,9 @@ impl<'a> Plan<'a> {
             volatiles: false,
             repetitions: false,
             announced: &[],
+            advice: false,
+            lock_calls: &[],
+            selective: false,
             added_fields: &[],
             probes: &[],
         }
@@ -65,7 +78,8 @@ impl<'a> Plan<'a> {
 
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
-        !(self.monitors || self.waits || self.fields || self.arrays || self.blocks || self.units)
+        let has_accesses = self.fields || self.arrays || self.advice;
+        !(self.monitors || self.waits || has_accesses || self.blocks || self.units)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()
@@ -109,6 +123,30 @@ pub struct Region<'a> {
     pub method: &'a str,
     /// The method's descriptor; any if there is none.
     pub descriptor: Option<&'a str>,
+}
+
+/// What a call does with a lock of the library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockCall {
+    /// It acquires the lock that it is called on.
+    Acquire,
+    /// It does if it returns true.
+    Try,
+    /// It gives the lock back.
+    Release,
+}
+
+/// What is to be reported of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advised {
+    /// The number of the site.
+    pub site: u32,
+    /// Report that it is about to happen.
+    pub before: bool,
+    /// Report that it has happened.
+    pub after: bool,
+    /// Hand over the references among the values that are handed over there.
+    pub arguments: bool,
 }
 
 /// A field to append to the class.
@@ -186,6 +224,25 @@ pub trait Environment {
         let _ = (site, other);
     }
 
+    /// What is to be reported of a point: an access, a call, the execution of a method, an acquire or a release. Asked if the plan
+    /// says so; what is not selected costs nothing.
+    fn advise(&mut self, site: &Site<'_>) -> Option<Advised> {
+        let _ = site;
+        None
+    }
+
+    /// Whether an access is to be reported; what is not costs nothing. Asked if the plan is selective.
+    fn is_selected(&mut self, site: &Site<'_>) -> bool {
+        let _ = site;
+        true
+    }
+
+    /// Whether a field that the class that is rewritten declares is followed. Asked if the plan is selective.
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+        let _ = (field, descriptor, access);
+        true
+    }
+
     /// A cell number for a watched static field declared by the class that is rewritten. Called once per
     /// field.
     fn cell(&mut self, field: &str, descriptor: &str) -> u32;
@@ -247,11 +304,17 @@ pub enum SiteKind {
     Enter,
     /// A synchronized method begins.
     EnterMethod,
+    /// A synchronized block ends.
+    Exit,
+    /// A synchronized method ends.
+    ExitMethod,
     /// A method begins that is to be atomic.
     Block,
+    /// A method runs.
+    Execution,
     /// A method begins, whatever it is.
     Unit,
-    /// A method is called that a hook stands in for or that is announced.
+    /// A method is called: one that a hook stands in for, that is announced, or that is asked about.
     Call,
 }
 
@@ -277,6 +340,17 @@ pub enum SiteTarget<'a> {
         class: &'a str,
         /// The method's name.
         name: &'a str,
+    },
+    /// A method that is called, or that acquires or releases a lock of the library.
+    Called {
+        /// Internal name of the class that the code names.
+        class: &'a str,
+        /// The method's name.
+        name: &'a str,
+        /// The method's descriptor.
+        descriptor: &'a str,
+        /// Whether it is static.
+        is_static: bool,
     },
     /// An element of an array.
     ArrayElement {

@@ -1,6 +1,6 @@
 //! The options, and what becomes of a command line that cannot be understood.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
 use crate::error::Error;
 use clap::{
@@ -9,10 +9,13 @@ use clap::{
 };
 use fissure_model::{
     pattern::Pattern,
+    pointcut::{Pointcut, PointcutError},
     settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
 };
 
-use crate::{hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments};
+use crate::{
+    hunt::HuntArguments, monitor::WatchArguments, replay::ReplayArguments, reporting::ReportingArguments,
+};
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
 #[derive(Debug, Parser)]
@@ -29,6 +32,8 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
+    /// Run a command under a monitor that you wrote: a script with advices on pointcuts.
+    Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
     Replay(ReplayArguments),
     /// Show, merge or convert the JSON reports of earlier runs.
@@ -62,10 +67,10 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) atomizer_without: Vec<RuleName>,
 
-    /// Classes whose fields are watched: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it
-    /// the application's own classes.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    pub(crate) scope: Vec<Pattern>,
+    /// What is watched: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('set(int Account.*) && !static'). May be
+    /// repeated; without it the application's own classes.
+    #[arg(long, value_name = "POINTCUT")]
+    pub(crate) scope: Vec<ScopeList>,
 
     /// Whether the elements of arrays are watched too.
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
@@ -86,6 +91,25 @@ pub(crate) struct DetectArguments {
     /// The command that starts the program, with its arguments: java …, mvn test, a script.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// Pointcuts with commas between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScopeList(Vec<Pointcut>);
+
+impl FromStr for ScopeList {
+    type Err = PointcutError;
+
+    fn from_str(text: &str) -> Result<Self, PointcutError> {
+        Pointcut::parse_list(text).map(ScopeList)
+    }
+}
+
+impl ScopeList {
+    /// All pointcuts of several lists.
+    pub(crate) fn all(lists: &[ScopeList]) -> Vec<Pointcut> {
+        lists.iter().flat_map(|list| list.0.iter().cloned()).collect()
+    }
 }
 
 /// What the analyses of one run come to.
@@ -211,6 +235,11 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "HARNESS")]
     pub(crate) harness: Option<String>,
 
+    /// How harnesses are executed: by stress, many times as the machine likes it; controlled, once for every schedule with at most two
+    /// preemptions; or one after the other.
+    #[arg(long, value_name = "HOW", default_value = "both")]
+    pub(crate) schedules: SchedulesName,
+
     /// Do not test whether the core itself is atomic.
     #[arg(long)]
     pub(crate) trust_core: bool,
@@ -229,6 +258,17 @@ pub(crate) struct ObjectArguments {
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+}
+
+/// How harnesses are executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchedulesName {
+    /// Many times, as the machine likes it.
+    Stress,
+    /// Under one schedule after the other.
+    Controlled,
+    /// By stress first, then controlled.
+    Both,
 }
 
 /// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.
@@ -412,7 +452,7 @@ mod tests {
             "fissure detect java Main",
             "unexpected argument 'java': the command to run comes after",
         );
-        check_misuse("fissure detect --scope a/b -- true", "invalid value 'a/b' for '--scope <PATTERN>'");
+        check_misuse("fissure detect --scope a/b -- true", "invalid value 'a/b' for '--scope <POINTCUT>'");
         check_misuse("fissure detect --analysis magic -- true", "invalid value 'magic'");
         check_misuse("fissure bogus", "unrecognized subcommand 'bogus'");
     }
@@ -460,7 +500,8 @@ mod tests {
             panic!()
         };
         assert_eq!(options.command, ["java", "--json", "x", "--", "y"]);
-        assert_eq!(options.scope.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a.B", "C", "d..*"]);
+        let scope = ScopeList::all(&options.scope);
+        assert_eq!(scope.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a.B", "C", "d..*"]);
         assert_eq!(options.reporting.json, None);
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Jvm {
     pub(crate) coverage: Option<Coverage>,
     /// What the user should know.
     pub(crate) notices: Vec<String>,
+    /// Monitors that were stopped, each with the reason.
+    pub(crate) stopped: Vec<String>,
     /// How its threads were controlled, if they were.
     pub(crate) run: Option<Run>,
     /// Whether it ended in an orderly way.
@@ -145,6 +147,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
         },
         Record::Coverage(coverage) => jvm.coverage = Some(*coverage),
         Record::Notice { text } => jvm.notices.push(text),
+        Record::Stopped { monitor, problem } => jvm.stopped.push(format!("{monitor} was stopped: {problem}")),
         Record::Run(run) => jvm.run = Some(*run),
         Record::End => jvm.ended = true,
     }

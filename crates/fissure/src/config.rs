@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fissure_model::settings::SetRules;
+use fissure_model::{pointcut::Pointcut, settings::SetRules};
 use fissure_report::triage::Suppression;
 use serde::Deserialize;
 
@@ -23,6 +23,9 @@ pub(crate) struct Config {
     pub(crate) suppress: Vec<Suppression>,
     /// The baseline to compare with, unless the command line names one.
     pub(crate) baseline: Option<PathBuf>,
+    /// What is watched, unless the command line says so.
+    #[serde(default)]
+    pub(crate) scope: Vec<Pointcut>,
     /// Folders with source files, after those of the command line.
     #[serde(default)]
     pub(crate) sources: Vec<PathBuf>,
@@ -93,6 +96,7 @@ mod tests {
             "line 4: unknown variant `race`",
         );
         check_refused("a = [", "line 1: ");
+        check_refused("\nscope = ['get(int A.*']", "line 2: no pointcut: a ')' is missing (column 12)");
         check_refused("[atomic-sets]\nunit = []", "line 2: unknown field `unit`");
         check_refused("[[atomic-sets.set]]\nunits = []", "missing field `fields`");
         check_refused("[[atomic-sets.set]]\nfields = []", "a set needs at least one field");

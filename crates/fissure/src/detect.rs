@@ -16,12 +16,14 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
     }
     let analyses = options.analyses()?;
     let reporting = Reporting::prepare(&options.reporting)?;
+    let scope = reporting.scope(&options.scope);
     let task = Task {
         command: &options.command,
         analyses,
-        scope: &options.scope,
+        scope: &scope,
         watch: options.watched(),
         order: options.order.into(),
+        monitor: None,
     };
     reporting.finish(watch::run(&task), Stream::Error)
 }

@@ -119,6 +119,7 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         scope: &[],
         watch: Watch::All,
         order: Order::StartJoin,
+        monitor: None,
     })
 }
 

@@ -17,6 +17,14 @@ pub(crate) enum Error {
     )]
     NoCommand,
 
+    /// A monitor that cannot be read.
+    #[error("--monitor {path}: the script cannot be read ({source})")]
+    MonitorFile { path: String, source: io::Error },
+
+    /// A monitor that is no script.
+    #[error("--monitor {path}: {problem}")]
+    Monitor { path: String, problem: fissure_monitor::LoadError },
+
     /// Two machines for the same state.
     #[error("racer and eraser cannot share a run: run Fissure once for each of them")]
     TwoLockSetAnalyses,

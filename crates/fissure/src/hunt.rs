@@ -23,6 +23,7 @@ use std::{env, ffi::OsString, thread};
 use fissure_model::{
     finding::{Finding, Kind, Status},
     goal::Goal,
+    pointcut::Pointcut,
     record::{Hello, VIRTUAL_THREADS},
     settings::{Control, SetRules, Steering, Wanted, Watch},
 };
@@ -72,7 +73,8 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
-    let mut report = hunt(options, strategies, sets, shard)
+    let scope = reporting.scope(&options.steering.scope);
+    let mut report = hunt(options, &scope, strategies, sets, shard)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
     report.notices.splice(0..0, remarks);
     reporting.finish(report, Stream::Error)
@@ -80,6 +82,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
 
 fn hunt(
     options: &HuntArguments,
+    scope: &[Pointcut],
     strategies: Vec<Steering>,
     sets: SetRules,
     shard: Shard,
@@ -88,7 +91,7 @@ fn hunt(
     let folder = watch::plain_folder()?;
     let program = Program {
         command: &options.command,
-        scope: &options.steering.scope,
+        scope,
         atomic: &options.steering.atomic,
         time_limit: options.steering.time_limit(),
         agent: agent::locate(folder.path())?,
@@ -441,6 +444,7 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         scope: program.scope,
         // Locks are all that is asked about, but not for measuring.
         watch: Watch::All,
+        has_monitor: false,
     };
     // What is only possible may be so for one thread alone, and does not show that there was more to see.
     let evidence = |jvm: &Jvm| Jvm {

@@ -21,6 +21,7 @@ mod doctor;
 mod error;
 mod hunt;
 mod launch;
+mod monitor;
 mod object;
 mod output;
 mod replay;
@@ -47,6 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match arguments {
         Arguments { command: Command::Detect(options) } => detect::run(&options),
         Arguments { command: Command::Hunt(options) } => hunt::run(&options),
+        Arguments { command: Command::Watch(options) } => monitor::run(&options),
         Arguments { command: Command::Replay(options) } => replay::run(&options),
         Arguments { command: Command::Report(options) } => report::run(&options),
         Arguments { command: Command::Object(options) } => object::run(&options),

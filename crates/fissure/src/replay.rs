@@ -11,6 +11,7 @@ use clap::Args;
 use fissure_model::{
     finding::{Finding, Status, fingerprint},
     goal::Goal,
+    pointcut::Pointcut,
     record::Run,
     settings::{Control, Steering},
 };
@@ -79,9 +80,10 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let subject = subject(options)?;
-    let (report, code) = replay(options, &subject).unwrap_or_else(|error| {
-        (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
-    });
+    let (report, code) =
+        replay(options, &reporting.scope(&subject.steering.scope), &subject).unwrap_or_else(|error| {
+            (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
+        });
     reporting.finish(report, Stream::Error)?;
     Ok(code)
 }
@@ -160,12 +162,12 @@ fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
     }
 }
 
-fn replay(options: &ReplayArguments, subject: &Subject) -> Result<(Report, Code), Error> {
+fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> Result<(Report, Code), Error> {
     watch::check_platform()?;
     let folder = watch::plain_folder()?;
     let program = Program {
         command: &options.command,
-        scope: &subject.steering.scope,
+        scope,
         atomic: &subject.steering.atomic,
         time_limit: subject.steering.time_limit(),
         agent: agent::locate(folder.path())?,

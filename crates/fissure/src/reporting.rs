@@ -10,6 +10,7 @@ use std::{
 };
 
 use clap::Args;
+use fissure_model::pointcut::Pointcut;
 use fissure_report::{
     Report, html, json, junit,
     object::ObjectReport,
@@ -19,7 +20,7 @@ use fissure_report::{
 
 use crate::{
     VERSION,
-    args::{Color, FailOn},
+    args::{Color, FailOn, ScopeList},
     config::Config,
     error::Error,
     output::{self, OutputFile, Stream},
@@ -180,6 +181,11 @@ impl Reporting {
             file.write(&junit::render(report, sources, &counts)?)?;
         }
         Ok(if report.problem.is_some() { Code::Error } else { verdict::code(report, self.fail_on) })
+    }
+
+    /// What is watched: what the command line says, or else the configuration.
+    pub(crate) fn scope(&self, lists: &[ScopeList]) -> Vec<Pointcut> {
+        if lists.is_empty() { self.config.scope.clone() } else { ScopeList::all(lists) }
     }
 
     /// Tells what is new in a report.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use fissure_model::{
     finding::{Finding, Status},
-    pattern::Pattern,
+    pointcut::Pointcut,
     record::Refusal,
     settings::Watch,
 };
@@ -37,9 +37,11 @@ pub(crate) struct Question<'a> {
     /// Whether that is `java` itself.
     pub(crate) java: bool,
     /// What was to be watched.
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     /// What was turned into events.
     pub(crate) watch: Watch,
+    /// Whether a monitor that the user wrote looked at it.
+    pub(crate) has_monitor: bool,
 }
 
 /// Why a run says nothing about the program, as one sentence with the next step.
@@ -57,8 +59,8 @@ pub(crate) enum Blindness {
 
     #[error(
         "only build tools' own JVMs were started, and those are not watched: make the build run its tests or \
-         program in a JVM of its own (a forked one) and again if they are up to date (`gradle cleanTest test`), or run \
-         the program directly"
+         program in a JVM of its own (a forked one), without a daemon from before and even if they are up to date \
+         (`gradle --no-daemon cleanTest test`), or run the program directly"
     )]
     OnlyBuildTools,
 
@@ -80,6 +82,15 @@ pub(crate) enum Blindness {
         "no class matched the scope ({0}), so nothing could be found: check --scope; a package is written 'com.acme..*'"
     )]
     NothingInScope(String),
+
+    #[error("the monitor {0}; the program went on without it: correct the script and try again")]
+    Stopped(String),
+
+    #[error(
+        "no point of the program that was reached is one that the monitor asks about: check its pointcuts, and --scope for \
+         code that is not the application's own"
+    )]
+    NothingAsked,
 
     #[error(
         "nothing could be found: only one thread of the program ran; run something that uses several threads"
@@ -106,6 +117,9 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
         });
         return Some(unsupported.unwrap_or(Blindness::OnlyBuildTools));
     }
+    if let Some(stopped) = watched.iter().flat_map(|jvm| &jvm.stopped).next() {
+        return Some(Blindness::Stopped(stopped.clone()));
+    }
     if watched.iter().any(|jvm| !jvm.findings.is_empty()) {
         return None;
     }
@@ -125,6 +139,10 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
             Blindness::NothingInScope(scope.join(", "))
         });
     }
+    if question.has_monitor {
+        let is_blind = coverages.iter().all(|coverage| coverage.accesses_analysed == 0);
+        return is_blind.then_some(Blindness::NothingAsked);
+    }
     // Threads of different JVMs share no fields, so each JVM needs two of its own.
     let threads = coverages.iter().map(|coverage| coverage.threads).max().unwrap_or_default();
     if threads < 2 {
@@ -138,7 +156,10 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
 /// What limits the meaning of a run that found nothing, as a sentence: several threads ran, but they shared nothing that
 /// is watched.
 pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<String> {
-    if question.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
+    if question.has_monitor
+        || question.watch == Watch::Locks
+        || jvms.iter().any(|jvm| !jvm.findings.is_empty())
+    {
         return None;
     }
     let accessing =
@@ -188,7 +209,8 @@ mod tests {
     }
 
     fn check(jvms: &[Jvm], expected: Option<Blindness>) {
-        let question = Question { program: "run.sh", java: false, scope: &[], watch: Watch::All };
+        let question =
+            Question { program: "run.sh", java: false, scope: &[], watch: Watch::All, has_monitor: false };
         assert_eq!(blindness(&question, jvms), expected, "{jvms:?}");
     }
 
@@ -230,7 +252,8 @@ mod tests {
 
     #[test]
     fn threads_that_share_nothing_watched_are_told() {
-        let question = Question { program: "java", java: true, scope: &[], watch: Watch::All };
+        let question =
+            Question { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
         let accessing = |threads_accessing| {
             let mut jvm = jvm(1, 2, Vec::new());
             jvm.coverage.as_mut().unwrap().threads_accessing = threads_accessing;
@@ -245,7 +268,8 @@ mod tests {
     #[test]
     fn the_question_shapes_the_answer() {
         let scope = ["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let question = Question { program: "java", java: true, scope: &scope, watch: Watch::Fields };
+        let question =
+            Question { program: "java", java: true, scope: &scope, watch: Watch::Fields, has_monitor: false };
         assert_eq!(blindness(&question, &[]), Some(Blindness::NotUp("java".to_owned())));
         let nothing = Some(Blindness::NothingInScope("a.B, c..*".to_owned()));
         assert_eq!(blindness(&question, &[jvm(0, 0, Vec::new())]), nothing);

@@ -3,8 +3,8 @@
 use std::{env, ffi::OsString, fs, io, path::Path};
 
 use fissure_model::{
-    pattern::Pattern,
-    settings::{Order, Settings, Watch},
+    pointcut::Pointcut,
+    settings::{MonitorSettings, Order, Settings, Watch},
 };
 use fissure_report::{Exit, Report};
 use tempfile::TempDir;
@@ -23,9 +23,11 @@ use crate::{
 pub(crate) struct Task<'a> {
     pub(crate) command: &'a [OsString],
     pub(crate) analyses: Analyses,
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
+    /// The monitor that the user wrote, if there is one.
+    pub(crate) monitor: Option<&'a MonitorSettings>,
 }
 
 /// Refuses on systems where no agent can work.
@@ -75,6 +77,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         java: launch::is_java(program),
         scope: task.scope,
         watch: task.watch,
+        has_monitor: task.monitor.is_some(),
     };
     let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
     let mut report = report(task.command, exit, &jvms, problem);
@@ -86,12 +89,14 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path) -> Result<(), Error> {
     let settings = Settings {
+        explore: false,
         analysis: task.analyses.lock_sets,
         races: task.analyses.races,
         atomizer: task.analyses.atomizer.clone(),
         scope: task.scope.to_vec(),
         watch: task.watch,
         order: task.order,
+        monitor: task.monitor.cloned(),
         control: None,
         folder: folder.to_string_lossy().into_owned(),
     };

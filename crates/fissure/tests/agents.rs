@@ -4,8 +4,6 @@
 //! Maven fetches them. Without Maven nothing is tested here, and it is said so; with `FISSURE_TEST_OFFLINE` set as well. If Maven
 //! is there and cannot fetch them, the test fails. `FISSURE_TEST_JAVAS` adds JVMs as for the programs.
 
-#![allow(clippy::print_stdout, reason = "what was not tested belongs to the tests' own output")]
-
 mod common;
 
 use std::{
@@ -16,7 +14,7 @@ use std::{
 
 use serde_json::Value;
 
-use common::{javas, jdk_tool, undisturbed};
+use common::{javas, jdk_tool, skip, undisturbed};
 
 /// What the tests need from Maven, and the compiled programs.
 struct Place {
@@ -52,7 +50,7 @@ impl Place {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
         let (library, classes) = (folder.join("jars"), folder.join("classes"));
         if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
-            println!("other agents are not tested: FISSURE_TEST_OFFLINE is set");
+            skip("other agents, because FISSURE_TEST_OFFLINE is set");
             return None;
         }
         fs::create_dir_all(&classes).expect("a folder for the classes can be made");
@@ -161,7 +159,7 @@ fn check(what: &str, plain: &Output, watched: &Output, place: &Place, subject: &
 fn fetch(project: &Path, library: &Path) -> Option<()> {
     let path = env::var_os("PATH").unwrap_or_default();
     if !env::split_paths(&path).any(|folder| folder.join("mvn").is_file()) {
-        println!("other agents are not tested: there is no Maven (`mvn`) to fetch them");
+        skip("other agents, because there is no Maven (`mvn`) to fetch them");
         return None;
     }
     let mut maven = Command::new("mvn");

@@ -6,13 +6,13 @@
 mod common;
 
 use std::{
-    fs,
+    env, fs,
     process::{Output, Stdio},
 };
 
 use serde_json::Value;
 
-use common::{fissure, read_report, told, undisturbed};
+use common::{fissure, read_report, skip, told, undisturbed};
 
 /// The test in which everything is found. None of the threads that the findings are about has it on its stack.
 const TEST: &str = "com.acme.AccountTest.twoPay";
@@ -48,6 +48,10 @@ struct Project {
 impl Project {
     /// Makes the project. Nothing if the tool is not there or cannot build it without Fissure, which is said.
     fn make(tool: Tool) -> Option<Project> {
+        if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
+            skip("build tools, because FISSURE_TEST_OFFLINE is set");
+            return None;
+        }
         let test = include_str!("build_tools/AccountTest.java").replace("org.junit.Test", tool.annotation);
         let files = [
             tool.build,
@@ -67,14 +71,11 @@ impl Project {
             undisturbed(name).args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output();
         match built {
             Err(error) => {
-                eprintln!("SKIPPED: {name} is not there ({error}); install it to run this test");
+                skip(&format!("{name} is not there ({error}); install it to run this test"));
                 None
             }
             Ok(output) if !output.status.success() => {
-                eprintln!(
-                    "SKIPPED: {name} cannot build the project, with or without Fissure: {}",
-                    told(&output)
-                );
+                skip(&format!("{name} cannot build the project, with or without Fissure: {}", told(&output)));
                 None
             }
             Ok(_) => Some(Project { folder, tool }),

@@ -153,7 +153,11 @@ fn runs_that_see_nothing_are_an_error() {
 #[test]
 fn command_lines_that_make_no_sense_are_refused() {
     check_misuse(&["hunt"], "no command was given");
+    check_misuse(&["hunt", "--strategy", "assetfuzzer", "--profile", "0", "--", "java"], "--profile");
     check_misuse(&["hunt", "--strategy", "magic", "--", "java"], "invalid value 'magic'");
+    check_misuse(&["replay", "--seed", "1", "--strategy", "random,atomfuzzer", "--", "java"], "one strategy");
+    check_misuse(&["replay", "--seed", "1", "--target", "9|A", "--", "java"], "as the report gives it");
+    check_misuse(&["hunt", "--monitor", "everything", "--", "java"], "atomic-sets");
     check_misuse(&["hunt", "--pause", "2", "--", "java"], "a probability is a number from 0 to 1");
     check_misuse(&["hunt", "--runs", "0", "--", "java"], "invalid value '0'");
     check_misuse(&["hunt", "--jobs", "0", "--", "java"], "invalid value '0'");

@@ -230,6 +230,8 @@ fn one_harness_can_be_executed_with_an_order_between_sequences() {
     for (class, harness, code) in [
         (map, "[put(0,0)], [get(0)], [size()], {0<1,1<2}", 0),
         (map, "[put(0,0)], [size()], [put(1,1)], {0<1,0<2}", 0),
+        // Nearly never seen by stress.
+        (map, "[containsKey(1); size()], [put(1,1)], [put(0,0)], {2<0,2<1}", 1),
         ("LostCounter", "[increment()], [increment()], [increment()], {2<0,2<1}", 1),
     ] {
         let budget = if code == 0 { SHORT } else { "5s" };
@@ -237,6 +239,76 @@ fn one_harness_can_be_executed_with_an_order_between_sequences() {
             object(Path::new("java"), folder.path(), &[class, "--harness", harness, "--budget", budget]);
         assert_eq!(output.status.code(), Some(code), "{harness}: {}", text(&output));
         assert!(report["object"]["methods"][0]["executions"].as_u64().unwrap() > 0, "{harness}");
+    }
+}
+
+/// What a harness under control must show: an outcome by an interleaving, or that there is none up to the bound.
+fn check_controlled(folder: &Path, class: &str, harness: &str, expected: Option<&str>) {
+    let arguments = [class, "--harness", harness, "--schedules", "controlled", "--budget", LONG];
+    let (output, report) = object(Path::new("java"), folder, &arguments);
+    let method = &report["object"]["methods"][0];
+    match expected {
+        Some(outcome) => {
+            assert_eq!(output.status.code(), Some(1), "{harness}: {}", text(&output));
+            assert_eq!(method["violation"]["outcome"], outcome, "{harness}");
+            let turns = method["violation"]["interleaving"].as_array().unwrap();
+            assert!(turns.iter().any(|turn| turn.as_str().unwrap().contains("until it is about to")));
+        }
+        None => {
+            assert_eq!(output.status.code(), Some(0), "{harness}: {}", text(&output));
+            assert!(text(&output).contains("with at most 2 preemptions of 1 harness"), "{}", text(&output));
+        }
+    }
+    let schedules = &method["schedules"];
+    assert_eq!((&schedules["preemptions"], &schedules["harnesses"]), (&2.into(), &1.into()), "{harness}");
+    assert!(schedules["schedules"].as_u64().unwrap() > 1, "{harness}");
+}
+
+#[test]
+fn all_schedules_with_two_preemptions_are_executed() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    compile(folder.path());
+    let folder = folder.path();
+    let map = "java.util.concurrent.ConcurrentHashMap";
+    let list = "java.util.concurrent.CopyOnWriteArrayList";
+    check_controlled(folder, map, "[get(0); size()], [put(0,0)]", Some("0, 0, null"));
+    check_controlled(folder, map, "[putIfAbsent(0,0)], [put(0,1); remove(0)]", None);
+    check_controlled(folder, map, "[compute(0,plus)], [put(0,1); get(0)]", None);
+    let skip_list = "java.util.concurrent.ConcurrentSkipListMap";
+    check_controlled(folder, skip_list, "[containsKey(0); size()], [put(0,0)]", Some("true, 0, null"));
+    let queue = "java.util.concurrent.ConcurrentLinkedQueue";
+    check_controlled(folder, queue, "[size()], [offer(0); poll(); offer(1)]", Some("2, true, 0, true"));
+    let blocking = "java.util.concurrent.LinkedBlockingQueue";
+    check_controlled(folder, blocking, "[contains(1)], [offer(0); poll(); offer(1)]", None);
+    check_controlled(folder, list, "[size()], [add(0); remove<Object>(0)]", None);
+    check_controlled(folder, "java.util.Vector", "[addAll([0,1])], [add(2)]", None);
+    check_controlled(
+        folder,
+        "java.util.concurrent.atomic.AtomicInteger",
+        "[incrementAndGet()], [get()]",
+        None,
+    );
+    check_controlled(folder, "SpinCounter", "[addTwo()], [increment()]", Some("(), 2"));
+    check_controlled(folder, "SpinCounterFixed", "[addTwo()], [increment(); get()]", None);
+    check_controlled(folder, "LostCounter", "[increment()], [increment()]", Some("1, 1"));
+    check_controlled(folder, "LostCounterFixed", "[increment()], [increment()], [increment()]", None);
+}
+
+#[test]
+fn what_cannot_be_controlled_is_said() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    compile(folder.path());
+    for (class, core, expected) in [
+        ("CrossedLocks", "left,right", "did not end under some schedule"),
+        ("Starter", "increment,get", "threads of their own, which are not controlled"),
+    ] {
+        let arguments = [class, "--core", core, "--schedules", "controlled", "--budget", "5s"];
+        let (output, _) = object(Path::new("java"), folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{class}: {}", text(&output));
+        let said = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(expected), "{class}: {said}");
     }
 }
 
@@ -251,6 +323,16 @@ fn what_is_written_as_java_shows_it_too() {
     for (class, arguments, name) in [
         ("Accounts", vec!["--core", "deposit,balance", "--harness", harness], "AccountsTransferIsNotAtomic"),
         ("LostCounter", vec!["--harness", "[increment()], [increment()]"], "LostCounterIncrementIsNotAtomic"),
+        (
+            "ScoreBoard",
+            vec!["--core", "put,get", "--harness", "[copyInto([0,1])], [put(0,1); put(1,0)]"],
+            "ScoreBoardCopyIntoIsNotAtomic",
+        ),
+        (
+            "ScoreBoard",
+            vec!["--core", "put,get", "--harness", "[update(0,increment)], [put(0,1)]"],
+            "ScoreBoardUpdateIsNotAtomic",
+        ),
     ] {
         let arguments = [&[class, "--budget", "20s", "--emit-java", emit], arguments.as_slice()].concat();
         let (output, _) = object(Path::new("java"), folder.path(), &arguments);
@@ -284,7 +366,7 @@ fn what_cannot_be_tested_is_refused_with_a_sentence() {
     check_refused(&["java.util.Collections"], "has no public constructor");
     check_refused(&["java.lang.Object"], "no method of java.lang.Object is known to be basic");
     check_refused(&[map, "--method", "bogus"], "has no public method bogus");
-    check_refused(&[map, "--method", "compute"], "compute(Object, BiFunction) cannot be tested");
+    check_refused(&[map, "--method", "reduce"], "reduce(long, BiFunction, BiFunction) cannot be tested");
     check_refused(&[map, "--core", "bogus"], "has no public method bogus");
     check_refused(&[map, "--harness", "[put(0,0)"], "expected ';' or ']' at character 10");
     check_refused(&[map, "--harness", "[bogus()]"], "it calls a method that the class does not have");

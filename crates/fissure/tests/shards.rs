@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use common::{
     hunting::{Place, classes},
+    skip,
     slurm::Cluster,
     told, undisturbed,
 };
@@ -94,7 +95,7 @@ fn check_parts(place: &Place, options: &str, whole: &Value) {
 #[test]
 fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
     if Command::new("parallel").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: GNU parallel is not there; install it to run this test");
+        skip("GNU parallel is not there; install it to run this test");
         return;
     }
     let place = Place::new();
@@ -118,7 +119,7 @@ fn shards_that_slurm_starts_are_together_the_whole_hunt() {
     let cluster = match Cluster::start() {
         Ok(cluster) => cluster,
         Err(reason) => {
-            eprintln!("SKIPPED: no Slurm cluster could be started here: {reason}");
+            skip(&format!("no Slurm cluster could be started here: {reason}"));
             return;
         }
     };

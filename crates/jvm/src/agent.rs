@@ -19,8 +19,19 @@ use fissure_model::{
 };
 
 use crate::{
-    blocks::Blocks, control::Control, findings::Findings, memory::Table, output::Output, registry::Registry,
-    scope::Scope, sites::Sites, stacks::Samples, vm::Tool,
+    blocks::Blocks,
+    control::Control,
+    explore::Explorer,
+    findings::Findings,
+    memory::Table,
+    monitor::{AdvisedSite, Watcher},
+    output::Output,
+    registry::Registry,
+    scope::Scope,
+    sites::Sites,
+    stacks::Samples,
+    vm::Tool,
+    world::Classes,
 };
 
 /// How many threads have counters of their own; further ones share the last.
@@ -31,7 +42,11 @@ pub(crate) const COUNTED_THREADS: usize = 1 << 16;
 pub(crate) struct Code {
     pub(crate) sites: Sites,
     pub(crate) registry: Registry,
+    /// What pointcuts ask about; empty if there are none.
+    pub(crate) classes: Classes,
     pub(crate) left_alone: Vec<LeftAlone>,
+    /// Sites that a monitor asks about.
+    pub(crate) advised: FxHashMap<u32, AdvisedSite>,
     /// Sites that stand for others as well.
     pub(crate) manifold: FxHashMap<u32, Vec<u32>>,
 }
@@ -76,6 +91,10 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
+    /// What executes harnesses under one schedule after the other, if that is wanted.
+    pub(crate) explorer: Option<Explorer>,
+    /// The monitor that the user wrote, if there is one.
+    pub(crate) monitor: Option<Watcher>,
     /// One int a site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
     /// Two bytes a site, see the hook class `FissureBlocks`.
@@ -125,12 +144,21 @@ impl Agent {
     pub(crate) fn install(tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
         let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
         let machine = Machine::new(settings.analysis);
+        let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
+            Ok(monitor) => monitor,
+            Err(problem) => {
+                output.write(&Record::Notice { text: format!("The monitor cannot be used: {problem}") });
+                return Ok(());
+            }
+        };
         let agent = Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
             scope: Scope::new(settings.scope.clone()),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
             control: settings.control.as_ref().map(Control::new),
+            explorer: settings.explore.then(Explorer::default),
+            monitor,
             settings,
             output,
             code: Mutex::default(),
@@ -240,6 +268,9 @@ impl Agent {
             always_atomic,
             ..Coverage::default()
         };
+        if let Some(monitor) = &self.monitor {
+            coverage.accesses_analysed = monitor.events();
+        }
         let mut limit = |reason: &str, count: u64| {
             if count > 0 {
                 coverage.limits.insert(reason.to_owned(), count);

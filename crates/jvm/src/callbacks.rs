@@ -17,15 +17,15 @@ use fissure_model::{
 use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
     jvmti::{
-        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END,
-        JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiEnv,
-        jvmtiEventCallbacks,
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_OBJECT_FREE,
+        JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
+        JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
     },
 };
 
 use crate::{
     agent::{Agent, agent, guarded, locked},
-    classes, control, hook, natives,
+    classes, control, explore, hook, natives,
     output::Output,
     vm::{Jni, Tool},
 };
@@ -102,7 +102,8 @@ fn load(tool: Option<Tool>, options: &str) {
     output.write(&Record::Hello(hello));
     let Some(tool) = tool.filter(|_| acts) else { return };
     let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
-    if !tool.add_capabilities() {
+    let has_monitor = settings.monitor.is_some();
+    if !tool.add_capabilities(has_monitor) {
         notice("This JVM does not let an agent see classes before it starts; nothing is watched.");
         return;
     }
@@ -123,8 +124,16 @@ fn load(tool: Option<Tool>, options: &str) {
     callbacks.ThreadEnd = Some(thread_end);
     callbacks.ClassPrepare = Some(class_prepare);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
-    let events =
-        [JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK];
+    callbacks.ObjectFree = Some(object_free);
+    let mut events = vec![
+        JVMTI_EVENT_VM_INIT,
+        JVMTI_EVENT_VM_START,
+        JVMTI_EVENT_VM_DEATH,
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+    ];
+    if has_monitor {
+        events.push(JVMTI_EVENT_OBJECT_FREE);
+    }
     if !tool.set_callbacks(&callbacks, &events)
         && let Some(agent) = agent()
     {
@@ -196,6 +205,10 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
             control::natives::begin(agent, Jni::new(jni), main);
             return;
         }
+        if agent.explorer.is_some() {
+            explore::natives::begin(agent, Jni::new(jni), main);
+            return;
+        }
         natives::begin(agent, Jni::new(jni), main);
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
@@ -220,7 +233,7 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
     guarded((), |agent| {
         if agent.control.is_some() {
             control::natives::begin_thread(agent, Jni::new(jni), thread);
-        } else {
+        } else if agent.explorer.is_none() {
             natives::attach(agent, Jni::new(jni), thread);
         }
     });
@@ -252,6 +265,9 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
             control.finish();
             return;
         }
+        if agent.explorer.is_some() {
+            return;
+        }
         let findings = locked(&agent.findings);
         for finding in findings.all() {
             agent.output.write(&Record::Finding(Box::new(finding.clone())));
@@ -261,8 +277,20 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
         for finding in findings {
             agent.output.write(&Record::Finding(Box::new(finding)));
         }
+        if let Some(monitor) = &agent.monitor {
+            monitor.finish();
+        }
         agent.write_coverage();
         agent.output.write(&Record::End);
+    });
+}
+
+/// An object with a number is gone. Nothing of the JVM may be used here.
+unsafe extern "system" fn object_free(_tool: *mut jvmtiEnv, number: i64) {
+    guarded((), |agent| {
+        if let Some(monitor) = &agent.monitor {
+            monitor.freed(number);
+        }
     });
 }
 

@@ -5,23 +5,27 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, SiteTarget, read_summary,
-    rewrite,
+    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, SiteTarget,
+    read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
+    pointcut::{FieldPoint, Value},
     settings::{AccessPoints, AtomizerSettings, Order, Watch},
 };
 
 use crate::{
     agent::{Agent, Code, locked},
-    blocks, control,
+    blocks, control, explore,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
+    monitor::{self, Watcher},
+    points::Place,
     registry::{Member, Resolved},
     scope::{self, View},
-    sites::{SiteInfo, target},
+    sites::{SiteInfo, target, type_name},
+    world::field_point,
 };
 
 const STATIC: u16 = 0x0008;
@@ -45,9 +49,14 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if jdk::is_untouchable(name) {
         return None;
     }
+    if agent.explorer.is_some() {
+        return explore::transform(agent, name, loader, bytes);
+    }
     let dotted = name.replace('/', ".");
-    let watched = agent.settings.watch != Watch::Locks && agent.scope.covers(&dotted);
-    let in_scope = agent.scope.covers(&dotted);
+    let monitor = agent.monitor.as_ref();
+    let in_scope = agent.scope.covers(&dotted)
+        || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
+    let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
@@ -61,17 +70,21 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name),
+        monitors: !jdk::keeps_its_monitors(name) && monitor.is_none_or(Watcher::needs_locks),
+        advice: monitor.is_some() && in_scope,
+        lock_calls: jdk::LOCK_CALLS,
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
+        points: false,
         volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
         units: has_units,
-        waits: !is_controlled,
+        waits: !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
+        selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
@@ -80,9 +93,16 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
-    let summary =
-        if in_scope || is_controlled || view != View::None { read_summary(bytes).ok() } else { None };
+    let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
+    let summary = if in_scope || is_controlled || view != View::None || asks_about_classes {
+        read_summary(bytes).ok()
+    } else {
+        None
+    };
     let mut code = locked(&agent.code);
+    if let Some(summary) = summary.as_ref().filter(|_| asks_about_classes) {
+        code.classes.add(summary);
+    }
     let mut environment = ClassEnvironment {
         agent,
         code: &mut code,
@@ -103,7 +123,11 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
                 Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
                 Ok(_) => Following::Nothing,
             };
-            register(&mut code, loader, summary, following, outcome);
+            if monitor.is_some() {
+                observe(&mut code, loader, summary);
+            } else {
+                register(&mut code, loader, summary, following, outcome);
+            }
         }
     }
     match result {
@@ -196,6 +220,18 @@ fn register(
     code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
 }
 
+/// Takes note of the fields that a monitor may ask about where they are accessed by handles.
+fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
+    let members = summary.fields.iter().map(|field| {
+        let is_plain = field.access & (FINAL | VOLATILE) == 0;
+        let is_static = field.access & STATIC != 0;
+        let member = if is_plain { Member::Observed { is_static } } else { Member::Unwatched };
+        ((field.name.clone(), field.descriptor.clone()), member)
+    });
+    let members = members.collect();
+    code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, FxHashSet::default());
+}
+
 /// What the rewriter asks about one class.
 struct ClassEnvironment<'a> {
     agent: &'a Agent,
@@ -208,12 +244,12 @@ struct ClassEnvironment<'a> {
     method: Arc<str>,
 }
 
-impl Environment for ClassEnvironment<'_> {
-    fn site(&mut self, site: Site<'_>) -> u32 {
+impl ClassEnvironment<'_> {
+    fn add_site(&mut self, site: &Site<'_>) -> u32 {
         if &*self.method != site.method {
             self.method = site.method.into();
         }
-        let number = self.code.sites.add(SiteInfo {
+        self.code.sites.add(SiteInfo {
             class: self.class.clone(),
             method: self.method.clone(),
             file: self.file.clone(),
@@ -222,9 +258,27 @@ impl Environment for ClassEnvironment<'_> {
             kind: site.kind,
             target: target(&site.target),
             is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
-        });
+        })
+    }
+
+    /// Whether the scope has a place in it, or may turn out to.
+    fn is_in_scope(&self, site: &Site<'_>) -> bool {
+        let (scope, classes) = (&self.agent.scope, &self.code.classes);
+        !scope.is_selective()
+            || Place::of(site, &self.class)
+                .with_point(classes, Value::Unknown, None, |point| scope.has(point, classes))
+    }
+}
+
+impl Environment for ClassEnvironment<'_> {
+    fn site(&mut self, site: Site<'_>) -> u32 {
+        let number = self.add_site(&site);
+        if number > 0 && self.agent.monitor.is_some() {
+            let place = monitor::place_of(&site, &self.class);
+            self.code.advised.insert(number, monitor::advised_site(place));
+        }
         if self.agent.control.is_some() {
-            let is_application = self.agent.scope.covers(&self.class);
+            let is_application = self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
             let flags = control::flags(
                 &site,
                 &self.class,
@@ -243,6 +297,37 @@ impl Environment for ClassEnvironment<'_> {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
+    }
+
+    fn advise(&mut self, site: &Site<'_>) -> Option<Advised> {
+        let monitor = self.agent.monitor.as_ref()?;
+        if !self.is_in_scope(site) {
+            return None;
+        }
+        let place = monitor::place_of(site, &self.class);
+        let advised = monitor.advise(self.code, &place)?;
+        let number = self.add_site(site);
+        if number == 0 {
+            return None;
+        }
+        self.code.advised.insert(number, monitor::advised_site(place));
+        Some(Advised { site: number, ..advised })
+    }
+
+    fn is_selected(&mut self, site: &Site<'_>) -> bool {
+        let is_asked =
+            |monitor: &Watcher| monitor.advise(self.code, &monitor::place_of(site, &self.class)).is_some();
+        self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_asked)
+    }
+
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+        let of_type = type_name(descriptor);
+        let point = FieldPoint {
+            declaring: Some(&self.class),
+            access: Some(access),
+            ..field_point(&self.code.classes, &self.class, field, descriptor, &of_type, access & STATIC != 0)
+        };
+        self.agent.scope.has_field(point, &self.code.classes)
     }
 
     fn stands_for(&mut self, site: u32, other: u32) {

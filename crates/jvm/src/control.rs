@@ -32,7 +32,7 @@ use fissure_schedule::{
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{plan, probes};
+pub(crate) use calls::{plan, plan_for_exploring, probes};
 pub(crate) use places::flags;
 
 use crate::agent::locked;

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY};
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
+    pointcut::Value,
     record::Record,
     settings::Order,
 };
@@ -12,6 +13,7 @@ use jvmti_bindings::sys::jni::jobject;
 
 use crate::{
     agent::{Agent, locked},
+    points::Place,
     registry::Resolved,
     sites::{SiteInfo, Target, type_name},
     stacks,
@@ -76,6 +78,13 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
         (code.sites.get(race.earlier.site).cloned(), code.sites.get(race.later.site).cloned())
     };
     let Some(later) = later else { return };
+    if ![Some(&later), earlier.as_ref()]
+        .into_iter()
+        .flatten()
+        .all(|site| is_in_scope(agent, jni, site, object))
+    {
+        return;
+    }
     let Some(subject) = subject(agent, jni, &later, earlier.as_ref(), object) else { return };
     {
         let mut findings = locked(&agent.findings);
@@ -106,6 +115,19 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     }
 }
 
+/// Whether an access is in scope, now that the object is known.
+fn is_in_scope(agent: &Agent, jni: Jni, site: &SiteInfo, object: jobject) -> bool {
+    if !agent.scope.is_selective() {
+        return true;
+    }
+    let kind = kind_of_object(agent, jni, object);
+    let is_static = object.is_null();
+    let target = if is_static { Value::None } else { Value::Exactly(&kind) };
+    let code = locked(&agent.code);
+    Place::of_access(site, is_static, kind.ends_with("[]"))
+        .with_point(&code.classes, target, None, |point| agent.scope.has(point, &code.classes))
+}
+
 /// A name for an object: `com.acme.Account@3`, or `com.acme.Account.class` for a class.
 pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
     let name = kind_of_object(agent, jni, object);
@@ -130,7 +152,7 @@ pub(crate) fn kind_of_object(agent: &Agent, jni: Jni, object: jobject) -> String
 }
 
 /// The class of an array by the JVM's name, `[I`.
-fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
+pub(crate) fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
     if array.is_null() {
         return None;
     }

@@ -9,6 +9,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
 
 use crate::{
     agent::{Agent, guarded, locked},
+    monitor,
+    points::Place,
     registry::Member,
     sites::Target,
     vm::{DeclaredField, Jni},
@@ -59,6 +61,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                     let shadow = fields.iter().find(is_shadow)?;
                     i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
                 }
+                Member::Observed { .. } => 0,
                 Member::Volatile | Member::Point | Member::Unwatched => return None,
             };
             let target = Target::Field {
@@ -66,7 +69,16 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                 name: field.name.as_str().into(),
                 descriptor: field.descriptor.as_str().into(),
             };
-            let site = locked(&agent.code).sites.derived(call, loader, target)?;
+            let mut code = locked(&agent.code);
+            let site = code.sites.derived(call, loader, target)?;
+            if agent.monitor.is_some()
+                && let Some(info) = code.sites.get(site).cloned()
+            {
+                let place = Place::of_access(&info, wanted.is_static, false);
+                code.advised.entry(site).or_insert_with(|| monitor::advised_site(place));
+                return Some(site);
+            }
+            drop(code);
             if site != 0 {
                 agent.offsets.set_i32(site as usize, place);
             }
@@ -93,6 +105,7 @@ fn watched<'f>(
         let fits = match member {
             Member::Cell(_) => wanted.is_static,
             Member::Shadowed { .. } => !wanted.is_static,
+            Member::Observed { is_static } => *is_static == wanted.is_static,
             Member::Volatile | Member::Point | Member::Unwatched => false,
         };
         fits.then(|| (field, member.clone()))

@@ -12,6 +12,8 @@ use crate::vm::Jni;
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
 /// The class with the methods that rewritten code calls under control, and its native methods.
 pub(crate) const CONTROL: &str = "java/lang/FissureControl";
+/// The class with the methods that rewritten code calls while harnesses are explored, and its native methods.
+pub(crate) const EXPLORE: &str = "java/lang/FissureExplore";
 /// The class with the native methods.
 pub(crate) const ENGINE: &std::ffi::CStr = c"java/lang/FissureEngine";
 /// What the names of all hook classes begin with.
@@ -46,6 +48,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureHandles",
     "FissureBlocks",
     "FissureThread",
+    "FissureMonitor",
     "FissureEngine",
     "FissureHook",
     "FissureChance",
@@ -54,6 +57,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureControl$Objects",
     "FissureControl$Waits",
     "FissureControl",
+    "FissureExplore",
 ];
 
 /// Defines all of them; says which one failed.

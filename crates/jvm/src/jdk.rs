@@ -1,7 +1,7 @@
 //! What is particular about classes of the JDK: where they take locks that are not monitors, where threads start and
 //! end, where one thread hands over to another, and which classes are better left as they are.
 
-use fissure_classfile::{Probe, ProbeArguments, ProbePoint};
+use fissure_classfile::{LockCall, Probe, ProbeArguments, ProbePoint};
 use fissure_model::settings::Order;
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
@@ -514,6 +514,32 @@ pub(crate) const ANNOUNCED: &[(&str, &[&str])] = &[
     ("java/util/concurrent/atomic/AtomicInteger", ATOMIC_METHODS),
     ("java/util/concurrent/atomic/AtomicLong", ATOMIC_METHODS),
     ("java/util/concurrent/atomic/AtomicReference", ATOMIC_METHODS),
+];
+
+/// Calls that acquire and release locks of the library, for monitors that users write.
+pub(crate) const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[
+    ("java/util/concurrent/locks/Lock", LOCK_CALL_METHODS),
+    ("java/util/concurrent/locks/ReentrantLock", LOCK_CALL_METHODS),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", LOCK_CALL_METHODS),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", LOCK_CALL_METHODS),
+    ("java/util/concurrent/locks/StampedLock", STAMPED_CALL_METHODS),
+];
+
+const LOCK_CALL_METHODS: &[(&str, LockCall)] = &[
+    ("lock", LockCall::Acquire),
+    ("lockInterruptibly", LockCall::Acquire),
+    ("tryLock", LockCall::Try),
+    ("unlock", LockCall::Release),
+];
+
+const STAMPED_CALL_METHODS: &[(&str, LockCall)] = &[
+    ("readLock", LockCall::Acquire),
+    ("readLockInterruptibly", LockCall::Acquire),
+    ("writeLock", LockCall::Acquire),
+    ("writeLockInterruptibly", LockCall::Acquire),
+    ("unlock", LockCall::Release),
+    ("unlockRead", LockCall::Release),
+    ("unlockWrite", LockCall::Release),
 ];
 
 /// The calls to insert into a class of the JDK, by its internal name.

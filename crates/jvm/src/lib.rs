@@ -14,16 +14,24 @@ mod blocks;
 mod callbacks;
 mod classes;
 mod control;
+mod explore;
 mod findings;
 mod handles;
 mod hook;
 mod jdk;
 mod memory;
+mod monitor;
 mod natives;
 mod output;
+mod points;
 mod registry;
 mod scope;
 mod sites;
 mod stacks;
 mod tested;
 mod vm;
+mod world;
+
+/// Counts what monitors that users write keep.
+#[global_allocator]
+static ALLOCATOR: fissure_monitor::memory::Counting = fissure_monitor::memory::Counting;

@@ -24,6 +24,7 @@ use crate::{
     blocks::{self, Log},
     findings, handles,
     hook::ENGINE,
+    monitor::{self, Watcher},
     registry::{Member, Resolved},
     sites::Target,
     vm::Jni,
@@ -57,6 +58,11 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"release", c"(II)I", release as *mut c_void),
             (c"acquire", c"(II)I", acquire as *mut c_void),
             (c"sample", c"(II)V", sample as *mut c_void),
+            (
+                c"monitorEvent",
+                c"(IIIIZZLjava/lang/Object;[Ljava/lang/Object;[I)V",
+                monitor::event as *mut c_void,
+            ),
             (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
             (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
         ];
@@ -85,6 +91,8 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
                 i64::from(has(Refinement::ReEntrant)),
                 i64::from(has(Refinement::ProtectedLock)),
                 i64::from(has(Refinement::CompareAndSet)),
+                i64::from(agent.monitor.is_some()),
+                i64::from(agent.monitor.as_ref().is_some_and(Watcher::needs_locks)),
             ],
         );
     });

@@ -9,6 +9,8 @@ pub(crate) enum Member {
     Shadowed { descriptor: &'static str, offset: Option<i32> },
     /// A static field whose state is in this cell.
     Cell(u32),
+    /// A field that a monitor may ask about.
+    Observed { is_static: bool },
     /// Volatile.
     Volatile,
     /// Nothing is kept for it: every access is told.

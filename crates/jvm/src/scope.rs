@@ -2,8 +2,12 @@
 //!
 //! By default the application's own: whatever is neither part of the JDK nor a well-known library. Libraries and the JDK are
 //! watched for what they do to locks and threads.
+//!
+//! A scope is a list of pointcuts. What can be decided when a class is rewritten is decided then, so that what is not in scope costs
+//! nothing; what cannot is watched, and looked at again before it is reported. A pointcut has the JDK and libraries in it only
+//! if it names them: nobody who writes `!within(com.acme.util..*)` means the whole JDK.
 
-use fissure_model::pattern::Pattern;
+use fissure_model::pointcut::{Expression, FieldPoint, Kind, NoWorld, Point, Pointcut, Value, World};
 
 /// Packages of the JDK.
 const JDK: &[&str] =
@@ -101,12 +105,20 @@ pub(crate) enum View {
 /// The scope of one run.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    patterns: Vec<Pattern>,
+    pointcuts: Vec<Pointcut>,
+    /// Whether there is more to it than class patterns.
+    is_selective: bool,
 }
 
 impl Scope {
-    pub(crate) fn new(patterns: Vec<Pattern>) -> Scope {
-        Scope { patterns }
+    pub(crate) fn new(pointcuts: Vec<Pointcut>) -> Scope {
+        let is_plain = |pointcut: &Pointcut| matches!(pointcut.expression(), Expression::Classes(_));
+        Scope { is_selective: !pointcuts.iter().all(is_plain), pointcuts }
+    }
+
+    /// Whether single points must be asked about; otherwise whole classes are in scope or not.
+    pub(crate) fn is_selective(&self) -> bool {
+        self.is_selective
     }
 
     /// Whether the fields of a class are watched. The name is with dots.
@@ -115,10 +127,37 @@ impl Scope {
         if begins(NEVER) {
             return false;
         }
-        if self.patterns.is_empty() {
-            return !is_library(class);
+        let is_application = !is_library(class);
+        if self.pointcuts.is_empty() {
+            return is_application;
         }
-        self.patterns.iter().any(|pattern| pattern.matches(class))
+        let code = Point { kind: Kind::Any, class: Some(class), target: Value::Unknown, arguments: None };
+        let fields = Point { kind: Kind::Owned(class), class: None, ..code };
+        self.pointcuts.iter().any(|pointcut| match pointcut.expression() {
+            Expression::Classes(pattern) => pattern.matches(class),
+            _ => {
+                (is_application || pointcut.names(class))
+                    && (pointcut.may_cover(&code, &NoWorld) || pointcut.may_cover(&fields, &NoWorld))
+            }
+        })
+    }
+
+    /// Whether a class outside of the default may be brought into view by whoever names it.
+    pub(crate) fn may_be_named(&self, class: &str) -> bool {
+        self.pointcuts.is_empty() && !NEVER.iter().any(|prefix| class.starts_with(prefix))
+    }
+
+    /// Whether a point is watched, or may turn out to be.
+    pub(crate) fn has(&self, point: &Point<'_>, world: &dyn World) -> bool {
+        !self.is_selective || self.pointcuts.iter().any(|pointcut| pointcut.may_cover(point, world))
+    }
+
+    /// Whether some access to a field may be watched.
+    pub(crate) fn has_field(&self, field: FieldPoint<'_>, world: &dyn World) -> bool {
+        let at = |kind| Point { kind, class: None, target: Value::Unknown, arguments: None };
+        [field, FieldPoint { is_element: true, ..field }]
+            .into_iter()
+            .any(|field| self.has(&at(Kind::Get(field)), world) || self.has(&at(Kind::Set(field)), world))
     }
 
     /// How the blocks of a class are seen. The name is with dots.
@@ -180,5 +219,18 @@ mod tests {
         check(&["java.util..*"], "com.acme.Account", false);
         check(&["com.acme"], "com.acme.deep.Account", true);
         check(&["java.lang..*"], "java.lang.String", false);
+    }
+
+    #[test]
+    fn pointcuts_reach_beyond_the_application_only_by_name() {
+        check(&["get(int Account.*)"], "com.acme.Account", true);
+        check(&["get(int Account.*)"], "com.acme.Teller", true);
+        check(&["get(int Account.*)"], "java.util.Vector", false);
+        check(&["!within(com.acme.util..*)"], "java.util.Vector", false);
+        check(&["!within(com.acme.util..*)"], "com.acme.Account", true);
+        check(&["within(com.acme..*)"], "org.other.Thing", false);
+        check(&["within(java.util..*) && set(*)"], "java.util.Vector", true);
+        check(&["set(* java.util.Vector.*)"], "java.util.Vector", true);
+        check(&["within(java.lang..*)"], "java.lang.String", false);
     }
 }

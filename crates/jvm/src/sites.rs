@@ -113,6 +113,9 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
             ArraySource::Unknown => Target::Unknown,
         },
         SiteTarget::Method { class, name } => Target::Method { class: (*class).into(), name: (*name).into() },
+        SiteTarget::Called { class, name, .. } => {
+            Target::Method { class: (*class).into(), name: (*name).into() }
+        }
         SiteTarget::Nothing => Target::Unknown,
     }
 }
@@ -132,7 +135,7 @@ pub(crate) fn type_name(descriptor: &str) -> String {
         "D" => "double".to_owned(),
         class => class.trim_start_matches('L').trim_end_matches(';').replace('/', "."),
     };
-    name + &"[]".repeat(dimensions)
+    name + "[]".repeat(dimensions).as_str()
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl Tool {
     }
 
     /// Asks for what the agent needs; virtual-thread support where the JVM has it.
-    pub(crate) fn add_capabilities(self) -> bool {
+    pub(crate) fn add_capabilities(self, object_free: bool) -> bool {
         let mut possible = jvmtiCapabilities::default();
         let _ = tool!(self, GetPotentialCapabilities, &mut possible);
         let mut wanted = jvmtiCapabilities::default();
@@ -119,6 +119,7 @@ impl Tool {
         wanted.set_can_generate_early_vmstart(true);
         wanted.set_can_tag_objects(true);
         wanted.set_can_get_line_numbers(true);
+        wanted.set_can_generate_object_free_events(object_free);
         wanted.set_can_get_source_file_name(true);
         if possible.can_support_virtual_threads() {
             wanted.set_can_support_virtual_threads(true);
@@ -163,6 +164,16 @@ impl Tool {
     pub(crate) fn class_loader(self, class: jclass) -> Option<jobject> {
         let mut loader: jobject = ptr::null_mut();
         tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
+    }
+
+    /// The interfaces that a class names itself.
+    pub(crate) fn interfaces(self, class: jclass) -> Vec<jclass> {
+        let mut count = 0;
+        let mut interfaces: *mut jclass = ptr::null_mut();
+        if !tool!(self, GetImplementedInterfaces, class, &mut count, &mut interfaces) {
+            return Vec::new();
+        }
+        self.take_table(interfaces, count)
     }
 
     /// The fields that a class declares, without initializing it.
@@ -378,6 +389,11 @@ impl Jni {
         jni!(self, NewGlobalRef, object)
     }
 
+    /// Gives such a reference back.
+    pub(crate) fn release(self, object: jobject) {
+        jni!(self, DeleteGlobalRef, object);
+    }
+
     /// Enters an object's monitor.
     pub(crate) fn enter(self, object: jobject) -> bool {
         jni!(self, MonitorEnter, object) == 0 && self.succeeded()
@@ -508,6 +524,30 @@ impl Jni {
             return None;
         }
         Some(jni!(self, GetLongField, object, field))
+    }
+
+    /// Where a field of a class is.
+    pub(crate) fn field(self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jfieldID> {
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        (self.succeeded() && !field.is_null()).then_some(field)
+    }
+
+    /// Sets a field that holds a long.
+    pub(crate) fn set_long(self, object: jobject, field: jfieldID, value: i64) {
+        jni!(self, SetLongField, object, field, value);
+    }
+
+    /// Sets a field that holds an int.
+    pub(crate) fn set_int(self, object: jobject, field: jfieldID, value: i32) {
+        jni!(self, SetIntField, object, field, value);
+    }
+
+    /// A new Java string; null if there is no memory for it.
+    pub(crate) fn string(self, text: &str) -> jobject {
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let string = jni!(self, NewStringUTF, text.as_ptr());
+        self.succeeded();
+        string
     }
 
     /// The text of a Java string.

@@ -113,7 +113,9 @@ pub struct GoalError;
 
 impl fmt::Display for GoalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write it as the report gives it beside the seed, in quotes")
+        f.write_str(
+            "write it as the report gives it beside the seed, in quotes; two places are written with a slash between them",
+        )
     }
 }
 

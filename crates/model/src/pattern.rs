@@ -126,7 +126,7 @@ fn covers(text: &str, name: &str) -> bool {
 }
 
 /// Matches `*` within one name and `..` across packages.
-fn glob(text: &[u8], name: &[u8]) -> bool {
+pub(crate) fn glob(text: &[u8], name: &[u8]) -> bool {
     match text {
         [] => name.is_empty(),
         [b'.', b'.', rest @ ..] => {

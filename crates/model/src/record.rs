@@ -29,6 +29,13 @@ pub enum Record {
         /// One sentence.
         text: String,
     },
+    /// A monitor that the user wrote was stopped; the program went on without it.
+    Stopped {
+        /// The monitor.
+        monitor: String,
+        /// What it did.
+        problem: String,
+    },
     /// How a controlled run went.
     Run(Box<Run>),
     /// The JVM ended in an orderly way (normal end or `System.exit`). Without it, it was killed, crashed or halted.

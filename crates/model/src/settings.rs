@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{goal::Goal, pattern::Pattern};
+use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,19 +87,34 @@ pub struct Settings {
     /// Whether and how blocks that should be atomic are looked at.
     #[serde(default)]
     pub atomizer: Option<AtomizerSettings>,
-    /// Classes whose fields are watched. Empty: the application's own classes.
+    /// Which points of the program are watched. Empty: those of the application's own classes.
     #[serde(default)]
-    pub scope: Vec<Pattern>,
+    pub scope: Vec<Pointcut>,
     /// What is turned into events.
     pub watch: Watch,
     /// What counts as an order.
     #[serde(default)]
     pub order: Order,
+    /// The monitor to run instead of analyses, if there is one.
+    #[serde(default)]
+    pub monitor: Option<MonitorSettings>,
     /// How threads are controlled; if there is nothing here they are only watched.
     #[serde(default)]
     pub control: Option<Control>,
+    /// Whether the program executes small parts of itself again and again under one schedule after the other, and says when.
+    #[serde(default)]
+    pub explore: bool,
     /// The folder for the records.
     pub folder: String,
+}
+
+/// A monitor that the user wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorSettings {
+    /// What reports call it.
+    pub name: String,
+    /// Its script.
+    pub source: String,
 }
 
 fn yes() -> bool {

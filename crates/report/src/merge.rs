@@ -97,6 +97,7 @@ fn unite(known: &mut Finding, other: Finding) {
         add_outcome(&mut strong.outcomes, outcome);
     }
     strong.consequence = strong.consequence.or(weak.consequence);
+    strong.test = strong.test.or(weak.test);
     *known = strong;
 }
 

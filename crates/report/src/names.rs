@@ -127,27 +127,7 @@ pub(crate) fn reason(finding: &Finding) -> Option<String> {
     if finding.kind == Kind::Custom {
         return None;
     }
-    let told = || sets::sentence(finding);
-    finding.reason.clone().or_else(told).or_else(|| finding.pattern.and_then(set_pattern).map(str::to_owned))
-}
-
-/// What a pattern of an atomic-set violation means. The first thread is the one whose access comes first.
-fn set_pattern(number: u8) -> Option<&'static str> {
-    Some(match number {
-        1 => "the first thread writes what it made of a value that the second thread had replaced meanwhile",
-        2 => "the first thread reads the same field twice and gets the second thread's value the other time",
-        3 => "the second thread reads a value that the first thread goes on to replace",
-        4 => "the first thread reads back what the second thread put in place of its own value",
-        5 => "what the second thread wrote between two writes of the first thread is lost",
-        6 | 7 => {
-            "in the end one field has the value of the first thread and another that of the second thread"
-        }
-        8 => "the second thread reads both fields while only one of them is changed",
-        9 => "the first thread reads one field before and another one after the second thread changed both",
-        10 => "the first thread sees one of two changes of the second thread and not the other",
-        11 => "the second thread sees one of two changes of the first thread and not the other",
-        _ => return None,
-    })
+    finding.reason.clone().or_else(|| sets::sentence(finding))
 }
 
 /// What broke, as the end of a headline.

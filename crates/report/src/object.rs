@@ -45,9 +45,27 @@ pub struct MethodReport {
     pub seconds: f64,
     /// The most different values in a harness.
     pub values: usize,
+    /// What was executed under controlled schedules, if anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedules: Option<SchedulesReport>,
     /// What was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<ViolationReport>,
+}
+
+/// What was executed under controlled schedules.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SchedulesReport {
+    /// How many preemptions schedules had at most.
+    pub preemptions: u32,
+    /// Harnesses of which all these schedules were executed.
+    pub harnesses: u64,
+    /// How many schedules these have, without those that others stand for.
+    pub schedules: u64,
+    /// Harnesses with more schedules than there was time for.
+    pub unfinished: u64,
+    /// Executions that took too long and were cut.
+    pub cut: u64,
 }
 
 /// An outcome that no order of the invocations explains.
@@ -63,6 +81,9 @@ pub struct ViolationReport {
     pub hits: u64,
     /// In how many executions of the harness.
     pub executions: u64,
+    /// Who ran for how long in a controlled execution with this outcome; empty if it was seen without control.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interleaving: Vec<String>,
     /// What it should have been one of.
     pub atomic: Vec<AtomicOutcome>,
     /// How often each outcome was seen when that was counted; told with the finding.
@@ -128,12 +149,26 @@ fn row(method: &MethodReport, width: usize, painter: Painter, options: &Options)
         method.seconds
     );
     let Some(violation) = &method.violation else {
-        return format!("  {name}  atomic as far as was tried  {}\n", painter.paint(Style::Faint, &effort));
+        let verdict = match &method.schedules {
+            Some(schedules) if schedules.harnesses > 0 => bounded(schedules),
+            _ => "atomic as far as was tried".to_owned(),
+        };
+        return format!("  {name}  {verdict}  {}\n", painter.paint(Style::Faint, &effort));
     };
     let label = painter.paint(Style::Alarm, "not atomic");
     let line = format!("{} gave {}", violation.harness, violation.outcome);
     let line = words::source_line(&line, options.width.saturating_sub(width + 16).max(40));
     format!("  {name}  {label}  {line}\n")
+}
+
+/// What can be said of a method of which no violation was found.
+fn bounded(schedules: &SchedulesReport) -> String {
+    format!(
+        "atomic in all {} with at most {} of {}",
+        words::count(schedules.schedules, "schedule", "schedules"),
+        words::count(u64::from(schedules.preemptions), "preemption", "preemptions"),
+        words::count(schedules.harnesses, "harness", "harnesses"),
+    )
 }
 
 fn story(violation: &ViolationReport, painter: Painter, options: &Options) -> String {
@@ -147,8 +182,16 @@ fn story(violation: &ViolationReport, painter: Painter, options: &Options) -> St
         "  outcome  {}   {} of {}\n",
         painter.paint(Style::Strong, &words::clean(&violation.outcome)),
         words::thousands(violation.hits),
-        words::count(violation.executions, "execution", "executions")
+        if violation.interleaving.is_empty() {
+            words::count(violation.executions, "execution", "executions")
+        } else {
+            words::count(violation.executions, "controlled execution", "controlled executions")
+        }
     ));
+    for (at, turn) in violation.interleaving.iter().enumerate() {
+        let lead = if at == 0 { "  by       " } else { "           " };
+        text.push_str(&format!("{lead}{}\n", words::clean(turn)));
+    }
     text.push_str("  but one invocation after the other gives\n");
     for atomic in &violation.atomic {
         text.push_str(&format!("           {}\n", words::clean(&atomic.outcome)));

@@ -17,7 +17,7 @@ use crate::{
 };
 
 const PROFILING_RUNS: u64 = 10;
-const RUNS: u64 = 50;
+const RUNS: u64 = 20;
 
 /// A unit whose accesses, written `Ra` or `Wb`, are at sites from `site` on, each under a lock of its own or all under one.
 fn unit(site: u32, accesses: &str, locks: &str) -> Vec<Does> {
@@ -146,8 +146,8 @@ fn check(threads: &[Vec<Does>], planted: u8) {
     for prediction in &predictions {
         let (hits, thrashings) = steer(threads, prediction);
         assert_eq!((hits, thrashings), (RUNS, 0), "{prediction:?} of {threads:?}");
-        assert!(by_chance(threads, planted) < RUNS / 2);
     }
+    assert!(by_chance(threads, planted) < RUNS / 2);
 }
 
 #[test]

@@ -162,6 +162,33 @@ impl Conductor {
         }
     }
 
+    /// Forgets the execution so far, so that the same threads can be started again. Says whether the strategy knows another
+    /// execution.
+    pub fn repeat(&mut self) -> bool {
+        let goes_on = self.strategy.next_execution();
+        for thread in &mut self.threads {
+            thread.state = State::Announced;
+            thread.permit = false;
+            thread.wake = None;
+            thread.spin = (None, 0);
+            thread.held.clear();
+            thread.attempts = None;
+            thread.starter = None;
+            thread.aim = Aim::default();
+            thread.units = Units::default();
+        }
+        self.locks.clear();
+        self.clock = 0;
+        self.choices = 0;
+        self.executed = 0;
+        self.recording = Recording::default();
+        self.pattern = LockPattern::default();
+        self.trace.clear();
+        self.violations.clear();
+        self.running = None;
+        goes_on
+    }
+
     /// A thread that will be started.
     pub fn announce(&mut self, name: &str, is_daemon: bool) -> ThreadId {
         let number = ThreadId(self.threads.len() as u32);
@@ -182,6 +209,11 @@ impl Conductor {
             units: Units::default(),
         });
         number
+    }
+
+    /// An announced thread begins when its turn comes. Who runs now is asked for by [`Conductor::retry`], once all are ready.
+    pub fn prepare(&mut self, thread: ThreadId) {
+        self.thread(thread).state = State::Stopped(Operation::Begin);
     }
 
     /// An announced thread has been started, by `parent` if that is under control. Says who runs now; if that is not the parent,

@@ -49,6 +49,12 @@ pub(crate) enum Does {
     ExitUnit(u32),
     /// Yields until another thread has ended.
     Await(u32),
+    /// Reads a variable.
+    Load(u32),
+    /// Writes one more than what was read last into a variable.
+    Store(u32),
+    /// Reads a variable until somebody has written it.
+    LoadUntilStored(u32),
 }
 
 /// What became of a simulated program.
@@ -90,20 +96,7 @@ pub(crate) fn simulate_looking(
     }
     let starter = conductor.announce("main", false);
     conductor.adopt(starter);
-    let mut run = Run {
-        threads,
-        looking,
-        singles: 0,
-        places: vec![0; threads.len()],
-        waits: vec![false; threads.len()],
-        result: Result {
-            end: Decision::Over,
-            violations: Vec::new(),
-            done: Vec::new(),
-            wakes: Vec::new(),
-            conductor,
-        },
-    };
+    let mut run = Run::new(threads, conductor, looking);
     let mut decision = Decision::Run(starter);
     let mut started = 0;
     while let Decision::Run(thread) = decision {
@@ -120,6 +113,41 @@ pub(crate) fn simulate_looking(
     run.result
 }
 
+/// Everything that comes out of a program's executions: what each thread read last, and the variables in the end.
+pub(crate) type Memory = Vec<u64>;
+
+/// Executes a program again and again, as long as the strategy wants to. Gives what came of each execution.
+pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
+    let mut conductor = Conductor::new(strategy, 0, LIMITS);
+    for number in 0..threads.len() {
+        conductor.announce(&format!("T{}", number + 1), false);
+    }
+    let mut outcomes = Vec::new();
+    let looking = Looking::default();
+    loop {
+        let mut run = Run::new(threads, conductor, &looking);
+        (0..threads.len() as u32).for_each(|number| run.result.conductor.prepare(ThreadId(number)));
+        let mut decision = run.result.conductor.retry();
+        while let Decision::Run(thread) = decision {
+            decision = run.go_on(thread);
+        }
+        assert_eq!(decision, Decision::Over);
+        outcomes.push(run.read.iter().chain(&run.variables).copied().collect());
+        conductor = run.result.conductor;
+        if !conductor.repeat() {
+            return (outcomes, conductor);
+        }
+    }
+}
+
+/// Variables 1 and 2 are parts of one object, of which variable 0 may be any part.
+fn location(variable: u32) -> LocationId {
+    LocationId(1 << 32 | u64::from(variable))
+}
+
+/// How many variables there are.
+const VARIABLES: usize = 4;
+
 struct Run<'a> {
     threads: &'a [&'a [Does]],
     looking: &'a Looking,
@@ -129,10 +157,31 @@ struct Run<'a> {
     places: Vec<usize>,
     /// Whether each thread has stopped before that, and goes on with it now.
     waits: Vec<bool>,
+    read: Vec<u64>,
+    variables: [u64; VARIABLES],
     result: Result,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(threads: &'a [&'a [Does]], conductor: Conductor, looking: &'a Looking) -> Self {
+        Run {
+            threads,
+            looking,
+            singles: 0,
+            places: vec![0; threads.len()],
+            waits: vec![false; threads.len()],
+            read: vec![0; threads.len()],
+            variables: [0; VARIABLES],
+            result: Result {
+                end: Decision::Over,
+                violations: Vec::new(),
+                done: Vec::new(),
+                wakes: Vec::new(),
+                conductor,
+            },
+        }
+    }
+
     /// Lets a thread do what it does up to its next stop.
     fn go_on(&mut self, thread: ThreadId) -> Decision {
         let number = thread.0 as usize;
@@ -174,6 +223,16 @@ impl Run<'_> {
                     location: LocationId(location.into()),
                     is_write: matches!(does, Does::Write(..)),
                     site: SiteId(site),
+                },
+                Does::Load(variable) | Does::LoadUntilStored(variable) => Operation::Access {
+                    location: location(variable),
+                    is_write: false,
+                    site: SiteId(self.places[number] as u32),
+                },
+                Does::Store(variable) => Operation::Access {
+                    location: location(variable),
+                    is_write: true,
+                    site: SiteId(self.places[number] as u32),
                 },
                 Does::Await(other) if !conductor.has_ended(ThreadId(other)) => {
                     return conductor.arrive(
@@ -263,6 +322,13 @@ impl Run<'_> {
             Does::Write(location, site) => self.access(thread, location, site, AccessKind::Write),
             Does::EnterUnit(site) => conductor.enter_unit(thread, SiteId(site), u64::from(site)),
             Does::ExitUnit(site) => conductor.exit_unit(thread, SiteId(site)),
+            Does::Load(variable) => self.read[number] = self.variables[variable as usize],
+            Does::Store(variable) => self.variables[variable as usize] = self.read[number] + 1,
+            Does::LoadUntilStored(variable) => {
+                if self.variables[variable as usize] == 0 {
+                    self.places[number] = place;
+                }
+            }
             Does::Yield | Does::Await(_) => {}
         }
     }

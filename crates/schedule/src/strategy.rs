@@ -4,6 +4,7 @@ mod assetfuzzer;
 mod atomfuzzer;
 mod guided;
 mod orderly;
+mod preemptions;
 mod racefuzzer;
 mod replay;
 mod uniform;
@@ -12,6 +13,7 @@ pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use guided::Guided;
 pub use orderly::Orderly;
+pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};
 pub use uniform::Uniform;
@@ -102,12 +104,22 @@ pub trait Strategy: Send {
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
 
-    /// A thread executes an operation.
+    /// A thread executes an operation, whether it was chosen for that or was alone.
     fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: Aim) {}
 
     /// How often threads had to be let go because nobody else could run.
     fn thrashings(&self) -> u64 {
         0
+    }
+
+    /// An execution is over. Says whether there is another one to come, of the same program from its beginning.
+    fn next_execution(&mut self) -> bool {
+        false
+    }
+
+    /// How far a search through many executions is, if the strategy is one.
+    fn explored(&self) -> Option<Explored> {
+        None
     }
 
     /// Where the execution departed from a recording, if the strategy follows one.

@@ -87,6 +87,12 @@ impl Trace {
         self.last()
     }
 
+    /// Forgets all steps.
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        self.dropped = 0;
+    }
+
     /// The number of the last step.
     pub fn last(&self) -> u64 {
         self.dropped + self.steps.len() as u64

@@ -163,6 +163,7 @@ fn parameters(descriptor: &str) -> Option<String> {
                 (class.replace('/', "."), after)
             }
             'I' => ("int".to_owned(), &rest[1..]),
+            'Z' => ("boolean".to_owned(), &rest[1..]),
             'J' => ("long".to_owned(), &rest[1..]),
             'D' => ("double".to_owned(), &rest[1..]),
             _ => return None,

@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    Call, ClassSummary, Control, Environment, FieldSummary, Foreign, MethodFacts, Plan, Region, Site,
-    read_summary, rewrite,
+    Advised, Call, ClassSummary, Control, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan,
+    Region, Site, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -17,6 +17,12 @@ const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
 /// The root of all classes, which nothing may be added to.
 const ROOT: &str = "java/lang/Object";
+
+/// A lock of the library, whose calls are reported as locks.
+const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[(
+    "java/util/concurrent/locks/ReentrantLock",
+    &[("lock", LockCall::Acquire), ("tryLock", LockCall::Try), ("unlock", LockCall::Release)],
+)];
 
 /// The call that a hook stands in for under control.
 pub(crate) const WAIT: Call<'static> = Call {
@@ -35,6 +41,8 @@ pub(crate) enum Purpose {
     Watch,
     /// To control them, with every point at which they may stop.
     Control,
+    /// To tell a monitor that a user wrote of both sides of each point, with what is handed over.
+    Monitor,
 }
 
 impl Purpose {
@@ -50,6 +58,9 @@ impl Purpose {
             ..Plan::empty(HOOK)
         };
         match self {
+            Purpose::Monitor => {
+                Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
+            }
             Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
             Purpose::Control => Plan {
                 units: true,
@@ -151,6 +162,11 @@ impl Environment for World {
     fn site(&mut self, _site: Site<'_>) -> u32 {
         self.sites += 1;
         self.sites
+    }
+
+    fn advise(&mut self, _site: &Site<'_>) -> Option<Advised> {
+        self.sites += 1;
+        Some(Advised { site: self.sites, before: true, after: true, arguments: true })
     }
 
     fn cell(&mut self, _field: &str, _descriptor: &str) -> u32 {

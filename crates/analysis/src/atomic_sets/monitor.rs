@@ -184,6 +184,9 @@ impl Monitor {
         }
         state.executions[place].add(mark);
         self.forgotten += state.forget();
+        if state.executions.is_empty() {
+            self.sets.remove(&access.set);
+        }
         found
     }
 

@@ -10,7 +10,11 @@ use fissure_model::{
 };
 
 use super::shard::Shard;
-use crate::{args::YesNo, error::Error, reporting::ReportingArguments};
+use crate::{
+    args::{ScopeList, YesNo},
+    error::Error,
+    reporting::ReportingArguments,
+};
 
 /// A pause that always happens.
 const ALWAYS: u32 = 1_000_000;
@@ -104,10 +108,10 @@ pub(crate) struct SteeringArguments {
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
-    /// Classes that are the application: Account, com.acme.Account, 'com.acme..*'. May be repeated; without it all but
-    /// the JDK's and those of well-known libraries.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    pub(crate) scope: Vec<Pattern>,
+    /// What is the application: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('lock() && within(Account+)'). May
+    /// be repeated; without it all classes but the JDK's and those of well-known libraries.
+    #[arg(long, value_name = "POINTCUT")]
+    pub(crate) scope: Vec<ScopeList>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -236,10 +240,12 @@ impl SteeringArguments {
                     merged.strategy = vec![StrategyName::Random];
                 }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
-                "--points" if value == "volatiles" => merged.points = Points::Volatiles,
+                "--points" if self.points == Points::Locks => {
+                    merged.points = Points::from_str(value, false).unwrap_or(Points::Locks);
+                }
                 "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
                 "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
-                "--scope" if self.scope.is_empty() => merged.scope.extend(value.parse::<Pattern>()),
+                "--scope" if self.scope.is_empty() => merged.scope.extend(value.parse::<ScopeList>()),
                 _ => {}
             }
         }
@@ -270,8 +276,8 @@ impl SteeringArguments {
         for pattern in &self.atomic {
             add("--atomic", pattern.to_string());
         }
-        for pattern in &self.scope {
-            add("--scope", pattern.to_string());
+        for pointcut in ScopeList::all(&self.scope) {
+            add("--scope", pointcut.to_string());
         }
         words
     }

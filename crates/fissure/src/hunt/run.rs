@@ -15,6 +15,7 @@ use std::{
 use fissure_model::{
     goal::Goal,
     pattern::Pattern,
+    pointcut::Pointcut,
     record::{Run, RunEnd},
     settings::{Analysis, AtomizerSettings, Control, Order, Settings, Watch},
 };
@@ -37,7 +38,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
-    pub(crate) scope: &'a [Pattern],
+    pub(crate) scope: &'a [Pointcut],
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,
@@ -141,12 +142,14 @@ impl Program<'_> {
 
     fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
         let settings = Settings {
+            explore: false,
             analysis: Analysis::Racer,
             races: false,
             atomizer: Some(AtomizerSettings { atomic: self.atomic.to_vec(), without: Vec::new() }),
             scope: self.scope.to_vec(),
             watch: Watch::Locks,
             order: Order::default(),
+            monitor: None,
             control: Some(control),
             folder: folder.to_string_lossy().into_owned(),
         };

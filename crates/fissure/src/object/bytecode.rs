@@ -20,6 +20,7 @@ pub(crate) struct Plan<'a> {
 
 const OPERATIONS: &str = "fissure/object/Operations";
 const VALUES: &str = "fissure/object/Values";
+const FUNCTIONS: &str = "fissure/object/Functions";
 const OBJECT: &str = "java/lang/Object";
 
 /// Opcodes, by their names in the JVM's specification.
@@ -217,6 +218,11 @@ impl Class {
     fn operation(&mut self, plan: &Plan<'_>, number: usize, method: &MethodInfo, first: usize) -> Vec<u8> {
         let mut code = Code { max_stack: 5 + 2 * method.parameters.len() as u16, ..Code::default() };
         let target = self.class(plan.target);
+        let hands_out = method.parameters.iter().any(|parameter| parameter.kind.starts_with(['A', 'X']));
+        if hands_out {
+            let begin = self.method(FUNCTIONS, "begin", "()V");
+            code.with(op::INVOKESTATIC, begin);
+        }
         code.op(op::ALOAD_0);
         code.with(op::CHECKCAST, target);
         for (at, parameter) in method.parameters.iter().enumerate() {
@@ -242,6 +248,12 @@ impl Class {
                 code.with(op::INVOKESTATIC, keep);
             }
         }
+        if hands_out {
+            let end =
+                self.method(FUNCTIONS, "end", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;");
+            code.op(op::ALOAD_0);
+            code.with(op::INVOKESTATIC, end);
+        }
         code.op(op::ARETURN);
         code.handler = Some(code.bytes.len() as u16);
         let thrown = self.method(VALUES, "thrown", "(Ljava/lang/Throwable;)Ljava/lang/Object;");
@@ -261,6 +273,10 @@ impl Class {
             let value = self.method(class, unbox, &format!("(){}", parameter.descriptor));
             code.with(op::INVOKEVIRTUAL, value);
             return;
+        }
+        if parameter.kind.starts_with('A') {
+            let copy = self.method(FUNCTIONS, "copy", "(Ljava/lang/Object;)Ljava/lang/Object;");
+            code.with(op::INVOKESTATIC, copy);
         }
         let name = parameter.descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
         let name = name.unwrap_or(&parameter.descriptor);

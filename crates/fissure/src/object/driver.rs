@@ -40,6 +40,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "Dictionary",
     "Driver$Loader",
     "Driver",
+    "Explorer",
+    "Functions$Seen",
+    "Functions",
     "Gates$Closed",
     "Gates",
     "Operations",
@@ -61,6 +64,7 @@ const LOAD: u8 = 2;
 const RUN: u8 = 3;
 const STRESS: u8 = 4;
 const RELAY: u8 = 5;
+const EXPLORE: u8 = 6;
 
 /// How long the driver may take beyond the time that it was given, before it is taken to be dead.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -79,6 +83,8 @@ pub(crate) struct Setup {
     pub(crate) actors: usize,
     /// Where the driver's classes are.
     pub(crate) folder: PathBuf,
+    /// The agent that decides who runs, with the file of its settings; without it harnesses can only be stressed.
+    pub(crate) agent: Option<(PathBuf, PathBuf)>,
 }
 
 /// How a run ended.
@@ -105,6 +111,38 @@ pub(crate) struct Stressed {
     pub(crate) executions: u64,
     /// For how long.
     pub(crate) elapsed: Duration,
+}
+
+/// What executing a harness under one schedule after the other gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Explored {
+    /// What was seen; executions count what is repeated for a larger number of preemptions, too.
+    pub(crate) stressed: Stressed,
+    /// How many different schedules with at most as many preemptions as were tried last.
+    pub(crate) schedules: u64,
+    /// The number of preemptions up to which all schedules were executed.
+    pub(crate) complete: Option<u32>,
+    /// Executions that did not repeat what had happened under the same schedule.
+    pub(crate) diverged: u64,
+    /// Executions that took too long.
+    pub(crate) cut: u64,
+    /// Whether the harness started threads of its own.
+    pub(crate) has_strays: bool,
+    /// The steps of the first execution that violated: actor, call, what, place and target, with tabs in between.
+    pub(crate) steps: String,
+}
+
+/// How far a harness is explored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Depth {
+    /// The most preemptions.
+    pub(crate) preemptions: u32,
+    /// The most executions.
+    pub(crate) executions: u64,
+    /// How long at most.
+    pub(crate) time: Duration,
+    /// Whether to go on after the first violation.
+    pub(crate) patient: bool,
 }
 
 /// A running JVM.
@@ -154,18 +192,22 @@ impl Driver {
             classpath.push(":");
             classpath.push(&setup.classpath);
         }
-        let mut child = Command::new(&setup.java)
-            .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
-            .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
-            .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
-            .arg("-cp")
-            .arg(classpath)
-            .args(["fissure.object.Driver", &setup.actors.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(errors)
-            .spawn()
-            .map_err(|error| error.to_string())?;
+        let mut child =
+            Command::new(&setup.java)
+                .args(["-XX:+UseSerialGC", "-Xms256m", "-Xmn192m", "-XX:-StackTraceInThrowable"])
+                .args(["-XX:+DisplayVMOutputToStderr", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData"])
+                .arg(format!("-XX:ErrorFile={}", setup.folder.join("crash.log").display()))
+                .args(setup.agent.as_ref().map(|(agent, settings)| {
+                    format!("-agentpath:{}={}", agent.display(), settings.display())
+                }))
+                .arg("-cp")
+                .arg(classpath)
+                .args(["fissure.object.Driver", &setup.actors.to_string()])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(errors)
+                .spawn()
+                .map_err(|error| error.to_string())?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("it has no standard input and output".to_owned());
         };
@@ -284,16 +326,52 @@ impl Driver {
         message.byte(u8::from(patient));
         let width = harness.lengths().iter().sum();
         let (stressed, news, fit) = self.ask(&message, time, |reader| {
-            let problem = reader.text()?;
-            let elapsed = Duration::from_nanos(reader.long()?.unsigned_abs());
-            let outcomes = reader.list(|reader| Ok((numbers(reader, width)?, reader.long()? as u64)))?;
-            let beyond = reader.long()? as u64;
-            let executions = beyond + outcomes.iter().map(|(_, count)| count).sum::<u64>();
+            let stressed = stressed(reader, width)?;
             let (news, fit) = finish(reader)?;
-            Ok((Stressed { problem, outcomes, executions, elapsed }, news, fit))
+            Ok((stressed, news, fit))
         })?;
         self.learn(news, fit);
         Ok(stressed)
+    }
+
+    /// Executes a harness under one schedule after the other.
+    pub(crate) fn explore(
+        &mut self,
+        harness: &Harness,
+        outcomes: &Outcomes,
+        depth: &Depth,
+    ) -> Result<Explored, WireError> {
+        let mut message = Message::new(EXPLORE);
+        sequences(&mut message, harness.sequences.iter().map(Vec::as_slice));
+        let pairs: Vec<usize> = harness.order.iter().flat_map(|&(before, after)| [before, after]).collect();
+        message.numbers(pairs.into_iter());
+        message.int(outcomes.atomic.len());
+        for (outcome, _) in &outcomes.atomic {
+            message.numbers(outcome.iter().map(|&number| number as usize));
+        }
+        message.int(depth.preemptions as usize);
+        message.long(depth.time.as_nanos() as i64);
+        message.long(depth.executions as i64);
+        message.byte(u8::from(depth.patient));
+        let width = harness.lengths().iter().sum();
+        let (explored, news, fit) = self.ask(&message, depth.time, |reader| {
+            let stressed = stressed(reader, width)?;
+            let [_, schedules, complete, diverged, cut, strays, _]: [i64; 7] = reader.longs()?;
+            let steps = reader.text()?;
+            let (news, fit) = finish(reader)?;
+            let explored = Explored {
+                stressed,
+                schedules: schedules.unsigned_abs(),
+                complete: u32::try_from(complete).ok(),
+                diverged: diverged.unsigned_abs(),
+                cut: cut.unsigned_abs(),
+                has_strays: strays != 0,
+                steps,
+            };
+            Ok((explored, news, fit))
+        })?;
+        self.learn(news, fit);
+        Ok(explored)
     }
 
     /// Executes linearizations with each sequence in its own thread. `Err` inside tells what went wrong.
@@ -413,6 +491,16 @@ fn sequences<'a>(message: &mut Message, sequences: impl ExactSizeIterator<Item =
 
 fn numbers(reader: &mut Reader, count: usize) -> Result<Vec<ResultNumber>, WireError> {
     (0..count).map(|_| reader.int().map(|number| number as ResultNumber)).collect()
+}
+
+/// What was seen how often, by outcomes of so many results.
+fn stressed(reader: &mut Reader, width: usize) -> Result<Stressed, WireError> {
+    let problem = reader.text()?;
+    let elapsed = Duration::from_nanos(reader.long()?.unsigned_abs());
+    let outcomes = reader.list(|reader| Ok((numbers(reader, width)?, reader.long()? as u64)))?;
+    let beyond = reader.long()? as u64;
+    let executions = beyond + outcomes.iter().map(|(_, count)| count).sum::<u64>();
+    Ok(Stressed { problem, outcomes, executions, elapsed })
 }
 
 /// The end of an answer: texts of new results, and whether the JVM can go on.

@@ -73,8 +73,13 @@ fn create(target: &Target, class: &str) -> String {
 
 fn call(parameters: &[ParameterInfo], arguments: &[Value]) -> String {
     let one = |(parameter, value): (&ParameterInfo, &Value)| {
+        let type_name = parameter.type_name.replace('$', ".");
+        if let (Some((_, element)), Value::List(items)) = (array(&parameter.kind), value) {
+            let items: Vec<String> = items.iter().map(|item| argument(element, item)).collect();
+            return format!("handed(seen, new {type_name} {{{}}})", items.join(", "));
+        }
         // The cast chooses among overloaded methods.
-        format!("({}) {}", parameter.type_name.replace('$', "."), argument(&parameter.kind, value))
+        format!("({type_name}) {}", argument(&parameter.kind, value))
     };
     parameters.iter().zip(arguments).map(one).collect::<Vec<_>>().join(", ")
 }
@@ -92,6 +97,7 @@ fn argument(kind: &str, value: &Value) -> String {
         ("E", Value::Name(name)) => {
             format!("{}.{name}", inner.split('|').next().unwrap_or_default().replace('$', "."))
         }
+        ("X", Value::Name(name)) => function(inner, name),
         ("L" | "H", Value::List(items)) => {
             let items: Vec<String> = items.iter().map(|item| argument(inner, item)).collect();
             let list = format!("Collections.unmodifiableList(Arrays.asList({}))", items.join(", "));
@@ -108,6 +114,30 @@ fn argument(kind: &str, value: &Value) -> String {
         (_, Value::Text(text)) => literal(text),
         (_, other) => other.to_string(),
     }
+}
+
+/// An array's descriptor and the kind of its elements.
+fn array(kind: &str) -> Option<(&str, &str)> {
+    kind.strip_prefix('A')?.split_once(' ')
+}
+
+/// One of the functions that the driver knows, by how many parameters it has.
+fn function(kind: &str, name: &str) -> String {
+    let names = &["a", "b", "c"][..kind[..1].parse::<usize>().unwrap_or(0).min(3)];
+    let sum = names.iter().map(|name| format!("number({name})")).collect::<Vec<_>>().join(" + ");
+    let body = match name {
+        "one" => "1".to_owned(),
+        "none" => "null".to_owned(),
+        "a" => "\"a\"".to_owned(),
+        "yes" => "true".to_owned(),
+        "zero" => format!("{sum} == 0"),
+        "increment" => format!("{sum} + 1"),
+        "plus" => sum,
+        "natural" => "Integer.compare(number(a), number(b))".to_owned(),
+        _ if names.len() == 1 => "seen.add(a)".to_owned(),
+        _ => format!("seen.add(new Object[] {{{}}})", names.join(", ")),
+    };
+    format!("({}) -> {body}", names.join(", "))
 }
 
 /// The order between sequences, and a method that runs one of them.
@@ -143,7 +173,17 @@ fn statement(target: &Target, invocation: &Invocation, number: usize) -> String 
     let Some(callable) = matching.next() else { return String::new() };
     let call =
         format!("object.{}({})", callable.info.name, call(&callable.info.parameters, &invocation.arguments));
-    let body = if callable.info.returns == "V" {
+    let hands_out = callable.info.parameters.iter().any(|one| one.kind.starts_with(['A', 'X']));
+    let body = if hands_out {
+        let call = if callable.info.returns == "V" {
+            format!("{call};\n                    String result = \"()\";")
+        } else {
+            format!("String result = text({call}, object);")
+        };
+        format!(
+            "List seen = new ArrayList();\n                    {call}\n                    results[{number}] = with(result, seen, object);"
+        )
+    } else if callable.info.returns == "V" {
         format!("{call};\n                    results[{number}] = \"()\";")
     } else {
         format!("results[{number}] = text({call}, object);")

@@ -8,6 +8,7 @@ mod bytecode;
 mod describe;
 mod driver;
 mod error;
+mod interleaving;
 mod java;
 mod options;
 mod pin;
@@ -20,12 +21,13 @@ mod values;
 mod wire;
 
 use std::{
-    env, io,
+    env, fs, io,
     io::{IsTerminal, Write},
     path::PathBuf,
     time::Duration,
 };
 
+use fissure_model::settings::{Analysis, Order, Settings, Watch};
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
@@ -36,12 +38,23 @@ use fissure_report::object::{LeftOut, MethodReport, ObjectReport};
 
 pub(crate) use error::ObjectError;
 
-use crate::{args::ObjectArguments, doctor, error::Error, reporting::Reporting, verdict::Code, watch};
+use crate::{
+    agent,
+    args::{ObjectArguments, SchedulesName},
+    doctor,
+    error::Error,
+    reporting::Reporting,
+    verdict::Code,
+    watch,
+};
 use driver::Setup;
 use probe::Nature;
-use search::{Bounds, Findings, Search};
+use search::{Bounds, Findings, Mode, Search};
 use session::Session;
 use target::{Callable, Target};
+
+/// How much of the time is for stress, if there is something else to do.
+const STRESSED: f64 = 0.4;
 
 /// What the row of the core itself is called.
 const CORE: &str = "core";
@@ -58,8 +71,9 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         classpath: options.classpath.clone(),
         actors: harness.as_ref().map_or(usize::from(options.sequences), |schema| schema.sequences.len()),
         folder: folder.path().to_owned(),
+        agent: None,
     };
-    let mut session = Session::start(setup)?;
+    let mut session = Session::start(setup.clone())?;
     let info = session.describe(&options.class)?;
     let target = Target::new(info, &wishes)?;
     let bounds = Bounds {
@@ -69,7 +83,16 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         budget: options.budget,
         seed: options.seed,
     };
+    let (control, missing) = match (options.schedules, controlled_setup(setup, &target.class.name)) {
+        (SchedulesName::Stress, _) => (Control::Off, None),
+        (_, Ok(setup)) => (Control::Ready(setup), None),
+        (SchedulesName::Controlled, Err(error)) => return Err(error),
+        (SchedulesName::Both, Err(error)) => (Control::Off, Some(without_control(&error))),
+    };
     let mut work = Work::new(session, target, bounds);
+    work.control = control;
+    work.notices.extend(missing);
+    work.stresses = options.schedules != SchedulesName::Controlled;
     match harness {
         Some(schema) => work.one(&schema)?,
         None => work.all(options.trust_core)?,
@@ -87,9 +110,48 @@ fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {
     options.java.clone().or_else(found).ok_or(ObjectError::NoJava)
 }
 
+/// How a JVM is started in which Fissure decides who runs.
+fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
+    let agent = agent::locate(&setup.folder)?;
+    let file = setup.folder.join("settings.json");
+    let package = class.rsplit_once('.').and_then(|(package, _)| format!("{package}.*").parse().ok());
+    let settings = Settings {
+        explore: true,
+        analysis: Analysis::Racer,
+        races: false,
+        atomizer: None,
+        scope: package.into_iter().collect(),
+        watch: Watch::Locks,
+        order: Order::StartJoin,
+        control: None,
+        monitor: None,
+        folder: setup.folder.to_string_lossy().into_owned(),
+    };
+    let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;
+    fs::write(&file, text).map_err(Error::Folder)?;
+    Ok(Setup { agent: Some((agent, file)), ..setup })
+}
+
+fn without_control(error: &dyn std::fmt::Display) -> String {
+    format!("harnesses were only stressed, not executed under controlled schedules: {error}")
+}
+
+/// The JVM in which Fissure decides who runs.
+enum Control {
+    /// It is not wanted.
+    Off,
+    /// It has not been needed yet.
+    Ready(Setup),
+    /// It is there.
+    On(Box<Session>),
+}
+
 /// Everything that is found out about a class.
 struct Work {
     session: Session,
+    control: Control,
+    /// Whether harnesses are stressed at all.
+    stresses: bool,
     target: Target,
     bounds: Bounds,
     report: ObjectReport,
@@ -112,7 +174,16 @@ impl Work {
                 .collect(),
             ..ObjectReport::default()
         };
-        let mut work = Work { session, target, bounds, report, notices: Vec::new(), violations: Vec::new() };
+        let mut work = Work {
+            session,
+            control: Control::Off,
+            stresses: true,
+            target,
+            bounds,
+            report,
+            notices: Vec::new(),
+            violations: Vec::new(),
+        };
         if !work.session.pinned() {
             work.notices.push(
                 "there are fewer processors than sequences, so that rare violations are seen less often"
@@ -162,10 +233,7 @@ impl Work {
         let callables: Vec<&Callable> = methods.iter().chain(&tested).collect();
         self.report.core = methods.iter().map(|one| one.method.name.clone()).collect();
         let name = tested.as_ref().map_or_else(|| CORE.to_owned(), |one| one.method.name.clone());
-        self.session.open(&self.target, &callables, &alphabet)?;
-        let mut progress = progress(&name);
-        let search = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress);
-        let findings = search.one(harness)?;
+        let findings = self.both(&name, &callables, &alphabet, |search| search.one(harness.clone()))?;
         self.note(&name, &alphabet, &findings, 0);
         Ok(())
     }
@@ -245,10 +313,46 @@ impl Work {
     fn search(&mut self, name: &str, spec: &Spec, methods: &[&Callable]) -> Result<Option<String>, Error> {
         let largest = self.bounds.largest(spec);
         let alphabet = Alphabet::new(spec, largest, &Rules::ALL);
-        self.session.open(&self.target, methods, &alphabet)?;
-        let mut progress = progress(name);
-        let findings = Search::new(&mut self.session, &alphabet, self.bounds, &mut progress).run(spec)?;
+        let findings = self.both(name, methods, &alphabet, |search| search.run(spec))?;
         Ok(self.note(name, &alphabet, &findings, largest.values))
+    }
+
+    /// Carries out a search by stress, then under control if nothing was found, each for its part of the time.
+    fn both(
+        &mut self,
+        name: &str,
+        methods: &[&Callable],
+        alphabet: &Alphabet,
+        work: impl Fn(Search<'_>) -> Result<Findings, ObjectError>,
+    ) -> Result<Findings, Error> {
+        let mut progress = progress(name);
+        let mut findings = Findings::default();
+        let is_controlled = !matches!(self.control, Control::Off);
+        if self.stresses {
+            let part = if is_controlled { self.bounds.budget.mul_f64(STRESSED) } else { self.bounds.budget };
+            let bounds = Bounds { budget: part, ..self.bounds };
+            self.session.open(&self.target, methods, alphabet)?;
+            findings = work(Search::new(&mut self.session, alphabet, bounds, Mode::Stress, &mut progress))?;
+        }
+        if findings.violation.is_some() || !is_controlled {
+            return Ok(findings);
+        }
+        if let Control::Ready(setup) = &self.control {
+            self.control = match Session::start(setup.clone()) {
+                Ok(session) => Control::On(Box::new(session)),
+                Err(error) if self.stresses => {
+                    self.notices.push(without_control(&error));
+                    Control::Off
+                }
+                Err(error) => return Err(error.into()),
+            };
+        }
+        let Control::On(session) = &mut self.control else { return Ok(findings) };
+        let budget = self.bounds.budget.saturating_sub(findings.elapsed).max(Duration::from_millis(100));
+        let bounds = Bounds { budget, ..self.bounds };
+        session.open(&self.target, methods, alphabet)?;
+        let controlled = work(Search::new(session, alphabet, bounds, Mode::Controlled, &mut progress))?;
+        Ok(findings.and(controlled))
     }
 
     fn leave_out(&mut self, callable: &Callable, reason: String) {
@@ -278,11 +382,28 @@ impl Work {
             executions: findings.executions,
             seconds: findings.elapsed.as_secs_f64(),
             values,
+            schedules: findings.schedules.report(),
             violation: shown.as_ref().map(|shown| shown.report.clone()),
         });
         self.violations.extend(shown);
         for text in findings.stuck.iter().take(3) {
-            self.notices.push(format!("{text} did not end when executed by several threads"));
+            self.notices.push(text.clone());
+        }
+        let schedules = &findings.schedules;
+        for (number, what) in [
+            (
+                if schedules.strays == 0 { schedules.cut } else { 0 },
+                "executions under control that took too long and were cut",
+            ),
+            (schedules.strays, "harnesses that start threads of their own, which are not controlled"),
+            (
+                schedules.diverged,
+                "harnesses that do not always do the same under the same schedule, so that some may be missing",
+            ),
+        ] {
+            if number > 0 {
+                self.notices.push(format!("{name}: {what}: {number}"));
+            }
         }
         if findings.undetermined > 0 {
             self.notices.push(format!(

@@ -12,7 +12,7 @@ use fissure_report::{
     object::{AtomicOutcome, ObjectReport, ViolationReport},
 };
 
-use super::{error::ObjectError, java, search::Violation, target::Target};
+use super::{error::ObjectError, interleaving, java, search::Violation, target::Target};
 
 /// A violation, ready to be shown.
 #[derive(Debug, Clone)]
@@ -41,6 +41,9 @@ impl Shown {
                 outcome: violation.outcome.join(", "),
                 hits: violation.hits,
                 executions: violation.executions,
+                interleaving: violation.steps.as_ref().map_or_else(Vec::new, |steps| {
+                    interleaving::in_words(steps, &violation.harness, alphabet)
+                }),
                 atomic: atomic.collect(),
                 outcomes: violation
                     .counts

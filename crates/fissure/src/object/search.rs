@@ -16,7 +16,13 @@ use fissure_object::{
     spec::{Domain, Role, Spec},
 };
 
-use super::{driver::RunEnd, error::ObjectError, session::Session};
+use fissure_report::object::SchedulesReport;
+
+use super::{
+    driver::{Depth, RunEnd, Stressed},
+    error::ObjectError,
+    session::Session,
+};
 
 /// How far a search goes.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +68,66 @@ pub(crate) struct Findings {
     pub(crate) stuck: Vec<String>,
     /// Harnesses whose answers depend on the calling thread.
     pub(crate) thread_dependent: u64,
+    /// What was executed under controlled schedules.
+    pub(crate) schedules: Schedules,
+}
+
+impl Findings {
+    /// What this search and one after it found out together.
+    pub(crate) fn and(self, later: Findings) -> Findings {
+        Findings {
+            violation: self.violation.or(later.violation),
+            harnesses: self.harnesses + later.harnesses,
+            executions: self.executions + later.executions,
+            elapsed: self.elapsed + later.elapsed,
+            undetermined: self.undetermined.max(later.undetermined),
+            stuck: self.stuck.into_iter().chain(later.stuck).collect(),
+            thread_dependent: self.thread_dependent.max(later.thread_dependent),
+            schedules: later.schedules,
+        }
+    }
+}
+
+impl Schedules {
+    /// For the report, if there was anything.
+    pub(crate) fn report(&self) -> Option<SchedulesReport> {
+        (self.harnesses + self.unfinished > 0).then_some(SchedulesReport {
+            preemptions: PREEMPTIONS,
+            harnesses: self.harnesses,
+            schedules: self.schedules,
+            unfinished: self.unfinished,
+            cut: self.cut,
+        })
+    }
+}
+
+/// Which schedules were executed, and what of them was not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Schedules {
+    /// Harnesses of which all schedules with at most [`PREEMPTIONS`] preemptions were executed.
+    pub(crate) harnesses: u64,
+    /// How many these were.
+    pub(crate) schedules: u64,
+    /// Harnesses with more schedules than there was time for.
+    pub(crate) unfinished: u64,
+    /// Executions that took too long and were cut.
+    pub(crate) cut: u64,
+    /// Harnesses that do not always do the same under the same schedule.
+    pub(crate) diverged: u64,
+    /// Harnesses that start threads of their own, which are not controlled.
+    pub(crate) strays: u64,
+}
+
+/// How many preemptions controlled schedules have at most.
+pub(crate) const PREEMPTIONS: u32 = 2;
+
+/// How harnesses are executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Many times, as the machine likes it.
+    Stress,
+    /// Under one schedule after the other.
+    Controlled,
 }
 
 /// An outcome that is not atomic.
@@ -79,6 +145,17 @@ pub(crate) struct Violation {
     pub(crate) atomic: Vec<(Vec<String>, Vec<Vec<usize>>)>,
     /// Outcomes of the last executions, how often each was seen, and whether it is atomic.
     pub(crate) counts: Vec<(Vec<String>, u64, bool)>,
+    /// The steps of a controlled execution with this outcome, as the agent tells them.
+    pub(crate) steps: Option<String>,
+}
+
+/// What showed that a harness is not atomic.
+#[derive(Debug, Clone)]
+struct Seen {
+    outcome: Outcome,
+    hits: u64,
+    executions: u64,
+    steps: Option<String>,
 }
 
 /// A harness that can be executed.
@@ -89,6 +166,8 @@ struct Ready {
     epoch: usize,
     /// How much it could reveal.
     promise: u32,
+    /// The number of preemptions up to which its schedules were executed, if they were.
+    explored: u32,
 }
 
 /// The harnesses of one rank.
@@ -123,6 +202,9 @@ const ENOUGH: Duration = Duration::from_secs(2);
 /// How many harnesses of a rank are examined at a time.
 const BATCH: usize = 128;
 
+/// A harness with more schedules than this is given up.
+const MOST_SCHEDULES: u64 = 30_000;
+
 /// How often linearizations are repeated before a violation is believed.
 const REPETITIONS: usize = 50;
 
@@ -139,6 +221,9 @@ pub(crate) struct Search<'a> {
     progress: &'a mut dyn FnMut(u64, u64),
     /// Whether a harness is executed for the whole time even if it has shown a violation.
     patient: bool,
+    mode: Mode,
+    /// The most preemptions of controlled schedules now.
+    preemptions: u32,
 }
 
 impl<'a> Search<'a> {
@@ -147,14 +232,32 @@ impl<'a> Search<'a> {
         session: &'a mut Session,
         alphabet: &'a Alphabet,
         bounds: Bounds,
+        mode: Mode,
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         let (started, findings) = (Instant::now(), Findings::default());
-        Search { session, alphabet, bounds, started, findings, progress, patient: false }
+        Search {
+            session,
+            alphabet,
+            bounds,
+            started,
+            findings,
+            progress,
+            patient: false,
+            mode,
+            preemptions: PREEMPTIONS,
+        }
     }
 
     /// Searches through all ranks.
-    pub(crate) fn run(mut self, spec: &Spec) -> Result<Findings, ObjectError> {
+    pub(crate) fn run(self, spec: &Spec) -> Result<Findings, ObjectError> {
+        match self.mode {
+            Mode::Stress => self.run_stress(spec),
+            Mode::Controlled => self.run_controlled(spec),
+        }
+    }
+
+    fn run_stress(mut self, spec: &Spec) -> Result<Findings, ObjectError> {
         let mut pools = self.pools(spec);
         for round in 0_u32.. {
             let share = SHARE * (1 << round.min(8));
@@ -178,6 +281,46 @@ impl<'a> Search<'a> {
                         }
                     }
                 }
+            }
+        }
+        Ok(self.finish())
+    }
+
+    /// Searches through all ranks, executing every schedule of each harness once.
+    fn run_controlled(mut self, spec: &Spec) -> Result<Findings, ObjectError> {
+        let mut pools = self.pools(spec);
+        for round in 0_u32.. {
+            let share = SHARE * (1 << round.min(8));
+            let mut is_done = true;
+            for pool in &mut pools {
+                self.fill(pool, 16 << round.min(8))?;
+                is_done &= pool.exhausted;
+                for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, share / 8)] {
+                    // Most of what there is to be seen takes a single preemption, of which there are far fewer schedules.
+                    for preemptions in 1..=PREEMPTIONS {
+                        let began = Instant::now();
+                        self.preemptions = preemptions;
+                        for at in chosen(list, list.len()) {
+                            if self.is_over() {
+                                return Ok(self.finish());
+                            }
+                            if list[at].explored + 1 != preemptions {
+                                continue;
+                            }
+                            if began.elapsed() > share {
+                                is_done = false;
+                                break;
+                            }
+                            if self.execute(&mut list[at], Duration::MAX)? {
+                                return Ok(self.finish());
+                            }
+                            list[at].explored = preemptions;
+                        }
+                    }
+                }
+            }
+            if is_done {
+                break;
             }
         }
         Ok(self.finish())
@@ -275,7 +418,7 @@ impl<'a> Search<'a> {
             match examination.outcomes(self.session.results()) {
                 Some(outcomes) => {
                     let promise = examination.promise(&outcomes, self.session.results());
-                    ready.push((Ready { harness, outcomes, epoch, promise }, promise > 0));
+                    ready.push((Ready { harness, outcomes, epoch, promise, explored: 0 }, promise > 0));
                 }
                 None => self.findings.undetermined += 1,
             }
@@ -292,38 +435,84 @@ impl<'a> Search<'a> {
             }
         }
         (self.progress)(self.findings.harnesses, self.findings.executions);
-        self.findings.harnesses += 1;
-        let Some(outcome) = self.violates(ready, time)? else { return Ok(false) };
+        self.findings.harnesses += u64::from(ready.explored == 0);
+        let Some(seen) = self.violates(ready, time)? else { return Ok(false) };
         self.findings.elapsed = self.started.elapsed();
-        let (ready, outcome) =
-            if self.patient { (ready.clone(), outcome) } else { self.shrink(ready.clone(), outcome)? };
-        let violation = self.count(&ready, outcome)?;
+        let (ready, seen) =
+            if self.patient { (ready.clone(), seen) } else { self.shrink(ready.clone(), seen)? };
+        let violation = self.count(&ready, seen)?;
         self.findings.violation = Some(violation);
         Ok(true)
     }
 
     /// An outcome that is not atomic, if the harness shows one that can be believed.
-    fn violates(
+    fn violates(&mut self, ready: &Ready, time: Duration) -> Result<Option<Seen>, ObjectError> {
+        let executed = match self.mode {
+            Mode::Stress => {
+                let stressed = self.session.stress(&ready.harness, &ready.outcomes, time, self.patient)?;
+                stressed.map(|stressed| (stressed, None))
+            }
+            Mode::Controlled => self.explore(ready, time)?,
+        };
+        let how = match self.mode {
+            Mode::Stress => "when executed by several threads",
+            Mode::Controlled => "under some schedule",
+        };
+        let trouble = match &executed {
+            None => Some(format!("did not end {how}")),
+            Some((stressed, _)) if stressed.problem == "stuck" => Some(format!("did not end {how}")),
+            Some((stressed, _)) if !stressed.problem.is_empty() => {
+                Some(format!("failed with {} {how}", stressed.problem))
+            }
+            _ => None,
+        };
+        if let Some(trouble) = trouble {
+            self.findings.stuck.push(format!("{} {trouble}", self.alphabet.schema(&ready.harness)));
+        }
+        let Some((stressed, steps)) = executed.filter(|(stressed, _)| stressed.problem.is_empty()) else {
+            return Ok(None);
+        };
+        self.findings.executions += stressed.executions;
+        let mut strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
+        // The steps are those of the first one.
+        let told = if steps.is_some() { strange.next() } else { strange.max_by_key(|(_, count)| *count) };
+        let Some((outcome, hits)) = told else { return Ok(None) };
+        if self.is_believable(ready, outcome)? {
+            let (outcome, hits) = (outcome.clone(), *hits);
+            return Ok(Some(Seen { outcome, hits, executions: stressed.executions, steps }));
+        }
+        Ok(None)
+    }
+
+    /// Executes a harness under all schedules, as far as there is time. Gives what was seen, and the steps of a violation.
+    fn explore(
         &mut self,
         ready: &Ready,
         time: Duration,
-    ) -> Result<Option<(Outcome, u64, u64)>, ObjectError> {
-        let text = self.alphabet.schema(&ready.harness).to_string();
-        let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, time, self.patient)? else {
-            self.findings.stuck.push(text);
+    ) -> Result<Option<(Stressed, Option<String>)>, ObjectError> {
+        let left = self.bounds.budget.saturating_sub(self.started.elapsed());
+        let depth = Depth {
+            preemptions: self.preemptions,
+            executions: if self.patient { u64::MAX >> 1 } else { MOST_SCHEDULES },
+            time: left.max(SHORTEST).min(time),
+            patient: self.patient,
+        };
+        let Some(explored) = self.session.explore(&ready.harness, &ready.outcomes, &depth)? else {
             return Ok(None);
         };
-        if !stressed.problem.is_empty() {
-            self.findings.stuck.push(format!("{text}: {}", stressed.problem));
-            return Ok(None);
+        let schedules = &mut self.findings.schedules;
+        schedules.cut += explored.cut;
+        let is_new = self.preemptions == PREEMPTIONS;
+        schedules.diverged += u64::from(is_new && explored.diverged > 0);
+        schedules.strays += u64::from(is_new && explored.has_strays);
+        if explored.complete == Some(PREEMPTIONS) && explored.diverged == 0 && !explored.has_strays {
+            schedules.harnesses += 1;
+            schedules.schedules += explored.schedules;
+        } else if explored.steps.is_empty() && self.preemptions == PREEMPTIONS {
+            schedules.unfinished += 1;
         }
-        self.findings.executions += stressed.executions;
-        let strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
-        let Some((outcome, hits)) = strange.max_by_key(|(_, count)| *count) else { return Ok(None) };
-        if self.is_believable(ready, outcome)? {
-            return Ok(Some((outcome.clone(), *hits, stressed.executions)));
-        }
-        Ok(None)
+        let steps = Some(explored.steps).filter(|steps| !steps.is_empty());
+        Ok(Some((explored.stressed, steps)))
     }
 
     /// Whether no sequential execution has this outcome: neither one of many in one thread, nor one with a thread for
@@ -350,16 +539,12 @@ impl<'a> Search<'a> {
     }
 
     /// Leaves out invocations as long as the rest still shows a violation.
-    fn shrink(
-        &mut self,
-        mut ready: Ready,
-        mut seen: (Outcome, u64, u64),
-    ) -> Result<(Ready, (Outcome, u64, u64)), ObjectError> {
+    fn shrink(&mut self, mut ready: Ready, mut seen: Seen) -> Result<(Ready, Seen), ObjectError> {
         'again: loop {
             for smaller in smaller(&ready.harness) {
                 for (candidate, reveals) in self.examine(vec![smaller])? {
-                    if reveals && let Some(outcome) = self.violates(&candidate, COUNTING / 4)? {
-                        (ready, seen) = (candidate, outcome);
+                    if reveals && let Some(smaller) = self.violates(&candidate, COUNTING / 4)? {
+                        (ready, seen) = (candidate, smaller);
                         continue 'again;
                     }
                 }
@@ -369,8 +554,8 @@ impl<'a> Search<'a> {
     }
 
     /// Executes the harness once more, to tell how frequent the violation is.
-    fn count(&mut self, ready: &Ready, seen: (Outcome, u64, u64)) -> Result<Violation, ObjectError> {
-        let (outcome, mut hits, mut executions) = seen;
+    fn count(&mut self, ready: &Ready, seen: Seen) -> Result<Violation, ObjectError> {
+        let Seen { outcome, mut hits, mut executions, steps } = seen;
         let in_words = |session: &Session, outcome: &Outcome| -> Vec<String> {
             outcome.iter().map(|&number| session.text(number).to_owned()).collect()
         };
@@ -379,6 +564,7 @@ impl<'a> Search<'a> {
         let atomic = atomic.map(|(one, runs)| (in_words(self.session, one), runs.clone())).collect();
         let mut counts = Vec::new();
         if !self.patient
+            && self.mode == Mode::Stress
             && let Some(stressed) = self.session.stress(&ready.harness, &ready.outcomes, COUNTING, true)?
         {
             hits += stressed.outcomes.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, count)| *count);
@@ -388,7 +574,8 @@ impl<'a> Search<'a> {
             }
             counts.sort();
         }
-        Ok(Violation { harness: ready.harness.clone(), outcome: words, hits, executions, atomic, counts })
+        let harness = ready.harness.clone();
+        Ok(Violation { harness, outcome: words, hits, executions, atomic, counts, steps })
     }
 }
 

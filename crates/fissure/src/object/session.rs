@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::{
     bytecode::{self, Plan},
     describe::{ClassInfo, Description},
-    driver::{Driver, RunEnd, Setup, Stressed},
+    driver::{Depth, Driver, Explored, RunEnd, Setup, Stressed},
     error::ObjectError,
     target::{Callable, Target},
     values,
@@ -194,6 +194,18 @@ impl Session {
         let stressed = self.driver.stress(harness, outcomes, time, patient).ok();
         self.mend()?;
         Ok(stressed)
+    }
+
+    /// Executes a harness under one schedule after the other; `None` if the JVM was lost over it.
+    pub(crate) fn explore(
+        &mut self,
+        harness: &Harness,
+        outcomes: &Outcomes,
+        depth: &Depth,
+    ) -> Result<Option<Explored>, ObjectError> {
+        let explored = self.driver.explore(harness, outcomes, depth).ok();
+        self.mend()?;
+        Ok(explored)
     }
 
     /// Executes linearizations with a thread for each sequence; `None` if that does not end.

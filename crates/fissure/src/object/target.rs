@@ -198,6 +198,10 @@ fn callable(
     if info.name == "finalize" && number == 0 {
         return Err("it is the garbage collector's".to_owned());
     }
+    let takes = |letter: char| info.parameters.iter().any(|parameter| parameter.kind.starts_with(letter));
+    if known.is_some() && takes('X') && info.parameters[0].kind == "J" {
+        return Err("it may call its functions in other threads".to_owned());
+    }
     let shape = match known {
         Some(known) => known.shape,
         None if class.is("Map") => Shape::Map,

@@ -22,9 +22,12 @@ pub(crate) fn domain(kind: &str, type_name: &str, role: Role) -> Result<Domain, 
             Ok(Domain::Choice(items.iter().map(single).chain([Value::List(items.clone())]).collect()))
         }
         Some(("M", inner)) => map_domain(inner, type_name, role),
-        Some(("A", _)) => Err("it takes an array, which it may change".to_owned()),
+        Some(("A", _)) if is_number(element(kind)) => Ok(Domain::Collection(role)),
+        Some(("A", _)) if !choices(element(kind)).is_empty() => {
+            Ok(Domain::Choice(vec![Value::List(choices(element(kind)))]))
+        }
+        Some(("X", _)) if !choices(kind).is_empty() => Ok(Domain::Choice(choices(kind))),
         Some(("!", "time")) => Err("it waits for some time".to_owned()),
-        Some(("!", "function")) => Err("it takes a function".to_owned()),
         _ => Err(format!("no values of type {type_name} are known")),
     }
 }
@@ -48,6 +51,11 @@ fn map_domain(inner: &str, type_name: &str, role: Role) -> Result<Domain, String
     Ok(Domain::Choice(vec![Value::Map(entries.collect())]))
 }
 
+/// What kind of values an array has.
+fn element(kind: &str) -> &str {
+    kind.split_once(' ').map_or("", |(_, element)| element)
+}
+
 fn is_number(kind: &str) -> bool {
     matches!(kind, "I" | "J" | "S" | "B" | "C" | "F" | "D")
 }
@@ -61,7 +69,27 @@ fn choices(kind: &str) -> Vec<Value> {
             let names = constants.split('|').skip(1).take(CONSTANTS);
             names.map(|name| Value::Name(name.to_owned())).collect()
         }
+        Some(("X", function)) => {
+            functions(function).iter().map(|&name| Value::Name(name.to_owned())).collect()
+        }
         _ => Vec::new(),
+    }
+}
+
+/// The functions that are tried, by how many parameters they have and what they answer. The driver knows what they do.
+fn functions(kind: &str) -> &'static [&'static str] {
+    match kind.get(..2).unwrap_or_default() {
+        "0V" | "1V" | "2V" | "3V" => &["seen"],
+        "0Z" => &["yes"],
+        "1Z" | "2Z" | "3Z" => &["zero", "yes"],
+        "2C" => &["natural"],
+        "0N" | "0L" => &["one"],
+        "1N" => &["increment"],
+        "2N" | "3N" => &["plus"],
+        "1L" => &["increment", "none"],
+        "2L" | "3L" => &["plus", "none"],
+        "0T" | "1T" | "2T" | "3T" => &["a"],
+        _ => &[],
     }
 }
 
@@ -71,7 +99,7 @@ pub(crate) fn ordinary(kind: &str) -> Option<Value> {
         // Mostly a capacity, which must be large enough for every harness.
         ("I" | "J" | "S" | "B", "") => Some(Value::Integer(16)),
         ("C" | "F" | "D", "") => Some(Value::Integer(1)),
-        ("Z" | "T" | "E", _) => choices(kind).into_iter().next(),
+        ("Z" | "T" | "E" | "X", _) => choices(kind).into_iter().next(),
         ("L" | "H", _) => Some(Value::List(Vec::new())),
         ("M", _) => Some(Value::Map(Vec::new())),
         _ => None,
@@ -98,6 +126,18 @@ pub(crate) fn encode(kind: &str, value: &Value) -> Option<Vec<u8>> {
         ("E", Value::Name(name)) => {
             put_text(&mut bytes, inner.split('|').next()?);
             put_text(&mut bytes, name);
+        }
+        ("X", Value::Name(name)) => {
+            put_text(&mut bytes, inner.get(2..)?);
+            put_text(&mut bytes, name);
+        }
+        ("A", Value::List(items)) => {
+            let (descriptor, element) = inner.split_once(' ')?;
+            put_text(&mut bytes, descriptor);
+            bytes.extend_from_slice(&(items.len() as i32).to_be_bytes());
+            for item in items {
+                bytes.extend(encode(element, item)?);
+            }
         }
         ("L" | "H", Value::List(items)) => {
             bytes.extend_from_slice(&(items.len() as i32).to_be_bytes());
@@ -151,9 +191,14 @@ mod tests {
         check("MI I", Ok(0));
         check("MT I", Ok(1));
         check("MT ?", Err("no values of type a.Type are known"));
-        check("AI I", Err("it takes an array, which it may change"));
+        check("AI I", Ok(0));
+        check("ALjava/lang/String; T", Ok(1));
+        check("ALa/B; ?", Err("no values of type a.Type are known"));
         check("!time", Err("it waits for some time"));
-        check("!function", Err("it takes a function"));
+        check("X1Ljava.util.function.Function", Ok(2));
+        check("X2Cjava.util.Comparator", Ok(1));
+        check("X1Vjava.util.function.Consumer", Ok(1));
+        check("X9Qa.Odd", Err("no values of type a.Type are known"));
         check("?", Err("no values of type a.Type are known"));
         check("", Err("no values of type a.Type are known"));
     }

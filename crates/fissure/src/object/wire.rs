@@ -47,6 +47,15 @@ impl Reader {
         self.bytes().map(i64::from_be_bytes)
     }
 
+    /// So many numbers of 64 bits.
+    pub(crate) fn longs<const N: usize>(&mut self) -> Result<[i64; N], WireError> {
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = self.long()?;
+        }
+        Ok(numbers)
+    }
+
     fn length(&mut self) -> Result<usize, WireError> {
         let length = self.int()?;
         if (0..=LONGEST).contains(&length) {

@@ -7,6 +7,7 @@ pub(crate) mod slurm;
 
 use std::{
     env,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::LazyLock,
@@ -69,6 +70,11 @@ pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
     });
     let errors = VALIDATOR.iter_errors(report);
     errors.map(|error| format!("against the schema, {}: {error}", error.instance_path())).collect()
+}
+
+/// Says that something is not tested here. Unlike what is printed by the macros, this is seen of tests that pass, too.
+pub(crate) fn skip(reason: &str) {
+    let _ = io::stderr().write_all(format!("SKIPPED: {reason}\n").as_bytes());
 }
 
 /// Everything that a command said.

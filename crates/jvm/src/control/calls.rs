@@ -115,6 +115,12 @@ pub(crate) fn plan() -> Control<'static> {
     CONTROL
 }
 
+/// The same for harnesses: only what lets threads wait and go on, which are the first calls.
+pub(crate) fn plan_for_exploring() -> Control<'static> {
+    let last = CALLS.iter().position(|call| call.hook_method == "unpark");
+    Control { calls: &CALLS[..last.map_or(0, |last| last + 1)], ..CONTROL }
+}
+
 const fn probe(
     method: &'static str,
     at: ProbePoint,

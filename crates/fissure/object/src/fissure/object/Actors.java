@@ -1,5 +1,6 @@
 package fissure.object;
 
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
 /** Threads that stay: each carries out its part of a job and then waits for the next one. */
@@ -33,6 +34,11 @@ final class Actors {
             actors[actor].job = job;
             LockSupport.unpark(actors[actor]);
         }
+    }
+
+    /** The first threads themselves. */
+    Thread[] threads(int number) {
+        return Arrays.copyOf((Thread[]) actors, number);
     }
 
     /** Disturbs these threads at random moments from now on, or no more. */

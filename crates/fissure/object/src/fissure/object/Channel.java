@@ -92,6 +92,9 @@ final class Channel {
                 return readMap(loader);
             case 'A':
                 return readArray(loader);
+            case 'X':
+                Class<?> function = Class.forName(readText(), true, loader);
+                return Functions.make(function, readText());
             default:
                 throw new IOException("unknown kind of value: " + kind);
         }

@@ -195,8 +195,9 @@ final class Describe {
         if (type.isAssignableFrom(Integer.class)) {
             return "I";
         }
-        if (type.isInterface() && isFunction(type)) {
-            return "!function";
+        if (type.isInterface()) {
+            String function = Functions.kind(type, answer(signature));
+            return function != null ? function : "?";
         }
         return "?";
     }
@@ -241,14 +242,18 @@ final class Describe {
         return Object.class;
     }
 
-    private static boolean isFunction(Class<?> type) {
-        if (type.isAnnotationPresent(FunctionalInterface.class)) {
-            return true;
+    /** What a function answers if that is an object: the last of its interface's type arguments, if values of it are known. */
+    private static String answer(Type signature) {
+        if (!(signature instanceof ParameterizedType)) {
+            return "L";
         }
-        int open = 0;
-        for (Method method : type.getMethods()) {
-            open += Modifier.isAbstract(method.getModifiers()) ? 1 : 0;
+        Type[] arguments = ((ParameterizedType) signature).getActualTypeArguments();
+        Type last = arguments[arguments.length - 1];
+        if (last instanceof GenericArrayType) {
+            return null;
         }
-        return open == 1;
+        Class<?> type = last instanceof WildcardType && ((WildcardType) last).getLowerBounds().length > 0
+                ? raw(((WildcardType) last).getLowerBounds()[0]) : raw(last);
+        return type.isAssignableFrom(Integer.class) ? "L" : type == String.class ? "T" : null;
     }
 }

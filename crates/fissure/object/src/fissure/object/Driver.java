@@ -21,9 +21,13 @@ public final class Driver {
     private static final int RUN = 3;
     private static final int STRESS = 4;
     private static final int RELAY = 5;
+    private static final int EXPLORE = 6;
 
     /** Threads that make no progress for this long are stuck, in milliseconds. */
     private static final long PATIENCE = 5_000;
+
+    /** The same for threads of which the agent knows that none of them could go on. */
+    private static final long STUCK = 300;
 
     /** For so many milliseconds threads are disturbed, then left alone for as long; a power of two. */
     private static final int NUDGED = 8;
@@ -77,6 +81,8 @@ public final class Driver {
                 return stress();
             case RELAY:
                 return relay();
+            case EXPLORE:
+                return explore();
             default:
                 throw new IOException("unknown command " + command);
         }
@@ -170,6 +176,12 @@ public final class Driver {
         } catch (Throwable error) {
             problem = error.toString();
         }
+        write(problem, elapsed, counts);
+        finish(fit);
+        return fit;
+    }
+
+    private void write(String problem, long elapsed, Counts counts) throws IOException {
         channel.writeText(problem);
         channel.out.writeLong(elapsed);
         channel.out.writeInt(counts == null ? 0 : counts.size());
@@ -180,8 +192,70 @@ public final class Driver {
             channel.out.writeLong(counts.count(at));
         }
         channel.out.writeLong(counts == null ? 0 : counts.beyond);
+    }
+
+    private boolean explore() throws IOException, InterruptedException {
+        int[][] sequences = readSequences();
+        int[] pairs = channel.readNumbers();
+        int[][] atomic = readSequences();
+        int preemptions = channel.in.readInt();
+        long nanoseconds = channel.in.readLong();
+        long most = channel.in.readLong();
+        boolean patient = channel.in.readBoolean();
+        String problem = "";
+        boolean fit = true;
+        long started = System.nanoTime();
+        Counts counts = null;
+        long[] explored = new long[7];
+        String interleaving = "";
+        try {
+            Explorer explorer =
+                    new Explorer(operations, dictionary, sequences, atomic, nanoseconds, most, patient);
+            if (!Explorer.open(actors.threads(sequences.length), pairs, preemptions)) {
+                throw new IllegalStateException("the agent is not there");
+            }
+            actors.start(explorer, sequences.length);
+            fit = await(explorer, sequences.length);
+            Throwable failure = explorer.failure();
+            Explorer.explored(explored);
+            if (!fit) {
+                problem = "stuck";
+            } else if (failure != null || actors.failure(sequences.length) != null) {
+                problem = String.valueOf(failure != null ? failure : actors.failure(sequences.length));
+            } else {
+                counts = explorer.counted();
+                interleaving = explorer.interleaving;
+                Explorer.close();
+            }
+        } catch (InterruptedException error) {
+            throw error;
+        } catch (Throwable error) {
+            problem = error.toString();
+        }
+        write(problem, System.nanoTime() - started, counts);
+        for (long number : explored) {
+            channel.out.writeLong(number);
+        }
+        channel.writeText(interleaving);
         finish(fit);
         return fit;
+    }
+
+    /** Waits for the threads as long as executions come to their end. */
+    private boolean await(Explorer explorer, int number) throws InterruptedException {
+        long seen = -1;
+        long since = System.nanoTime();
+        while (!actors.ended(number)) {
+            Thread.sleep(1);
+            long now = System.nanoTime();
+            if (explorer.progress() != seen) {
+                seen = explorer.progress();
+                since = now;
+            } else if (now - since > TimeUnit.MILLISECONDS.toNanos(explorer.isStuck() ? STUCK : PATIENCE)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Waits for the threads as long as they make progress; disturbs some of them now and then. */

@@ -28,7 +28,7 @@ public final class Values {
     private static final Object SELF = new Constant("this");
 
     /** No more items than this are looked at; harnesses put in far less. */
-    private static final int MOST = 64;
+    static final int MOST = 64;
 
     /** No deeper than this. */
     private static final int DEPTH = 4;
@@ -56,6 +56,20 @@ public final class Values {
             return SELF;
         }
         return snapshot(result, isUnordered(target), 0);
+    }
+
+    /** A result with what was handed out in the call that it is the result of. */
+    static Object with(Object result, Object[] seen, int size, Object target) {
+        if (size == 0) {
+            return result;
+        }
+        boolean unordered = isUnordered(target);
+        Object[] items = new Object[size];
+        for (int at = 0; at < size; at++) {
+            items[at] = snapshot(seen[at], unordered, 1);
+        }
+        Object all = unordered ? Snapshot.unordered(items) : Snapshot.ordered(items);
+        return result == VOID ? all : Snapshot.ordered(new Object[] {result, all});
     }
 
     /** What an operation threw, as its result. Errors of the JVM itself say nothing about the object. */

@@ -49,6 +49,10 @@ final class FissureArrays {
     }
 
     static void access(Object array, int index, int site, boolean write) {
+        if (FissureEngine.MONITOR) {
+            FissureMonitor.around(array, index, site);
+            return;
+        }
         Thread current = Thread.currentThread();
         FissureThread thread = current.fissureState;
         if (thread == null) {

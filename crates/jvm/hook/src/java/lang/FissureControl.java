@@ -382,10 +382,24 @@ public final class FissureControl {
     public static void sleepNanos(long nanos, int site) throws InterruptedException {
         long self = on ? self() : -1L;
         if (self <= 0L) {
-            Thread.sleep(nanos / 1_000_000L, (int) (nanos % 1_000_000L));
+            reallySleep(nanos);
             return;
         }
         pauseFor(self, nanos, site);
+    }
+
+    /** Thread's own methods, which this stands in for, would come back here. */
+    private static void reallySleep(long nanos) throws InterruptedException {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0L; left = until - System.nanoTime()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("sleep interrupted");
+            }
+            FissureEngine.U.park(false, left);
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("sleep interrupted");
+        }
     }
 
     private static void pauseFor(long self, long nanos, int site) throws InterruptedException {

@@ -45,12 +45,16 @@ final class FissureEngine {
     static final boolean PROTECTED;
     /** Whether what was read of an atomic moves to where it is compared and set. */
     static final boolean COMPARE_AND_SET;
+    /** Whether a monitor that the user wrote is to be told of what happens. */
+    static final boolean MONITOR;
+    /** Whether it asks for locks. */
+    static final boolean MONITORS_LOCKS;
     /** Stands in {@link #TABLE} for a volatile field. */
     private static final int VOLATILE = -2;
 
     static {
         initialize();
-        long[] constants = new long[10];
+        long[] constants = new long[12];
         constants(constants);
         TABLE = constants[0];
         CELLS = constants[1];
@@ -63,6 +67,8 @@ final class FissureEngine {
         RE_ENTRANT = constants[7] != 0L;
         PROTECTED = constants[8] != 0L;
         COMPARE_AND_SET = constants[9] != 0L;
+        MONITOR = constants[10] != 0L;
+        MONITORS_LOCKS = constants[11] != 0L;
     }
 
     private FissureEngine() {}
@@ -124,6 +130,21 @@ final class FissureEngine {
     /** Remembers the stack of the current thread for a site. */
     static native void sample(int thread, int site);
 
+    /**
+     * Something happened that a monitor asks about. Locks are numbers, negative for those that others may hold too. Arguments
+     * are the references among what is handed over; null if they were not asked for.
+     */
+    static native void monitorEvent(
+            int thread,
+            int segment,
+            int site,
+            int index,
+            boolean after,
+            boolean initializing,
+            Object object,
+            Object[] arguments,
+            int[] locks);
+
     /** Says that an array was too large to be watched. */
     static native void arrayTooLarge();
 
@@ -146,6 +167,10 @@ final class FissureEngine {
         FissureOrder.acquire(lock);
         if (ATOMIZER) {
             FissureThread.tryBlocks(lock);
+        }
+        if (MONITOR) {
+            FissureMonitor.argument(lock);
+            FissureMonitor.at(lock, -1, 0, false);
         }
         FissureHandles.memory(array, FissureArrays.baseOffset(long[].class), 8, 0, false);
         staticAt(0, false);
@@ -184,6 +209,10 @@ final class FissureEngine {
     }
 
     static void readAt(Object object, int site) {
+        if (MONITOR) {
+            FissureMonitor.around(object, -1, site);
+            return;
+        }
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.read(object, U.getLong(object, (long) offset), site);
@@ -195,6 +224,10 @@ final class FissureEngine {
     }
 
     static void writeAt(Object object, int site) {
+        if (MONITOR) {
+            FissureMonitor.around(object, -1, site);
+            return;
+        }
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.write(object, U.getLong(object, (long) offset), site);
@@ -247,6 +280,10 @@ final class FissureEngine {
     }
 
     static void staticAt(int site, boolean write) {
+        if (MONITOR) {
+            FissureMonitor.around(null, -1, site);
+            return;
+        }
         int cell = U.getInt(TABLE + ((long) site << 2));
         if (cell == 0) {
             FissureThread thread = Thread.currentThread().fissureState;

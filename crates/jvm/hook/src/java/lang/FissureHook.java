@@ -175,6 +175,42 @@ public final class FissureHook {
         }
     }
 
+    public static void before(Object object, int site) {
+        if (on) {
+            FissureMonitor.at(object, -1, site, false);
+        }
+    }
+
+    public static void after(Object object, int site) {
+        if (on) {
+            FissureMonitor.at(object, -1, site, true);
+        }
+    }
+
+    public static void beforeElement(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureMonitor.at(array, index, site, false);
+        }
+    }
+
+    public static void afterElement(Object array, int index, int site) {
+        if (on && array != null) {
+            FissureMonitor.at(array, index, site, true);
+        }
+    }
+
+    public static void afterTry(boolean got, Object lock, int site) {
+        if (on && got) {
+            FissureMonitor.at(lock, -1, site, true);
+        }
+    }
+
+    public static void argument(Object value) {
+        if (on) {
+            FissureMonitor.argument(value);
+        }
+    }
+
     /**
      * A monitor is about to be entered. A thread that waits for it accesses nothing, so that it makes no difference to lock
      * sets that it does not have the monitor yet.

@@ -23,6 +23,8 @@ final class FissureThread {
     int segment;
     /** Set while this thread is inside the engine: what the JDK does on its behalf is not the program's. */
     boolean busy;
+    /** References that are handed over at the next point that a monitor is told of. */
+    Object[] arguments;
     /** Whether the access that was looked at last races. */
     boolean isRacy;
     /** The site of a call that was announced and has not been seen yet. */
@@ -329,6 +331,20 @@ final class FissureThread {
         if (self != null && !self.busy) {
             FissureEngine.increment(self.counters);
         }
+    }
+
+    boolean isInitializing() {
+        return initializers > 0;
+    }
+
+    int heldLocks() {
+        return depth;
+    }
+
+    /** The number of a lock that is held, negative if others may hold it too. */
+    int lockNumber(int at) {
+        int number = recentLock(locks[at]).number();
+        return modes[at] == EXCLUSIVE ? number : -number;
     }
 
     void forgetCounts() {

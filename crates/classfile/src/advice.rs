@@ -1,0 +1,430 @@
+//! What is reported before and after points that the environment selects.
+//!
+//! Whatever lies on the stack above the object in question goes into local variables of our own and comes back, so that the object
+//! itself stays where it is and the JVM can say where a null came from. The variables do not keep references, which would
+//! keep objects alive.
+
+use crate::accessors::accessor;
+use crate::bytes::u16_at;
+use crate::code::Instruction;
+use crate::constant_pool::text;
+use crate::descriptor::{parameters, slots};
+use crate::edits::Edit;
+use crate::error::MethodError;
+use crate::hooks::{self, Hook};
+use crate::instrument::{Instrumenter, Lock};
+use crate::opcodes::{
+    ACONST_NULL, ALOAD, ASTORE, DASTORE, DUP, DUP2, GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD,
+    INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER, MONITOREXIT,
+    PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
+};
+use crate::plan::{Advised, LockCall, Site, SiteKind, SiteTarget};
+use crate::sources::{MARKS, Source};
+
+/// The form of a load or store for references, beside that for ints.
+const REFERENCE: u8 = ASTORE - ISTORE;
+
+/// What is to be reported of a method itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AdvisedMethod {
+    pub(crate) execution: Option<Advised>,
+    pub(crate) lock: Option<Advised>,
+    pub(crate) unlock: Option<Advised>,
+    pub(crate) is_constructor: bool,
+    /// Local variable 0 is `this` up to each return.
+    pub(crate) keeps_this: bool,
+    /// It is even where the method throws.
+    pub(crate) hands_this: bool,
+}
+
+impl AdvisedMethod {
+    /// Whether the method's lock is asked about.
+    pub(crate) fn has_lock(&self) -> bool {
+        self.lock.is_some() || self.unlock.is_some()
+    }
+
+    /// Whether the end of the method is reported even if it throws. A constructor that throws has no object.
+    pub(crate) fn has_end(&self) -> bool {
+        !self.is_constructor && self.execution.is_some_and(|execution| execution.after)
+    }
+
+    /// Whether the method must enter and leave its lock by itself: the JVM does so before its first and after its last instruction.
+    pub(crate) fn converts(&self) -> bool {
+        self.lock.is_some_and(|lock| lock.before) || self.unlock.is_some_and(|unlock| unlock.after)
+    }
+}
+
+/// The values at a point, by the local variables that they are copied to.
+#[derive(Debug, Default)]
+struct Values {
+    object: Option<u16>,
+    index: Option<u16>,
+    /// References that are handed over.
+    arguments: Vec<u16>,
+}
+
+impl Instrumenter<'_, '_> {
+    /// Reports a point, if it is one and selected. Says whether nothing more is to be done for the instruction.
+    pub(crate) fn advise(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<bool, MethodError> {
+        match instruction.opcode {
+            GETSTATIC..=PUTFIELD => self.advise_field(instruction, edit)?,
+            IALOAD..=SALOAD | IASTORE..=SASTORE => self.advise_element(instruction, edit)?,
+            MONITORENTER => self.advise_enter(instruction, edit)?,
+            MONITOREXIT => self.advise_exit(instruction, edit)?,
+            INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC | INVOKEINTERFACE => {
+                self.advise_call(instruction, edit)?
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The lock of a synchronized method, at its beginning.
+    pub(crate) fn advised_entry(&mut self, lock: Lock) -> Result<(), MethodError> {
+        let is_converted = self.method.enters_by_itself();
+        let advised = self.method.advised.lock;
+        self.report_lock(advised.filter(|advised| advised.before), lock, &hooks::BEFORE)?;
+        if self.plan.monitors {
+            self.push(lock);
+            self.edits.call(&hooks::ENTER, self.additions)?;
+        }
+        if is_converted {
+            self.push(lock);
+            self.edits.code(1, &[MONITORENTER]);
+        }
+        self.report_lock(advised.filter(|advised| advised.after), lock, &hooks::AFTER)
+    }
+
+    /// The same at its end.
+    pub(crate) fn advised_exit(&mut self, lock: Lock) -> Result<(), MethodError> {
+        let advised = self.method.advised.unlock;
+        self.report_lock(advised.filter(|advised| advised.before), lock, &hooks::BEFORE)?;
+        if self.plan.monitors {
+            if lock == Lock::ForgottenThis {
+                self.edits.call(&hooks::EXIT_TOP, self.additions)?;
+            } else {
+                self.push(lock);
+                self.edits.call(&hooks::EXIT, self.additions)?;
+            }
+        }
+        if self.method.enters_by_itself() {
+            self.push(lock);
+            self.edits.code(1, &[MONITOREXIT]);
+        }
+        self.report_lock(advised.filter(|advised| advised.after), lock, &hooks::AFTER)
+    }
+
+    /// The execution of the method begins.
+    pub(crate) fn advised_begin(&mut self) -> Result<(), MethodError> {
+        let Some(execution) = self.method.advised.execution.filter(|execution| execution.before) else {
+            return Ok(());
+        };
+        let is_static = self.is_static_method();
+        if execution.arguments {
+            let mut slot = u16::from(!is_static);
+            for parameter in parameters(self.method.descriptor.as_bytes()) {
+                if matches!(parameter.first(), Some(b'L' | b'[')) {
+                    self.edits.code(1, &[]);
+                    self.edits.local(ALOAD, slot);
+                    self.edits.call(&hooks::ARGUMENT, self.additions)?;
+                }
+                slot += slots(parameter) as u16;
+            }
+        }
+        let has_object = !is_static && !self.method.advised.is_constructor;
+        self.report_execution(execution, has_object, &hooks::BEFORE)
+    }
+
+    /// The execution of the method ends.
+    pub(crate) fn advised_end(&mut self) -> Result<(), MethodError> {
+        let advised = &self.method.advised;
+        let Some(execution) = advised.execution.filter(|execution| execution.after) else { return Ok(()) };
+        let has_object = !self.is_static_method()
+            && if advised.is_constructor { advised.keeps_this } else { advised.hands_this };
+        self.report_execution(execution, has_object, &hooks::AFTER)
+    }
+
+    fn is_static_method(&self) -> bool {
+        self.method.access & 0x0008 != 0
+    }
+
+    fn report_execution(
+        &mut self,
+        advised: Advised,
+        has_object: bool,
+        hook: &Hook,
+    ) -> Result<(), MethodError> {
+        self.edits.code(2, &[if has_object { crate::opcodes::ALOAD_0 } else { ACONST_NULL }]);
+        self.edits.number(advised.site, self.additions)?;
+        self.edits.call(hook, self.additions)
+    }
+
+    fn report_lock(&mut self, advised: Option<Advised>, lock: Lock, hook: &Hook) -> Result<(), MethodError> {
+        let Some(advised) = advised else { return Ok(()) };
+        match lock {
+            // At the end it is not to be had any more.
+            Lock::ForgottenThis => self.edits.code(1, &[ACONST_NULL]),
+            lock => self.push(lock),
+        }
+        self.edits.code(2, &[]);
+        self.edits.number(advised.site, self.additions)?;
+        self.edits.call(hook, self.additions)
+    }
+
+    fn ask(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> Option<Advised> {
+        let method = self.method;
+        self.environment.advise(&Site {
+            class: method.class_name,
+            method: &method.name,
+            descriptor: &method.descriptor,
+            access: method.access,
+            line: self.lines.at(pc),
+            kind,
+            target,
+        })
+    }
+
+    fn advise_field(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let opcode = instruction.opcode;
+        let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
+        if !is_static && instruction.pc < self.method.objects_usable_from {
+            return Ok(());
+        }
+        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        if field.name == MARKS {
+            return Ok(());
+        }
+        let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
+        let advised = {
+            let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+            let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
+            self.ask(instruction.pc, kind, target)
+        };
+        let Some(advised) = advised else { return Ok(()) };
+        let above: &[&[u8]] = if kind == SiteKind::Write { &[field.descriptor] } else { &[] };
+        self.around(edit, above, !is_static, false, &[(advised, None)])
+    }
+
+    fn advise_element(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let opcode = instruction.opcode;
+        let value: Option<&[u8]> = match opcode {
+            LASTORE => Some(b"J"),
+            DASTORE => Some(b"D"),
+            opcode if opcode == IASTORE + 2 => Some(b"F"),
+            opcode if opcode == IASTORE + 4 => Some(b"Ljava/lang/Object;"),
+            IASTORE..=SASTORE => Some(b"I"),
+            _ => None,
+        };
+        let source = self.sources.below(1 + value.map_or(0, slots));
+        if source == Source::Marks {
+            return Ok(());
+        }
+        let kind = if value.is_some() { SiteKind::Write } else { SiteKind::Read };
+        let pc = instruction.pc;
+        let Some(advised) = self.with_array(pc, source, |this, target| this.ask(pc, kind, target))? else {
+            return Ok(());
+        };
+        let above: Vec<&[u8]> = value.into_iter().collect();
+        self.around(edit, &above, true, true, &[(advised, None)])
+    }
+
+    fn advise_enter(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let advised = self.ask(instruction.pc, SiteKind::Enter, SiteTarget::Nothing);
+        let saved = self.code.max_locals;
+        if let Some(advised) = advised.filter(|advised| advised.before) {
+            self.edits.code(2, &[DUP]);
+            self.edits.number(advised.site, self.additions)?;
+            self.edits.call(&hooks::BEFORE, self.additions)?;
+        }
+        if self.plan.monitors {
+            self.edits.code(1, &[DUP]);
+            self.edits.call(&hooks::ENTER, self.additions)?;
+        }
+        if let Some(advised) = advised.filter(|advised| advised.after) {
+            self.save_top(saved)?;
+            self.edits.split(edit);
+            self.report_saved(advised, saved, &hooks::AFTER)?;
+            self.clear(saved);
+        }
+        Ok(())
+    }
+
+    fn advise_exit(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let advised = self.ask(instruction.pc, SiteKind::Exit, SiteTarget::Nothing);
+        if advised.is_none() && !self.plan.monitors {
+            return Ok(());
+        }
+        let saved = self.code.max_locals;
+        self.save_top(saved)?;
+        // A handler that guards itself would be entered again and again if a call in it overflowed the stack.
+        let is_late = self.code.is_in_own_handler(instruction.pc);
+        if is_late {
+            self.edits.split(edit);
+        }
+        if let Some(advised) = advised.filter(|advised| advised.before) {
+            self.report_saved(advised, saved, &hooks::BEFORE)?;
+        }
+        if self.plan.monitors {
+            self.edits.code(1, &[]);
+            self.edits.local(ALOAD, saved);
+            self.edits.call(&hooks::EXIT, self.additions)?;
+        }
+        if !is_late {
+            self.edits.split(edit);
+        }
+        if let Some(advised) = advised.filter(|advised| advised.after) {
+            self.report_saved(advised, saved, &hooks::AFTER)?;
+        }
+        self.clear(saved);
+        Ok(())
+    }
+
+    fn advise_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let opcode = instruction.opcode;
+        if let Some(accessor) = accessor(opcode, &called)
+            && opcode != INVOKEINTERFACE
+        {
+            return self.accessor(instruction, &called, accessor, edit);
+        }
+        // The call of another constructor of the same object is a part of its making.
+        if called.name == b"<init>" && instruction.pc + 3 == self.method.objects_usable_from {
+            return Ok(());
+        }
+        let is_static = opcode == INVOKESTATIC;
+        let lock_call = if is_static { None } else { self.lock_call(called.class, called.name) };
+        let mut selected = Vec::new();
+        {
+            let (class, name, descriptor) = (text(called.class), text(called.name), text(called.descriptor));
+            let target =
+                SiteTarget::Called { class: &class, name: &name, descriptor: &descriptor, is_static };
+            selected.extend(self.ask(instruction.pc, SiteKind::Call, target).map(|advised| (advised, None)));
+            if let Some(lock_call) = lock_call {
+                let kind = if lock_call == LockCall::Release { SiteKind::Exit } else { SiteKind::Enter };
+                let advised = self.ask(instruction.pc, kind, target);
+                selected.extend(advised.map(|advised| (advised, Some(lock_call))));
+            }
+        }
+        if selected.is_empty() {
+            return Ok(());
+        }
+        let above: Vec<&[u8]> = parameters(called.descriptor).collect();
+        // Before its constructor is over there is no object to be had.
+        self.around(edit, &above, !is_static && called.name != b"<init>", false, &selected)
+    }
+
+    fn lock_call(&self, class: &[u8], name: &[u8]) -> Option<LockCall> {
+        let (_, methods) = self.plan.lock_calls.iter().find(|(known, _)| known.as_bytes() == class)?;
+        methods.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, call)| *call)
+    }
+
+    /// Reports before and after an instruction that takes an object, an index if there is one, and the values `above` them from
+    /// the stack.
+    fn around(
+        &mut self,
+        edit: &mut Edit,
+        above: &[&[u8]],
+        has_object: bool,
+        has_index: bool,
+        selected: &[(Advised, Option<LockCall>)],
+    ) -> Result<(), MethodError> {
+        let base = self.code.max_locals;
+        let mut next = base.checked_add(2).ok_or(MethodError::TooManyLocals)?;
+        let mut spilled = Vec::new();
+        for descriptor in above {
+            let kind = match descriptor.first() {
+                Some(b'J') => 1,
+                Some(b'F') => 2,
+                Some(b'D') => 3,
+                Some(b'L' | b'[') => REFERENCE,
+                _ => 0,
+            };
+            spilled.push((kind, next));
+            next = next.checked_add(slots(descriptor) as u16).ok_or(MethodError::TooManyLocals)?;
+        }
+        self.edits.extra_locals = self.edits.extra_locals.max(next - base);
+        self.edits.code(4, &[]);
+        let mut values = Values::default();
+        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        if has_index {
+            self.edits.code(4, &[DUP2]);
+            self.edits.local(ISTORE, base + 1);
+            self.edits.local(ASTORE, base);
+            (values.object, values.index) = (Some(base), Some(base + 1));
+        } else if has_object {
+            self.edits.code(4, &[DUP]);
+            self.edits.local(ASTORE, base);
+            values.object = Some(base);
+        }
+        let references = spilled.iter().filter(|(kind, _)| *kind == REFERENCE).map(|(_, slot)| *slot);
+        values.arguments = references.collect();
+        for (advised, _) in selected.iter().filter(|(advised, _)| advised.before) {
+            self.report(*advised, &values, &hooks::BEFORE, &hooks::BEFORE_ELEMENT)?;
+        }
+        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        if selected.iter().any(|(advised, _)| advised.after) {
+            self.edits.split(edit);
+        }
+        for (advised, lock_call) in selected.iter().filter(|(advised, _)| advised.after) {
+            if *lock_call == Some(LockCall::Try) {
+                self.edits.code(4, &[DUP]);
+                self.edits.local(ALOAD, base);
+                self.edits.number(advised.site, self.additions)?;
+                self.edits.call(&hooks::AFTER_TRY, self.additions)?;
+            } else {
+                self.report(*advised, &values, &hooks::AFTER, &hooks::AFTER_ELEMENT)?;
+            }
+        }
+        values.arguments.iter().chain(&values.object).for_each(|&slot| self.clear(slot));
+        Ok(())
+    }
+
+    fn report(
+        &mut self,
+        advised: Advised,
+        values: &Values,
+        plain: &Hook,
+        element: &Hook,
+    ) -> Result<(), MethodError> {
+        if advised.arguments {
+            for &slot in &values.arguments {
+                self.edits.code(4, &[]);
+                self.edits.local(ALOAD, slot);
+                self.edits.call(&hooks::ARGUMENT, self.additions)?;
+            }
+        }
+        self.edits.code(4, &[]);
+        match values.object {
+            Some(slot) => self.edits.local(ALOAD, slot),
+            None => self.edits.code(4, &[ACONST_NULL]),
+        }
+        if let Some(slot) = values.index {
+            self.edits.local(ILOAD, slot);
+        }
+        self.edits.number(advised.site, self.additions)?;
+        self.edits.call(if values.index.is_some() { element } else { plain }, self.additions)
+    }
+
+    /// Copies the reference on top of the stack to a local variable of our own.
+    fn save_top(&mut self, slot: u16) -> Result<(), MethodError> {
+        if slot == u16::MAX {
+            return Err(MethodError::TooManyLocals);
+        }
+        self.edits.extra_locals = self.edits.extra_locals.max(1);
+        self.edits.code(2, &[DUP]);
+        self.edits.local(ASTORE, slot);
+        Ok(())
+    }
+
+    fn report_saved(&mut self, advised: Advised, slot: u16, hook: &Hook) -> Result<(), MethodError> {
+        self.edits.code(2, &[]);
+        self.edits.local(ALOAD, slot);
+        self.edits.number(advised.site, self.additions)?;
+        self.edits.call(hook, self.additions)
+    }
+
+    fn clear(&mut self, slot: u16) {
+        self.edits.code(1, &[ACONST_NULL]);
+        self.edits.local(ASTORE, slot);
+    }
+}

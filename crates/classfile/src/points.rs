@@ -1,0 +1,259 @@
+//! Points before accesses: each read or write of a field or an array element, by an instruction, a variable handle or `Unsafe` and in
+//! whatever mode, is announced before it happens. Whoever decides which thread goes on can let another one go first there.
+//!
+//! Nothing is left out as redundant, and final fields are left out: who has an object has its final fields.
+
+use crate::bytes::u16_at;
+use crate::code::Instruction;
+use crate::constant_pool::{Reference, text};
+use crate::descriptor::{parameters, slots};
+use crate::edits::Edit;
+use crate::error::MethodError;
+use crate::hooks::{self, Hook};
+use crate::instrument::Instrumenter;
+use crate::opcodes::{
+    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IASTORE, ILOAD, ISTORE,
+    LASTORE, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE,
+};
+use crate::plan::{ArraySource, SiteKind, SiteTarget};
+
+/// A call that accesses a field or an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PointCall {
+    kind: SiteKind,
+    place: Place,
+}
+
+/// What the first parameters of the call say about the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing: a static field.
+    Static,
+    /// The object.
+    Object,
+    /// The array and the index.
+    Element,
+    /// The object or array and an offset.
+    Offset,
+}
+
+impl PointCall {
+    fn hook(self) -> &'static Hook {
+        let is_write = self.kind == SiteKind::Write;
+        match self.place {
+            Place::Static | Place::Object if is_write => &hooks::POINT_WRITE,
+            Place::Static | Place::Object => &hooks::POINT_READ,
+            Place::Element if is_write => &hooks::POINT_ELEMENT_WRITE,
+            Place::Element => &hooks::POINT_ELEMENT_READ,
+            Place::Offset if is_write => &hooks::POINT_UNSAFE_WRITE,
+            Place::Offset => &hooks::POINT_UNSAFE_READ,
+        }
+    }
+}
+
+/// What a method of this name does, and how many values it takes beside the place; `store` begins the names of those that
+/// only write.
+fn does(name: &[u8], store: &[u8]) -> Option<(SiteKind, usize)> {
+    let begins = |prefix: &[u8]| name.starts_with(prefix);
+    if begins(b"getAnd") || begins(store) {
+        return Some((SiteKind::Write, 1));
+    }
+    if begins(b"compareAnd") || begins(b"weakCompareAnd") {
+        return Some((SiteKind::Write, 2));
+    }
+    begins(b"get").then_some((SiteKind::Read, 0))
+}
+
+/// What a call accesses, if that is what it is for.
+fn point_call(called: &Reference<'_>) -> Option<PointCall> {
+    let kinds: Vec<u8> = parameters(called.descriptor)
+        .map(|parameter| match parameter.first() {
+            Some(b'[') | None => b'L',
+            Some(&kind) => kind,
+        })
+        .collect();
+    match called.class {
+        b"java/lang/invoke/VarHandle" => {
+            let (kind, values) = does(called.name, b"set")?;
+            let place = match kinds.get(..kinds.len().checked_sub(values)?)? {
+                [] => Place::Static,
+                b"LI" => Place::Element,
+                [b'L', ..] => Place::Object,
+                _ => return None,
+            };
+            Some(PointCall { kind, place })
+        }
+        b"jdk/internal/misc/Unsafe" | b"sun/misc/Unsafe" => {
+            let (kind, values) = does(called.name, b"put")?;
+            // The same names with an address alone are for memory outside of the heap.
+            let is_place = kinds.get(..kinds.len().checked_sub(values)?)? == b"LJ";
+            is_place.then_some(PointCall { kind, place: Place::Offset })
+        }
+        _ => None,
+    }
+}
+
+/// A number for a field's name, never 0: different fields of one object nearly always have different ones.
+fn part(name: &[u8], descriptor: &[u8]) -> u32 {
+    let bytes = name.iter().chain(b":").chain(descriptor);
+    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    (hash >> 16 ^ hash) & 0x7fff | 0x8000
+}
+
+impl Instrumenter<'_, '_> {
+    /// Announces an access to a field.
+    pub(crate) fn point_field(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+        let opcode = instruction.opcode;
+        let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
+        let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
+        let index = u16_at(self.code.bytes, instruction.pc + 1);
+        let field = self.pool.field(index)?;
+        if is_early || self.method.is_class_initializer || self.fields.is_final(&field) {
+            return Ok(());
+        }
+        let site = self.field_site(instruction, is_static)?;
+        let is_write = matches!(opcode, PUTFIELD | PUTSTATIC);
+        match (is_static, is_write, slots(field.descriptor)) {
+            (true, ..) => self.edits.code(3, &[ACONST_NULL]),
+            (false, false, _) => self.edits.code(3, &[DUP]),
+            // From (o, v) to (o, v, o).
+            (false, true, 1) => self.edits.code(4, &[DUP2, POP]),
+            // From (o, v) over (v, o) to (o, v, o).
+            (false, true, _) => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
+        }
+        let part = if is_static {
+            let class = text(field.class);
+            let name = text(field.name);
+            part(format!("{class}.{name}").as_bytes(), field.descriptor)
+        } else {
+            part(field.name, field.descriptor)
+        };
+        self.edits.number(part, self.additions)?;
+        self.edits.number(site, self.additions)?;
+        let hook = if is_write { &hooks::POINT_WRITE } else { &hooks::POINT_READ };
+        self.edits.call(hook, self.additions)
+    }
+
+    /// Announces an access to an array element.
+    pub(crate) fn point_element(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+        if self.method.is_class_initializer {
+            return Ok(());
+        }
+        let (kind, code): (_, &[u8]) = match instruction.opcode {
+            LASTORE | DASTORE => (SiteKind::Write, &[DUP2_X2, POP2, DUP2_X2]),
+            // From (a, i, v) over (v, a, i) to (a, i, v, a, i).
+            IASTORE..=SASTORE => (SiteKind::Write, &[DUP_X2, POP, DUP2_X1]),
+            _ => (SiteKind::Read, &[DUP2]),
+        };
+        let target = SiteTarget::ArrayElement { source: ArraySource::Unknown };
+        let site = self.site(instruction.pc, kind, target);
+        self.edits.code(3, code);
+        self.edits.number(site, self.additions)?;
+        let is_write = kind == SiteKind::Write;
+        let hook = if is_write { &hooks::POINT_ELEMENT_WRITE } else { &hooks::POINT_ELEMENT_READ };
+        self.edits.call(hook, self.additions)
+    }
+
+    /// Announces an access by a call. Parameters go into local variables of our own for as long as it takes, as for other calls
+    /// that are accesses.
+    pub(crate) fn point_call(&mut self, instruction: Instruction, edit: &Edit) -> Result<(), MethodError> {
+        const REFERENCE: u8 = ASTORE - ISTORE;
+        if self.method.is_class_initializer || edit.replacement().is_some() {
+            return Ok(());
+        }
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let Some(call) = point_call(&called) else { return Ok(()) };
+        let first = self.code.max_locals;
+        let mut next = first;
+        let mut spilled = Vec::new();
+        for parameter in parameters(called.descriptor) {
+            let kind = match parameter.first() {
+                Some(b'J') => 1,
+                Some(b'F') => 2,
+                Some(b'D') => 3,
+                Some(b'L' | b'[') => REFERENCE,
+                _ => 0,
+            };
+            spilled.push((kind, next));
+            next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
+        }
+        let (class, name) = (text(called.class), text(called.name));
+        let site = self.site(instruction.pc, call.kind, SiteTarget::Method { class: &class, name: &name });
+        self.edits.extra_locals = self.edits.extra_locals.max(next - first);
+        self.edits.code(4, &[]);
+        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        let taken = match call.place {
+            Place::Static => 0,
+            Place::Object => 1,
+            Place::Element | Place::Offset => 2,
+        };
+        if taken == 0 {
+            self.edits.code(4, &[ACONST_NULL]);
+        }
+        spilled.iter().take(taken).for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        if matches!(call.place, Place::Static | Place::Object) {
+            self.edits.number(0, self.additions)?;
+        }
+        self.edits.number(site, self.additions)?;
+        self.edits.call(call.hook(), self.additions)?;
+        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
+            self.edits.code(6, &[ACONST_NULL]);
+            self.edits.local(ASTORE, slot);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(class: &str, name: &str, descriptor: &str, expected: Option<(&str, SiteKind)>) {
+        let called = Reference {
+            class_index: 0,
+            class: class.as_bytes(),
+            name_index: 0,
+            name: name.as_bytes(),
+            descriptor: descriptor.as_bytes(),
+        };
+        let found = point_call(&called).map(|call| (call.hook().name, call.kind));
+        assert_eq!(found, expected, "{class}.{name}{descriptor}");
+    }
+
+    #[test]
+    fn calls_that_access_are_known_in_every_mode() {
+        let (read, write) = (SiteKind::Read, SiteKind::Write);
+        let handle = |name, descriptor, expected| {
+            check("java/lang/invoke/VarHandle", name, descriptor, expected);
+        };
+        handle("get", "()I", Some(("pointRead", read)));
+        handle("getAcquire", "(LA;)LA;", Some(("pointRead", read)));
+        handle("set", "(LA;LA;)V", Some(("pointWrite", write)));
+        handle("setRelease", "(LA;)V", Some(("pointWrite", write)));
+        handle("compareAndSet", "(LA;LB;LB;)Z", Some(("pointWrite", write)));
+        handle("compareAndExchange", "(LB;LB;)LB;", Some(("pointWrite", write)));
+        handle("weakCompareAndSetPlain", "([LA;ILA;LA;)Z", Some(("pointElementWrite", write)));
+        handle("getVolatile", "([II)I", Some(("pointElementRead", read)));
+        handle("getAndAdd", "(LA;I)I", Some(("pointWrite", write)));
+        handle("coordinateTypes", "()Ljava/util/List;", None);
+        handle("withInvokeBehavior", "()Ljava/lang/invoke/VarHandle;", None);
+        for class in ["sun/misc/Unsafe", "jdk/internal/misc/Unsafe"] {
+            let object = "(Ljava/lang/Object;J)Ljava/lang/Object;";
+            check(class, "getReferenceAcquire", object, Some(("pointUnsafeRead", read)));
+            check(class, "putIntRelease", "(Ljava/lang/Object;JI)V", Some(("pointUnsafeWrite", write)));
+            check(class, "compareAndSetLong", "(Ljava/lang/Object;JJJ)Z", Some(("pointUnsafeWrite", write)));
+            check(class, "getAndAddInt", "(Ljava/lang/Object;JI)I", Some(("pointUnsafeWrite", write)));
+            check(class, "getInt", "(J)I", None);
+            check(class, "getUnsafe", "()Ljdk/internal/misc/Unsafe;", None);
+            check(class, "park", "(ZJ)V", None);
+        }
+        check("java/util/Map", "get", "(Ljava/lang/Object;)Ljava/lang/Object;", None);
+    }
+
+    #[test]
+    fn fields_have_numbers_that_are_not_zero() {
+        assert_ne!(part(b"", b""), 0);
+        assert_ne!(part(b"next", b"LNode;"), part(b"val", b"LNode;"));
+    }
+}

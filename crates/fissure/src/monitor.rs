@@ -1,0 +1,89 @@
+//! `fissure watch`: runs a program once under a monitor that the user wrote.
+
+use std::{ffi::OsString, fs, path::PathBuf, rc::Rc};
+
+use clap::Args;
+use fissure_model::{
+    finding::Finding,
+    settings::{Analysis, MonitorSettings, Order, Watch},
+};
+use fissure_monitor::{Limits, Monitor, Outside};
+
+use crate::{
+    args::{Analyses, ScopeList},
+    error::Error,
+    output::Stream,
+    reporting::{Reporting, ReportingArguments},
+    verdict::Code,
+    watch::{self, Task},
+};
+
+#[derive(Debug, Args)]
+#[command(override_usage = "fissure watch --monitor FILE [OPTIONS] -- COMMAND [ARGS]...")]
+#[command(after_help = "Examples:
+  fissure watch --monitor locks.rhai -- java -cp classes com.acme.Main
+  fissure watch --monitor racer.rhai --scope 'com.acme..*' --json findings.json -- ./gradlew test
+
+Exit codes: 0 nothing was reported, 1 findings that count (see --fail-on), 2 usage or tool error, which includes
+a monitor that was stopped. The program's own exit code is reported.")]
+pub(crate) struct WatchArguments {
+    /// The monitor: a script with advices on pointcuts.
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) monitor: PathBuf,
+
+    /// What the monitor may see: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('within(com.acme..*)'). May be
+    /// repeated; without it the application's own classes and those that the monitor names.
+    #[arg(long, value_name = "POINTCUT")]
+    pub(crate) scope: Vec<ScopeList>,
+
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
+
+    /// The command that starts the program, with its arguments: java …, mvn test, a script.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Carries the command out. An error means that the command line or the script was bad and nothing was run.
+pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
+    if options.command.first().is_none_or(|program| program.is_empty()) {
+        return Err(Error::NoCommand);
+    }
+    let monitor = read(options)?;
+    let reporting = Reporting::prepare(&options.reporting)?;
+    let scope = reporting.scope(&options.scope);
+    let task = Task {
+        command: &options.command,
+        analyses: Analyses { lock_sets: Analysis::Racer, races: false, atomizer: None },
+        scope: &scope,
+        watch: Watch::All,
+        order: Order::StartJoin,
+        monitor: Some(&monitor),
+    };
+    reporting.finish(watch::run(&task), Stream::Error)
+}
+
+/// Reads the script and tries whether it is one.
+fn read(options: &WatchArguments) -> Result<MonitorSettings, Error> {
+    let path = options.monitor.display().to_string();
+    let source = fs::read_to_string(&options.monitor)
+        .map_err(|source| Error::MonitorFile { path: path.clone(), source })?;
+    let name =
+        options.monitor.file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
+    Monitor::load(&name, &source, Limits::default(), Rc::new(Nobody))
+        .map_err(|problem| Error::Monitor { path, problem })?;
+    Ok(MonitorSettings { name, source })
+}
+
+/// The program does not run yet: what the script says at its top level is heard when it does.
+struct Nobody;
+
+impl Outside for Nobody {
+    fn print(&self, _line: &str) {}
+
+    fn found(&self, _finding: Finding) {}
+
+    fn is_before(&self, _earlier: u32, _later: u32) -> bool {
+        false
+    }
+}

@@ -1,0 +1,300 @@
+//! The native methods of the driver's class `fissure.object.Explorer`, which says when executions begin and end. The JVM finds
+//! them by their names.
+
+use std::{fmt::Write, sync::OnceLock};
+
+use fissure_model::{ids::ThreadId, interleaving::Action};
+use fissure_schedule::{conductor::Decision, trace::TraceStep};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
+
+use super::{End, Explorer, MOST_ACTORS, RANDOM_SEED, State, ThreadFields};
+use crate::{
+    agent::{Agent, guarded, locked},
+    sites::Target,
+    vm::Jni,
+};
+
+/// What an actor is told: all is over.
+const OVER: jint = 0;
+/// Its part of an execution begins.
+const RUN: jint = 1;
+/// The execution has ended, and it is for this actor to look at what came out.
+const LAST: jint = 2;
+/// The same for an execution that took too long.
+const LAST_OF_CUT: jint = 3;
+
+struct Fields(ThreadFields);
+
+// SAFETY: field numbers of the JVM are the same for all threads.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
+static FIELDS: OnceLock<Option<Fields>> = OnceLock::new();
+
+/// Where the fields of `java.lang.Thread` are.
+pub(crate) fn thread_fields() -> Option<ThreadFields> {
+    FIELDS.get()?.as_ref().map(|fields| fields.0)
+}
+
+fn find_fields(jni: Jni) -> Option<Fields> {
+    let class = jni.find_class(c"java/lang/Thread")?;
+    Some(Fields(ThreadFields {
+        control: jni.field(class, c"fissureControl", c"J")?,
+        seed: jni.field(class, c"threadLocalRandomSeed", c"J")?,
+        probe: jni.field(class, c"threadLocalRandomProbe", c"I")?,
+        secondary: jni.field(class, c"threadLocalRandomSecondarySeed", c"I")?,
+    }))
+}
+
+/// Runs the work of a native method.
+fn exploring<T: Copy>(otherwise: T, work: impl FnOnce(&'static Agent, &'static Explorer) -> T) -> T {
+    guarded(otherwise, |agent| match &agent.explorer {
+        Some(explorer) => work(agent, explorer),
+        None => otherwise,
+    })
+}
+
+/// A harness is going to be explored: these threads take part, and of each pair the first ends before the second begins.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_open(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    threads: jobject,
+    pairs: jobject,
+    preemptions: jint,
+) -> jboolean {
+    exploring(0, |_, explorer| {
+        let jni = Jni::new(environment);
+        if FIELDS.get_or_init(|| find_fields(jni)).is_none() {
+            return 0;
+        }
+        let threads: Vec<usize> = (0..MOST_ACTORS)
+            .map_while(|at| jni.element(threads, at))
+            .map(|thread| jni.keep(thread) as usize)
+            .collect();
+        let mut before = vec![Vec::new(); threads.len()];
+        for pair in jni.ints(pairs).chunks_exact(2) {
+            if let Some(list) = before.get_mut(pair[1] as usize) {
+                list.push(pair[0] as usize);
+            }
+        }
+        *explorer.state() = Some(State::new(threads, before, preemptions.cast_unsigned()));
+        1
+    })
+}
+
+/// An actor is ready for the first execution. Returns when its part begins.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_begin(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    actor: jint,
+) -> jint {
+    exploring(OVER, |_, explorer| {
+        let jni = Jni::new(environment);
+        let mut guard = explorer.state();
+        let Some(state) = guard.as_mut() else { return OVER };
+        state.arrived += 1;
+        if state.arrived == state.actors.len() {
+            let decision = state.begin();
+            state.follow(explorer, jni, decision);
+        }
+        drop(guard);
+        wait(explorer, jni, actor as usize)
+    })
+}
+
+/// An actor has done its part. Returns when its part of the next execution begins, or at once if it was the last.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_end(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    actor: jint,
+) -> jint {
+    exploring(OVER, |_, explorer| {
+        let jni = Jni::new(environment);
+        let mut guard = explorer.state();
+        let Some(state) = guard.as_mut() else { return OVER };
+        if let Some(fields) = thread_fields() {
+            jni.set_long(state.actors[actor as usize].thread as jobject, fields.control, 0);
+        }
+        state.note_end(actor as usize);
+        if state.end == End::Controlled {
+            let decision = state.conductor.end(ThreadId(actor.cast_unsigned()));
+            if state.ended < state.actors.len() {
+                state.follow(explorer, jni, decision);
+            }
+        }
+        if state.ended == state.actors.len() {
+            return if state.end == End::Controlled { LAST } else { LAST_OF_CUT };
+        }
+        drop(guard);
+        wait(explorer, jni, actor as usize)
+    })
+}
+
+/// The last actor has looked at what came out. Returns when its part of the next execution begins.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_next(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    actor: jint,
+    stops: jboolean,
+) -> jint {
+    exploring(OVER, |_, explorer| {
+        let jni = Jni::new(environment);
+        let mut guard = explorer.state();
+        let Some(state) = guard.as_mut() else { return OVER };
+        if state.end != End::Controlled {
+            state.cut += 1;
+        }
+        let goes_on = state.conductor.repeat();
+        if stops != 0 || !goes_on {
+            state.is_over = true;
+            (0..state.actors.len()).filter(|&other| other != actor as usize).for_each(|other| {
+                explorer.gates[other].open();
+            });
+            return OVER;
+        }
+        match state.begin() {
+            Decision::Run(first) if first.0 == actor.cast_unsigned() => {
+                enter(jni, state, actor as usize);
+                return RUN;
+            }
+            decision => state.follow(explorer, jni, decision),
+        }
+        drop(guard);
+        wait(explorer, jni, actor as usize)
+    })
+}
+
+/// An actor is about to make a call of its sequence.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_call(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    actor: jint,
+    call: jint,
+) {
+    exploring((), |_, explorer| {
+        if let Some(state) = explorer.state().as_mut() {
+            let step = state.conductor.trace().last();
+            state.calls.push((step, actor as usize, call.cast_unsigned()));
+        }
+    });
+}
+
+/// How far it is: executions, schedules of the bound that is searched, the bound up to which all were executed or -1, executions
+/// that differed from what they repeated, executions that were cut, whether threads were started, whether nobody could go on.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_explored(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    numbers: jobject,
+) {
+    exploring((), |_, explorer| {
+        let guard = explorer.state();
+        let Some(state) = guard.as_ref() else { return };
+        let explored = state.conductor.strategy().explored().unwrap_or_default();
+        let values = [
+            explored.executions as i64,
+            explored.schedules as i64,
+            explored.complete.map_or(-1, i64::from),
+            explored.diverged as i64,
+            state.cut as i64,
+            i64::from(state.has_strays),
+            i64::from(state.end == End::Stuck),
+        ];
+        Jni::new(environment).fill(numbers, &values);
+    });
+}
+
+/// The steps of the execution that has just ended, one a line: actor, call, what, place and target, with tabs in between.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_interleaving(
+    environment: *mut JNIEnv,
+    _class: jclass,
+) -> jobject {
+    exploring(std::ptr::null_mut(), |agent, explorer| {
+        let guard = explorer.state();
+        let text = guard.as_ref().map_or_else(String::new, |state| interleaving(agent, state));
+        drop(guard);
+        Jni::new(environment).string(&text)
+    })
+}
+
+/// The harness has been explored.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_close(environment: *mut JNIEnv, _class: jclass) {
+    exploring((), |_, explorer| {
+        let jni = Jni::new(environment);
+        if let Some(state) = explorer.state().take() {
+            for actor in state.actors {
+                jni.release(actor.thread as jobject);
+            }
+        }
+    });
+}
+
+/// Waits until an actor's part begins.
+fn wait(explorer: &Explorer, jni: Jni, actor: usize) -> jint {
+    explorer.wait(actor);
+    let mut guard = explorer.state();
+    let Some(state) = guard.as_mut().filter(|state| !state.is_over) else { return OVER };
+    enter(jni, state, actor);
+    RUN
+}
+
+/// From here on the actor is controlled. It draws the same random numbers each time.
+fn enter(jni: Jni, state: &State, actor: usize) {
+    let (Some(fields), Some(this)) = (thread_fields(), state.actors.get(actor)) else { return };
+    let thread = this.thread as jobject;
+    let number = actor as i64 + 1;
+    jni.set_long(thread, fields.seed, RANDOM_SEED.wrapping_mul(number));
+    jni.set_int(thread, fields.probe, number as i32);
+    jni.set_int(thread, fields.secondary, number as i32);
+    if state.end == End::Controlled {
+        jni.set_long(thread, fields.control, number);
+    }
+}
+
+fn interleaving(agent: &Agent, state: &State) -> String {
+    let code = locked(&agent.code);
+    let mut text = String::new();
+    let trace = state.conductor.trace();
+    for (number, step) in trace.range(1, trace.last()) {
+        let actor = step.thread.0 as usize;
+        let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
+        let Some(what) = word(&step) else { continue };
+        let site = step.site.and_then(|site| code.sites.get(site.0));
+        let place = site.map_or_else(String::new, |site| match site.line {
+            Some(line) => format!("{}.{}:{line}", site.class, site.method),
+            None => format!("{}.{}", site.class, site.method),
+        });
+        let target = match site.map(|site| &site.target) {
+            Some(Target::Field { name, .. }) => name.to_string(),
+            Some(Target::Method { class, name }) => {
+                format!("{}.{name}", class.rsplit('/').next().unwrap_or_default())
+            }
+            _ => String::new(),
+        };
+        let call = call.map_or(-1, |(_, _, call)| i64::from(*call));
+        let _ = writeln!(text, "{actor}\t{call}\t{what}\t{place}\t{target}");
+    }
+    text
+}
+
+fn word(step: &TraceStep) -> Option<&'static str> {
+    Some(match step.action {
+        Action::Read => "read",
+        Action::Write => "write",
+        Action::Acquire => "acquire",
+        Action::Release => "release",
+        Action::Wait => "wait",
+        Action::Notify => "notify",
+        Action::Park => "park",
+        Action::Unpark => "unpark",
+        _ => return None,
+    })
+}

@@ -1,0 +1,112 @@
+//! Where a thread waits for its turn in an execution.
+//!
+//! Executions take microseconds, so that waiting threads look for long before they fall asleep, and nobody is woken who is awake.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+const CLOSED: u32 = 0;
+const OPEN: u32 = 1;
+const ASLEEP: u32 = 2;
+/// How long a thread looks before it sleeps.
+const AWAKE: Duration = Duration::from_micros(50);
+/// How often it looks between two looks at the clock.
+const LOOKS: u32 = 64;
+
+/// A gate that lets one thread pass once each time it is opened.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    state: AtomicU32,
+}
+
+impl Gate {
+    /// Lets the thread pass that waits here, or comes next.
+    pub(crate) fn open(&self) {
+        if self.state.swap(OPEN, Ordering::AcqRel) == ASLEEP {
+            // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    self.state.as_ptr(),
+                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                    1,
+                );
+            }
+        }
+    }
+
+    /// Waits until the gate is opened, and closes it.
+    pub(crate) fn pass(&self) {
+        let began = Instant::now();
+        loop {
+            for _ in 0..LOOKS {
+                if self.state.load(Ordering::Relaxed) == OPEN {
+                    break;
+                }
+                std::hint::spin_loop();
+            }
+            if self.state.compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return;
+            }
+            if began.elapsed() > AWAKE {
+                break;
+            }
+        }
+        while self.state.compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            let slept = self.state.compare_exchange(CLOSED, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+            if slept == Err(OPEN) {
+                continue;
+            }
+            // SAFETY: as above; the kernel looks at the number again before it puts the thread to sleep.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    self.state.as_ptr(),
+                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                    ASLEEP,
+                    std::ptr::null::<libc::timespec>(),
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, thread, time::Duration};
+
+    use super::*;
+
+    fn check(pause: Option<Duration>) {
+        let (ping, pong) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+        let rounds = if pause.is_some() { 20 } else { 1_000 };
+        let other = {
+            let (ping, pong) = (ping.clone(), pong.clone());
+            thread::spawn(move || {
+                for _ in 0..rounds {
+                    ping.pass();
+                    pong.open();
+                }
+            })
+        };
+        for _ in 0..rounds {
+            pause.into_iter().for_each(thread::sleep);
+            ping.open();
+            pong.pass();
+        }
+        other.join().unwrap();
+        assert_eq!(ping.state.load(Ordering::Relaxed), CLOSED);
+    }
+
+    #[test]
+    fn a_gate_lets_pass_once_for_each_opening() {
+        check(None);
+    }
+
+    #[test]
+    fn whoever_fell_asleep_is_woken() {
+        check(Some(Duration::from_millis(1)));
+    }
+}

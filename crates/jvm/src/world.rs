@@ -1,0 +1,143 @@
+//! What is known of the program's classes when pointcuts are evaluated: their supertypes and fields, as far as they were loaded.
+
+use rustc_hash::FxHashMap;
+
+use fissure_classfile::ClassSummary;
+use fissure_model::pointcut::{FieldPoint, World};
+
+/// A class that was loaded.
+#[derive(Debug)]
+struct Known {
+    /// Superclass and interfaces, with dots.
+    supertypes: Vec<String>,
+    /// Access flags by name and descriptor.
+    fields: FxHashMap<(String, String), u16>,
+}
+
+/// The classes that were loaded, by their names with dots. Classes of one name in several loaders are taken for one.
+#[derive(Debug, Default)]
+pub(crate) struct Classes {
+    known: FxHashMap<String, Known>,
+}
+
+impl Classes {
+    pub(crate) fn add(&mut self, summary: &ClassSummary) {
+        let dotted = |name: &String| name.replace('/', ".");
+        let supertypes = summary.super_name.iter().chain(&summary.interfaces).map(dotted).collect();
+        let fields = summary
+            .fields
+            .iter()
+            .map(|field| ((field.name.clone(), field.descriptor.clone()), field.access))
+            .collect();
+        self.known.insert(dotted(&summary.name), Known { supertypes, fields });
+    }
+
+    /// Whether a class was loaded while Fissure looked on, or was added.
+    pub(crate) fn knows(&self, class: &str) -> bool {
+        class == "java.lang.Object" || self.known.contains_key(class)
+    }
+
+    /// Adds a class of which only its direct supertypes are known; all names with dots.
+    pub(crate) fn add_supertypes(&mut self, class: String, supertypes: Vec<String>) {
+        self.known.entry(class).or_insert_with(|| Known { supertypes, fields: FxHashMap::default() });
+    }
+
+    /// The class that declares a field, looked for from `class` on upwards, and the field's access flags.
+    pub(crate) fn declaring(&self, class: &str, name: &str, descriptor: &str) -> Option<(&str, u16)> {
+        let key = (name.to_owned(), descriptor.to_owned());
+        let mut next = vec![class];
+        // No class has so many supertypes; what is corrupt must not lead in circles.
+        for _ in 0..1000 {
+            let class = next.pop()?;
+            let (class, known) = self.known.get_key_value(class)?;
+            if let Some(access) = known.fields.get(&key) {
+                return Some((class, *access));
+            }
+            next.extend(known.supertypes.iter().rev().map(String::as_str));
+        }
+        None
+    }
+}
+
+impl World for Classes {
+    fn supertypes(&self, class: &str, is_found: &mut dyn FnMut(&str) -> bool) -> bool {
+        let mut is_complete = true;
+        let mut next = vec![class];
+        for _ in 0..1000 {
+            let Some(class) = next.pop() else { return is_complete };
+            match self.known.get(class) {
+                Some(known) => {
+                    for supertype in &known.supertypes {
+                        if is_found(supertype) {
+                            return is_complete;
+                        }
+                        next.push(supertype);
+                    }
+                }
+                None => is_complete &= class == "java.lang.Object",
+            }
+        }
+        false
+    }
+}
+
+/// A field as the code names it, with what is known of its declaration.
+pub(crate) fn field_point<'a>(
+    classes: &'a Classes,
+    owner: &'a str,
+    name: &'a str,
+    descriptor: &str,
+    of_type: &'a str,
+    is_static: bool,
+) -> FieldPoint<'a> {
+    let declared = classes.declaring(owner, name, descriptor);
+    FieldPoint {
+        owner,
+        declaring: declared.map(|(class, _)| class),
+        name,
+        of_type: Some(of_type),
+        access: declared.map(|(_, access)| access),
+        is_static,
+        is_element: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fissure_classfile::FieldSummary;
+
+    fn class(name: &str, super_name: &str, interfaces: &[&str], field: &str) -> ClassSummary {
+        ClassSummary {
+            name: name.to_owned(),
+            super_name: Some(super_name.to_owned()),
+            interfaces: interfaces.iter().map(|&name| name.to_owned()).collect(),
+            access: 0,
+            major: 55,
+            source_file: None,
+            fields: vec![FieldSummary { name: field.to_owned(), descriptor: "I".to_owned(), access: 8 }],
+        }
+    }
+
+    #[test]
+    fn supertypes_and_fields_are_known_once_classes_are() {
+        let mut classes = Classes::default();
+        let found = |classes: &Classes, class: &str, wanted: &str| {
+            let mut is_found = false;
+            let is_complete = classes.supertypes(class, &mut |name| {
+                is_found |= name == wanted;
+                is_found
+            });
+            (is_found, is_complete)
+        };
+        classes.add(&class("a/Sub", "a/Super", &["a/Face"], "x"));
+        assert_eq!(found(&classes, "a.Sub", "a.Face"), (true, true));
+        assert_eq!(found(&classes, "a.Sub", "a.Other"), (false, false));
+        assert_eq!(classes.declaring("a.Sub", "y", "I"), None);
+        classes.add(&class("a/Super", "java/lang/Object", &[], "y"));
+        classes.add(&class("a/Face", "java/lang/Object", &[], "z"));
+        assert_eq!(found(&classes, "a.Sub", "a.Other"), (false, true));
+        assert_eq!(classes.declaring("a.Sub", "y", "I"), Some(("a.Super", 8)));
+        assert_eq!(classes.declaring("a.Sub", "y", "J"), None);
+    }
+}

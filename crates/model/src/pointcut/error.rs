@@ -1,0 +1,25 @@
+//! Why a text is no pointcut.
+
+use std::fmt;
+
+/// Why a text is no pointcut, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointcutError {
+    /// The text that was given.
+    pub text: String,
+    /// The column of the problem, in characters from 1 on.
+    pub column: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl fmt::Display for PointcutError {
+    /// One sentence, then the text with a mark under the place.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line: String = self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let (problem, column) = (&self.problem, self.column);
+        write!(f, "no pointcut: {problem} (column {column})\n  {line}\n  {:>column$}", '^')
+    }
+}
+
+impl std::error::Error for PointcutError {}

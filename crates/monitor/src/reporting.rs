@@ -1,0 +1,81 @@
+//! What a script reports becomes findings, one for each subject and message.
+
+use fissure_model::finding::{Finding, Kind, Status, fingerprint};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::values::{Facts, Place, Told};
+
+/// Findings beyond this number are not kept: a message with a number in it would make one each time.
+const MOST_FINDINGS: usize = 1000;
+/// Objects beyond this number are not counted for one finding.
+const MOST_OBJECTS: usize = 1 << 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    found: FxHashMap<String, (Finding, FxHashSet<i64>)>,
+    /// Those that changed since they were told last.
+    changed: FxHashSet<String>,
+    pub(crate) dropped: u64,
+}
+
+impl Findings {
+    /// Takes note of a report; gives the finding if it is new or worse than it was.
+    pub(crate) fn add(&mut self, monitor: &str, told: Told, now: Option<&Facts>) -> Option<Finding> {
+        let spot = now.map(|facts| &*facts.event.spot);
+        let object = now.and_then(|facts| facts.event.object.as_ref());
+        let subject = told.subject.unwrap_or_else(|| match spot {
+            Some(spot) if !spot.member.is_empty() => spot.member.clone(),
+            Some(spot) => format!("{}.{}", spot.class, spot.method),
+            None => monitor.to_owned(),
+        });
+        let id = fingerprint(&["custom", monitor, &subject, &told.message]);
+        let number = object.map_or(0, |object| object.number);
+        if let Some((known, objects)) = self.found.get_mut(&id)
+            && (!known.ordered || told.ordered)
+        {
+            if known.ordered == told.ordered {
+                if known.owner.is_none() || known.owner.as_deref() == Some("static") {
+                    known.hits += 1;
+                } else if objects.len() < MOST_OBJECTS {
+                    objects.insert(number);
+                    known.hits = objects.len() as u64;
+                }
+                self.changed.insert(id);
+            }
+            return None;
+        }
+        if self.found.len() >= MOST_FINDINGS && !self.found.contains_key(&id) {
+            self.dropped += 1;
+            return None;
+        }
+        let mut sites: Vec<_> = told.places.iter().map(|Place(facts)| facts.site()).collect();
+        sites.extend(now.map(|facts| facts.place.0.site()));
+        let is_field = spot.is_some_and(|spot| matches!(spot.kind, "get" | "set") && spot.member == subject);
+        let finding = Finding {
+            id: id.clone(),
+            field_type: spot.filter(|_| is_field).and_then(|spot| spot.field_type.clone()),
+            owner: match object {
+                Some(object) => Some(object.name.to_string()),
+                None if is_field && spot.is_some_and(|spot| spot.is_static) => Some("static".to_owned()),
+                None => None,
+            },
+            reason: Some(told.message),
+            ordered: told.ordered,
+            sites,
+            ..Finding::new(Kind::Custom, Status::Warning, monitor, &subject)
+        };
+        self.found.insert(id, (finding.clone(), FxHashSet::from_iter([number])));
+        Some(finding)
+    }
+
+    /// Those whose counts changed since they were told.
+    pub(crate) fn changed(&mut self) -> Vec<Finding> {
+        let mut changed: Vec<Finding> = self
+            .changed
+            .drain()
+            .filter_map(|id| self.found.get(&id).map(|(finding, _)| finding.clone()))
+            .collect();
+        changed.sort_by(|a, b| a.id.cmp(&b.id));
+        changed
+    }
+}

@@ -1,0 +1,47 @@
+// Both threads count under a lock, but not under the same: they can stand before the field at the same time.
+// fissure: strategy racefuzzer
+// fissure: must-confirm race UnevenLocks$Tally.votes
+public class UnevenLocks {
+    static final class Tally {
+        int votes;
+    }
+
+    // Something else to do, which nobody waits for.
+    static void busy(int times) {
+        Object own = new Object();
+        for (int i = 0; i < times; i++) {
+            synchronized (own) {
+                own.hashCode();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Tally tally = new Tally();
+        Object hall = new Object();
+        Object office = new Object();
+        Thread voter = new Thread("voter") {
+            @Override
+            public void run() {
+                synchronized (hall) {
+                    tally.votes++;
+                }
+                busy(8);
+            }
+        };
+        Thread clerk = new Thread("clerk") {
+            @Override
+            public void run() {
+                busy(8);
+                synchronized (office) {
+                    tally.votes++;
+                }
+            }
+        };
+        voter.start();
+        clerk.start();
+        voter.join();
+        clerk.join();
+        System.out.println("done");
+    }
+}
