@@ -13,9 +13,6 @@ const DEEPEST: usize = 64;
 const KINDS: &str = "lock(), unlock(), get(…), set(…), call(…), execution(…), within(…), args(…), target(…), static, \
                      maybeShared() or element()";
 
-/// The class that declares a member, if it is named, and the member's name.
-type Member = (Option<TypePattern>, String);
-
 /// Reads a pointcut or a plain class pattern.
 pub(super) fn parse(text: &str) -> Result<Expression, PointcutError> {
     if text != "static"
