@@ -36,6 +36,11 @@ pub(crate) struct WatchArguments {
     #[arg(long, value_name = "POINTCUT")]
     pub(crate) scope: Vec<ScopeList>,
 
+    /// Find out first, from the class files, which fields only one thread can ever touch: they are not `maybeShared()`. COMMAND
+    /// must be `java` itself.
+    #[arg(long = "static")]
+    pub(crate) is_static: bool,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
@@ -59,7 +64,7 @@ pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
         watch: Watch::All,
         order: Order::StartJoin,
         monitor: Some(&monitor),
-        is_static: false,
+        is_static: options.is_static,
         is_checked: false,
     };
     reporting.finish(watch::run(&task), Stream::Error)

@@ -309,6 +309,22 @@ fn what_no_advice_selects_is_not_rewritten() {
 }
 
 #[test]
+fn what_only_one_thread_can_touch_is_not_maybe_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "before(\"set(int Account.balance) && maybeShared()\", |e| 0)";
+    fs::write(folder.path().join("it.rhai"), script).unwrap();
+    let watch = |options: &[&str]| {
+        let arguments: Vec<&str> = ["watch", "--monitor", "it.rhai"].iter().chain(options).copied().collect();
+        fissure(folder.path(), &arguments, "Points")
+    };
+    assert_eq!(watch(&[]).status.code(), Some(0));
+    let output = watch(&["--static"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("no point of the program"), "{told}");
+}
+
+#[test]
 fn scopes_are_pointcuts() {
     check_scope("PaperTask", "PaperTask", &["PaperTask.shared"]);
     check_scope("set(static * *)", "PaperTask", &["PaperTask.shared"]);

@@ -95,7 +95,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         },
     };
     let trusted = agent.locality.as_ref().filter(|_| !scope::is_jdk(&dotted));
-    let local = trusted.and_then(|locality| locality.class(name, bytes)).filter(|_| watched || has_points);
+    let analysed = trusted.and_then(|locality| locality.class(name, bytes));
+    let local = analysed.filter(|_| watched || has_points);
     let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
     let summary = if in_scope || is_controlled || view != View::None || asks_about_classes {
         read_summary(bytes).ok()
@@ -105,6 +106,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let mut code = locked(&agent.code);
     if let Some(summary) = summary.as_ref().filter(|_| asks_about_classes) {
         code.classes.add(summary);
+        if let Some(analysed) = analysed {
+            code.classes.confine(&dotted, analysed.fields());
+        }
     }
     let mut environment = ClassEnvironment {
         agent,

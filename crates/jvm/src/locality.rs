@@ -147,6 +147,11 @@ impl Locality {
 }
 
 impl LocalClass {
+    /// The names of the declared fields that only one thread can ever access in each object.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| name.as_str())
+    }
+
     fn has_field(&self, name: &str, descriptor: &str) -> bool {
         self.fields.contains(&(name.to_owned(), descriptor.to_owned()))
     }

@@ -1,9 +1,9 @@
 //! What is known of the program's classes when pointcuts are evaluated: their supertypes and fields, as far as they were loaded.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::ClassSummary;
-use fissure_model::pointcut::{FieldPoint, World};
+use fissure_model::pointcut::{Answer, FieldPoint, World};
 
 /// A class that was loaded.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     known: FxHashMap<String, Known>,
+    /// Fields that only one thread can ever access in each object, as far as a static analysis was asked: class with dots, and name.
+    confined: FxHashSet<(String, String)>,
 }
 
 impl Classes {
@@ -30,6 +32,11 @@ impl Classes {
             .map(|field| ((field.name.clone(), field.descriptor.clone()), field.access))
             .collect();
         self.known.insert(dotted(&summary.name), Known { supertypes, fields });
+    }
+
+    /// Fields of a class that a static analysis calls thread-local.
+    pub(crate) fn confine<'a>(&mut self, class: &str, fields: impl Iterator<Item = &'a str>) {
+        self.confined.extend(fields.map(|field| (class.to_owned(), field.to_owned())));
     }
 
     /// Whether a class was loaded while Fissure looked on, or was added.
@@ -78,6 +85,13 @@ impl World for Classes {
             }
         }
         false
+    }
+
+    /// A field whose declaration is not known yet may be anybody's.
+    fn may_be_shared(&self, field: &FieldPoint<'_>, _class: Option<&str>) -> Answer {
+        let declaring = field.declaring.unwrap_or_default();
+        let is_confined = self.confined.contains(&(declaring.to_owned(), field.name.to_owned()));
+        if is_confined && !field.is_element { Answer::No } else { Answer::Yes }
     }
 }
 
@@ -139,5 +153,19 @@ mod tests {
         assert_eq!(found(&classes, "a.Sub", "a.Other"), (false, true));
         assert_eq!(classes.declaring("a.Sub", "y", "I"), Some(("a.Super", 8)));
         assert_eq!(classes.declaring("a.Sub", "y", "J"), None);
+    }
+
+    #[test]
+    fn fields_that_one_thread_alone_can_touch_are_not_shared() {
+        let mut classes = Classes::default();
+        classes.add(&class("a/Super", "java/lang/Object", &[], "y"));
+        classes.add(&class("a/Sub", "a/Super", &[], "x"));
+        classes.confine("a.Super", ["y"].into_iter());
+        let shared = |owner: &str, name: &str| {
+            classes.may_be_shared(&field_point(&classes, owner, name, "I", "int", false), None)
+        };
+        assert_eq!(shared("a.Sub", "y"), Answer::No);
+        assert_eq!(shared("a.Sub", "x"), Answer::Yes);
+        assert_eq!(shared("a.Unknown", "y"), Answer::Yes);
     }
 }

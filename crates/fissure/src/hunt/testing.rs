@@ -26,6 +26,8 @@ pub(crate) struct Sketch {
     /// Exception, line (or `-` if there is no stack) and the id of a violation before it, with blanks between them.
     pub(crate) failures: &'static [&'static str],
     pub(crate) uncontrolled: &'static [&'static str],
+    /// Whether time was made to pass for the sake of a sleeper.
+    pub(crate) is_hurried: bool,
     pub(crate) pairs: &'static [&'static str],
     /// Orders that were executed, and acquires that could come before a thread that was woken.
     pub(crate) orders: &'static [&'static str],
@@ -42,6 +44,7 @@ impl Default for Sketch {
             stuck: false,
             failures: &[],
             uncontrolled: &[],
+            is_hurried: false,
             pairs: &[],
             orders: &[],
             target: None,
@@ -66,7 +69,7 @@ impl Sketch {
             schedule: "0*3 1".to_owned(),
             uncontrolled: self.uncontrolled.iter().map(|&reason| reason.to_owned()).collect(),
             departure: None,
-            is_hurried: false,
+            is_hurried: self.is_hurried,
             failures: self.failures.iter().map(|text| failure(text)).collect(),
             pairs: self.pairs.iter().map(|text| pair(text)).collect(),
             orders: self.orders.iter().map(|text| pair(text)).collect(),
