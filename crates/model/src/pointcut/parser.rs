@@ -175,12 +175,15 @@ impl Parser<'_> {
             _ if *self.token() == Token::Open => {
                 Err(self.fail_at(begin, format!("there is no pointcut '{word}'; there are {KINDS}")))
             }
-            _ => Err(self.fail_at(
+            // Most likely it was to be a class.
+            _ => Err(self.check_name(word, begin).err().unwrap_or_else(|| {
+                self.fail_at(
                 begin,
                 format!(
                     "'{word}' is no pointcut; a class is selected by 'within({word})', else there are {KINDS}"
                 ),
-            )),
+            )
+            })),
         }
     }
 
