@@ -202,6 +202,7 @@ impl Control {
             state.is_over = true;
             story::tell(&mut state, RunEnd::Finished);
         }
+        gate::end(state.threads.iter().map(|thread| &*thread.gate));
     }
 
     /// Something happened outside of control that may let a thread go on.

@@ -1,13 +1,14 @@
 //! Where a thread waits for its turn.
 //!
 //! Threads take turns within microseconds, so that one that waits looks for a moment whether its turn has come already, and then
-//! sleeps in the kernel. One that is not needed for longer goes to sleep in a monitor of the JVM's: a JVM that ends waits some tenths
-//! of a second for threads that it takes to be in native code, and does not for those.
+//! sleeps in the kernel. When the JVM ends, those that still wait go to sleep in a monitor of the JVM's: it waits some tenths of a
+//! second for threads that it takes to be in native code, and does not for those. Before that they must not, for whoever waits in such
+//! a monitor loses its interruptions.
 
 use std::{
     sync::{
         OnceLock,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -24,10 +25,11 @@ const ASLEEP: u32 = 2;
 const DORMANT: u32 = 3;
 /// How often a thread looks whether its turn has come before it sleeps.
 const SPINS: u32 = 200;
-/// How long it sleeps in the kernel.
-const NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// How often a thread that sleeps in a monitor looks whether it was woken by somebody whom the JVM does not know, in milliseconds.
 const LOOK: i64 = 100;
+
+/// Whether the JVM ends.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// A gate that lets one thread pass once each time it is opened.
 #[derive(Debug, Default)]
@@ -40,15 +42,7 @@ impl Gate {
     /// Lets the thread pass that waits here, or comes next.
     pub(crate) fn open(&self) {
         match self.state.swap(OPEN, Ordering::Release) {
-            // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
-            ASLEEP => unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.state.as_ptr(),
-                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                    1,
-                );
-            },
+            ASLEEP => self.wake(),
             DORMANT => {
                 if let Some(Some(monitor)) = self.monitor.get()
                     && monitor.enter()
@@ -69,8 +63,11 @@ impl Gate {
             }
             std::hint::spin_loop();
         }
-        if !self.passes() && !self.nap() {
-            self.lie_dormant();
+        while !self.passes() {
+            if IS_ENDING.load(Ordering::Relaxed) && self.lie_dormant() {
+                return;
+            }
+            self.sleep();
         }
     }
 
@@ -78,42 +75,61 @@ impl Gate {
         self.state.compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps for a moment; says whether the turn has come.
-    fn nap(&self) -> bool {
-        if self.state.compare_exchange(CLOSED, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SAFETY: as above; the kernel looks at the number again before it puts the thread to sleep, and reads the time only.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.state.as_ptr(),
-                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                    ASLEEP,
-                    &NAP as *const libc::timespec,
-                );
-            }
+    /// Sleeps until somebody opens the gate, or the JVM ends.
+    fn sleep(&self) {
+        // A JVM that ends makes no monitors any more.
+        self.monitor();
+        let _ = self.state.compare_exchange(CLOSED, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        // SAFETY: the address is that of an aligned 32-bit number that lives during the call; the kernel looks at it again before it
+        // puts the thread to sleep.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.state.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                ASLEEP,
+                std::ptr::null::<libc::timespec>(),
+            );
         }
-        if self.passes() {
-            return true;
-        }
-        let _ = self.state.compare_exchange(ASLEEP, CLOSED, Ordering::Relaxed, Ordering::Relaxed);
-        false
     }
 
-    fn lie_dormant(&self) {
-        let monitor = self.monitor.get_or_init(|| agent().and_then(|agent| RawMonitor::new(agent.tool)));
-        let Some(monitor) = monitor.filter(|monitor| monitor.enter()) else {
-            while !self.nap() {}
-            return;
-        };
+    fn wake(&self) {
+        // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.state.as_ptr(),
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                1,
+            );
+        }
+    }
+
+    fn monitor(&self) -> Option<RawMonitor> {
+        *self.monitor.get_or_init(|| agent().and_then(|agent| RawMonitor::new(agent.tool)))
+    }
+
+    /// Sleeps in a monitor of the JVM until the gate is opened, and closes it; says whether there was such a monitor.
+    fn lie_dormant(&self) -> bool {
+        let Some(monitor) = self.monitor().filter(|monitor| monitor.enter()) else { return false };
         while !self.passes() {
-            let _ = self.state.compare_exchange(CLOSED, DORMANT, Ordering::Relaxed, Ordering::Relaxed);
+            for awake in [CLOSED, ASLEEP] {
+                let _ = self.state.compare_exchange(awake, DORMANT, Ordering::Relaxed, Ordering::Relaxed);
+            }
             // A thread that was interrupted does not wait here.
             if self.state.load(Ordering::Relaxed) == DORMANT && !monitor.wait(LOOK) {
                 wait_briefly();
             }
         }
         monitor.exit();
+        true
     }
+}
+
+/// The JVM ends: whoever waits at one of these gates does so where it is not waited for.
+pub(crate) fn end<'a>(gates: impl Iterator<Item = &'a Gate>) {
+    IS_ENDING.store(true, Ordering::SeqCst);
+    gates.for_each(Gate::wake);
 }
 
 /// Waits a little for something that comes about without us.
