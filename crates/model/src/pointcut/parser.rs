@@ -21,6 +21,9 @@ pub(super) fn parse(text: &str) -> Result<Expression, PointcutError> {
         return Ok(Expression::Classes(pattern));
     }
     let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0 };
+    if *parser.token() == Token::End {
+        return Err(parser.fail("it is empty; name a class, a package as in 'com.acme..*', or points"));
+    }
     let expression = parser.either()?;
     match parser.token() {
         Token::End => Ok(expression),

@@ -264,7 +264,7 @@ fn what_is_wrong_is_shown_at_its_column() {
     check_error("a/b", 2, "has no meaning");
     check_error("get(int[ x)", 8, "written with '[]'");
     check_error("!lock", 6, "a '(' must follow");
-    check_error("", 1, "something is missing");
+    check_error("", 1, "it is empty");
     check_error(&"!".repeat(1000), 66, "nested more than");
 }
 
