@@ -233,8 +233,8 @@ impl Conductor {
             return self.retry();
         }
         self.running = None;
-        let is_chosen = arrival.calm || self.executed < self.limits.steps && self.is_alone(thread);
-        if is_chosen && self.may_run(thread) {
+        let is_within = self.executed < self.limits.steps;
+        if self.may_run(thread) && (arrival.calm || is_within && self.has_no_rival(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -453,6 +453,20 @@ impl Conductor {
         let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
         let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
         !others.any(|(_, other)| lives(other))
+    }
+
+    /// Whether nobody but a thread that has the token, and that the program waits for, could run, even if time passed: there is
+    /// nothing to choose then.
+    fn has_no_rival(&self, thread: ThreadId) -> bool {
+        let is_wanted = self.threads.get(thread.0 as usize).is_some_and(|thread| !thread.is_daemon);
+        let is_rival = |(number, other): (usize, &Thread)| match other.state {
+            State::Stopped(operation) => {
+                let other = ThreadId(number as u32);
+                other != thread && (operation.until().is_some() || self.may_run(other))
+            }
+            _ => false,
+        };
+        (is_wanted || self.is_alone(thread)) && !self.threads.iter().enumerate().any(is_rival)
     }
 
     /// Who has the token.

@@ -370,7 +370,9 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
             Ok(lock) => {
                 if !is_quiet {
                     state.name_lock(lock);
-                    story::consider(agent, &mut state, thread, lock, site);
+                    if !state.conductor.is_alone(thread) {
+                        story::consider(agent, &mut state, thread, lock, site);
+                    }
                 }
                 state.thread(thread).attempt_site = site;
                 Operation::Attempt { lock, site }
@@ -393,7 +395,8 @@ extern "system" fn acquired(
         let mut state = control.state();
         let site = state.thread(thread).attempt_site;
         state.conductor.acquired(thread, lock, site, is_shared != 0);
-        if agent.offsets.get_i32(site.0 as usize) & QUIET == 0 {
+        let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
+        if !is_quiet && !state.conductor.is_alone(thread) {
             story::acquired(agent, &mut state, thread, lock, site);
         }
     });
