@@ -340,9 +340,8 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
             _ => Atomic::No,
         };
         state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
-        // What a thread does alone interferes with nobody.
-        if !is_quiet && !is_alone {
-            story::acquired(agent, &mut state, thread, lock, site);
+        if !is_quiet {
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }
@@ -396,8 +395,9 @@ extern "system" fn acquired(
         let site = state.thread(thread).attempt_site;
         state.conductor.acquired(thread, lock, site, is_shared != 0);
         let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
-        if !is_quiet && !state.conductor.is_alone(thread) {
-            story::acquired(agent, &mut state, thread, lock, site);
+        if !is_quiet {
+            let is_alone = state.conductor.is_alone(thread);
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }

@@ -161,9 +161,18 @@ pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: Lo
     }
 }
 
-/// A thread that is not alone has acquired a lock.
-pub(crate) fn acquired(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    state.story.note_acquire(thread, lock, site);
+/// A thread has acquired a lock. What it does alone interferes with nobody, but those who have ended may have interfered with it.
+pub(crate) fn acquired(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    lock: LockId,
+    site: SiteId,
+    is_alone: bool,
+) {
+    if !is_alone {
+        state.story.note_acquire(thread, lock, site);
+    }
     while let Some(violation) = state.conductor.take_violation() {
         confirm(agent, state, &violation);
     }
