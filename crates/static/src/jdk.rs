@@ -197,7 +197,8 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         return KEEPS;
     }
     let Some((package, simple)) = class.rsplit_once('/') else { return world(Reason::OtherLibraries) };
-    if name == "setDefault" && package.starts_with("java/") {
+    // What everybody has.
+    if matches!(name, "getDefault" | "setDefault") && package.starts_with("java/") && simple != "Locale" {
         return SHARES;
     }
     // Whatever package they are of, they only hold what they are given.
@@ -230,6 +231,7 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         "java/security" if matches!(simple, "MessageDigest" | "SecureRandom") => KEEPS,
         "java/util/random" | "java/lang/management" => KEEPS,
         "java/time/zone" => SHARES,
+        "java/time/chrono" if simple == "Chronology" => SHARES,
         "java/util/zip"
         | "java/util/jar"
         | "java/nio"
@@ -252,11 +254,12 @@ fn lang(class: &str, name: &str) -> Effect {
         // What two collections hold is compared one by one.
         "Object" if matches!(name, "clone" | "equals") => KEEPS,
         "String" if name == "transform" => KEEPS,
+        "Package" | "Module" if name.contains("Annotation") => world(Reason::Reflection),
         "Object" | "String" | "StringBuilder" | "StringBuffer" | "Math" | "StrictMath" | "Integer"
         | "Long" | "Short" | "Byte" | "Character" | "Boolean" | "Float" | "Double" | "Number"
-        | "CharSequence" | "StackTraceElement" | "Package" | "Module" | "Void" | "Comparable" => PURE,
-        "Iterable" | "AutoCloseable" | "Runnable" | "Readable" | "Appendable" | "Cloneable" | "Record"
-        | "Throwable" => KEEPS,
+        | "StackTraceElement" | "Package" | "Module" | "Void" | "Comparable" => PURE,
+        "CharSequence" | "Iterable" | "AutoCloseable" | "Runnable" | "Readable" | "Appendable"
+        | "Cloneable" | "Record" | "Throwable" => KEEPS,
         "Enum" if name == "valueOf" => SHARES,
         "Enum" => PURE,
         _ if class.ends_with("Exception") || class.ends_with("Error") => KEEPS,
