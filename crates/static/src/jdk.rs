@@ -498,4 +498,42 @@ mod tests {
         check("java/util/stream/Gatherers", "mapConcurrent", "()V", SHARES);
         check("Unnamed", "x", "()V", world(Reason::OtherLibraries));
     }
+
+    #[test]
+    fn what_the_jdk_makes_by_itself_is_everybodys() {
+        let statics = Effect { opens: Opens::Statics, ..EXPOSES };
+        check("java/util/EnumSet", "allOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", SHARES);
+        check("java/util/EnumSet", "noneOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", KEEPS);
+        check("java/lang/String", "transform", "()V", KEEPS);
+        check("java/lang/System", "setProperty", "()V", Effect { opens: Opens::Properties, ..SHARES });
+        check("java/util/ServiceLoader", "load", "()V", loads(Opens::Services));
+        check("java/util/ResourceBundle", "getBundle", "()V", loads(Opens::Bundles));
+        check("java/lang/reflect/Field", "get", "()V", statics);
+        check("java/lang/reflect/Field", "setInt", "()V", statics);
+        check("java/lang/reflect/Field", "getType", "()V", world(Reason::Reflection));
+        check("java/lang/reflect/Method", "invoke", "()V", world(Reason::Reflection));
+        check("java/lang/reflect/Method", "getName", "()V", PURE);
+        check("java/lang/ref/WeakReference", "get", "()V", KEEPS);
+        check("java/lang/ref/Cleaner", "register", "()V", SHARES);
+        check("java/net/URLClassLoader", "loadClass", "()V", world(Reason::ClassLoading));
+        check("java/util/TimeZone", "getDefault", "()V", SHARES);
+    }
+
+    #[test]
+    fn what_leads_nowhere_may_have_the_program_behind_it() {
+        let check = |descriptor: &str, extended: &str, expected: bool| {
+            assert_eq!(is_inert(descriptor, |name| name == extended), expected, "{descriptor} {extended}");
+        };
+        let synchronizer = SYNCHRONIZERS[0];
+        check("Ljava/lang/String;", "", true);
+        check("Ljava/lang/CharSequence;", "", false);
+        check("Ljava/util/Random;", "", true);
+        check("Ljava/util/Random;", "java/util/Random", false);
+        check("Ljava/util/Random;", "java/util/random/RandomGenerator", false);
+        check("Ljava/util/concurrent/locks/Condition;", "", true);
+        check("Ljava/util/concurrent/locks/Condition;", synchronizer, false);
+        check("[Ljava/lang/String;", "", false);
+        assert!(is_throwable("Ljava/io/IOException;") && !is_throwable("Ljava/lang/Object;"));
+        assert!(loads_by_name("java/nio/file/spi/FileSystemProvider") && !loads_by_name("java/util/List"));
+    }
 }

@@ -18,6 +18,8 @@
 //!
 //! Pure: class files come through [`ClassSource`], and nothing here makes a thread or touches a file.
 
+#[cfg(test)]
+mod analysis_tests;
 mod bodies;
 mod graph;
 mod jdk;

@@ -31,6 +31,8 @@ pub(crate) enum Linked {
 struct Key {
     name: Rc<str>,
     descriptor: Rc<str>,
+    /// Whether classes of other packages cannot override what is named.
+    is_package_private: bool,
     targets: Vec<Target>,
 }
 
@@ -241,8 +243,10 @@ impl Reach {
         let target = dispatch(world, class, &name, &descriptor);
         self.aim(world, key, target);
         // A class of another package may declare the same method and not override it.
-        for hidden in world.package_private(class, &name, &descriptor) {
-            self.aim(world, key, Target::Method(hidden));
+        if self.keys[key].is_package_private {
+            for hidden in world.package_private(class, &name, &descriptor) {
+                self.aim(world, key, Target::Method(hidden));
+            }
         }
     }
 
@@ -472,7 +476,9 @@ impl Reach {
             return Some(known);
         }
         let number = self.keys.len();
-        self.keys.push(Key { name: names.1.clone(), descriptor: names.2.clone(), targets: Vec::new() });
+        let is_package_private = world.names_package_private(class, selector);
+        let (name, descriptor) = (names.1.clone(), names.2.clone());
+        self.keys.push(Key { name, descriptor, is_package_private, targets: Vec::new() });
         self.key_numbers.insert(names, number);
         self.keys_by_class.entry(class).or_default().push(number);
         for below in self.made_below.get(&class).cloned().unwrap_or_default() {
@@ -612,5 +618,25 @@ pub(crate) fn linked(world: &mut World<'_>, class: ClassId, flow: &FlowClass, nu
             Linked::Lambda(world.lambda(class, number, interfaces, lambda))
         }
         _ => Linked::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_strings_are_names_of_classes() {
+        for (text, expected) in [
+            ("a.b.C$D", Some("a/b/C$D")),
+            ("Main", Some("Main")),
+            ("", None),
+            ("a..b", None),
+            ("/etc/passwd", None),
+            ("two words", None),
+            ("[La.B;", None),
+        ] {
+            assert_eq!(class_name(text).as_deref(), expected, "{text}");
+        }
     }
 }

@@ -459,6 +459,20 @@ impl<'s> World<'s> {
         method.index.is_some_and(|index| access(index) & (PUBLIC_OR_PROTECTED | PRIVATE) == 0)
     }
 
+    /// Whether a reference in code means such a method, abstract ones included.
+    pub(crate) fn names_package_private(&self, class: ClassId, selector: Selector) -> bool {
+        let mut step = Some(class);
+        while let Some(id) = step {
+            let info = self.class(id);
+            if let Some(&index) = info.methods.get(&selector) {
+                let access = info.flow.methods[index as usize].access;
+                return info.kind == Kind::Application && access & (PUBLIC_OR_PROTECTED | PRIVATE) == 0;
+            }
+            step = info.parent;
+        }
+        false
+    }
+
     /// The methods of the program that a class inherits, or has instead of inheriting, and that only their own packages override.
     pub(crate) fn package_private(&mut self, class: ClassId, name: &str, descriptor: &str) -> Vec<MethodId> {
         let supertypes = self.supertypes(class);
