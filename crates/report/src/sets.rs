@@ -4,6 +4,9 @@ use fissure_model::finding::{Finding, SetAccess, Status};
 
 use crate::names;
 
+/// What ends the name of a field whose contents are meant.
+const CONTENTS: &str = "[contents]";
+
 /// What went wrong, in a sentence without a full stop; nothing if the finding does not name its accesses.
 pub(crate) fn sentence(finding: &Finding) -> Option<String> {
     let accesses = &finding.accesses;
@@ -46,7 +49,15 @@ pub(crate) fn access(finding: &Finding, place: usize) -> Option<String> {
 }
 
 fn short_field(access: &SetAccess) -> String {
-    access.field.rsplit('.').next().unwrap_or(&access.field).to_owned()
+    in_words(names::member(&access.field))
+}
+
+/// A field's name, or that its contents are meant.
+pub(crate) fn in_words(field: &str) -> String {
+    match field.strip_suffix(CONTENTS) {
+        Some(field) => format!("the contents of {field}"),
+        None => field.to_owned(),
+    }
 }
 
 /// A method with its class, without packages and outer classes; a constructor is called by its class.
@@ -118,6 +129,11 @@ mod tests {
             8,
             "move c, get c, get s, move s",
             "Account.get read c after and s before Account.move wrote them: it saw a state that should never be seen",
+        );
+        check(
+            8,
+            "add items[contents], get items[contents], get count, add count",
+            "Account.get read the contents of items after and count before Account.add wrote them: it saw a state that should never be seen",
         );
         check(
             9,

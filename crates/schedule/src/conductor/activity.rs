@@ -23,6 +23,16 @@ pub enum Activity {
 }
 
 impl Conductor {
+    /// Whether any thread runs without the token.
+    pub fn has_strays(&self) -> bool {
+        self.threads.iter().any(|thread| thread.state == State::Away)
+    }
+
+    /// Whether a thread is over.
+    pub fn has_ended(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread.0 as usize).is_some_and(|thread| thread.state == State::Ended)
+    }
+
     /// What a thread does now.
     pub fn activity(&self, number: ThreadId) -> Activity {
         let Some(thread) = self.threads.get(number.0 as usize) else { return Activity::Unknown };
