@@ -7,7 +7,6 @@
 //! subclasses and superclasses count, for the class of the object itself is not known.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
@@ -59,7 +58,7 @@ pub(crate) struct Sets {
     /// The object whose field each thread accessed last, by field.
     holders: FxHashMap<(ThreadId, u32), u32>,
     /// The objects and fields by which arrays and collections were read, the last one last.
-    held: FxHashMap<u32, SmallVec<[(u32, u32); 1]>>,
+    held: FxHashMap<u32, Vec<(u32, u32)>>,
     /// The sets that arrays in arrays belong to, with the field that holds the outer one.
     arrays: FxHashMap<u32, (SetId, u32)>,
     /// The elements that were accessed, by field and index.
