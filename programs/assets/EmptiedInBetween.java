@@ -1,5 +1,5 @@
-// Two threads each take from a queue if it is not empty. The one whose look is stale takes from an empty one, which throws: its call does not
-// come back, and still counts (pattern 1).
+// One thread takes from a queue if it is not empty, another one empties it. The one whose look is stale takes from an empty queue, which
+// throws: its call does not come back, and still counts (pattern 1).
 // fissure: config contents = true
 // fissure: must-be-bug 1 EmptiedInBetween$Pool
 import java.util.Deque;
@@ -16,6 +16,10 @@ public class EmptiedInBetween {
         String take() {
             return free.isEmpty() ? null : free.removeFirst();
         }
+
+        void close() {
+            free.clear();
+        }
     }
 
     // Something else to do, which nobody waits for.
@@ -30,24 +34,24 @@ public class EmptiedInBetween {
 
     public static void main(String[] arguments) throws InterruptedException {
         Pool pool = new Pool();
-        Thread one = new Thread("one") {
+        Thread taker = new Thread("taker") {
             @Override
             public void run() {
                 pool.take();
                 busy(8);
             }
         };
-        Thread another = new Thread("another") {
+        Thread closer = new Thread("closer") {
             @Override
             public void run() {
                 busy(8);
-                pool.take();
+                pool.close();
             }
         };
-        one.start();
-        another.start();
-        one.join();
-        another.join();
+        taker.start();
+        closer.start();
+        taker.join();
+        closer.join();
         System.out.println("done");
     }
 }

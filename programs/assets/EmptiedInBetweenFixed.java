@@ -1,4 +1,4 @@
-// The correct twin: nobody takes between the look and the taking.
+// The correct twin: nobody empties the queue between the look and the taking.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.Deque;
@@ -15,6 +15,10 @@ public class EmptiedInBetweenFixed {
         synchronized String take() {
             return free.isEmpty() ? null : free.removeFirst();
         }
+
+        synchronized void close() {
+            free.clear();
+        }
     }
 
     // Something else to do, which nobody waits for.
@@ -29,24 +33,24 @@ public class EmptiedInBetweenFixed {
 
     public static void main(String[] arguments) throws InterruptedException {
         Pool pool = new Pool();
-        Thread one = new Thread("one") {
+        Thread taker = new Thread("taker") {
             @Override
             public void run() {
                 pool.take();
                 busy(8);
             }
         };
-        Thread another = new Thread("another") {
+        Thread closer = new Thread("closer") {
             @Override
             public void run() {
                 busy(8);
-                pool.take();
+                pool.close();
             }
         };
-        one.start();
-        another.start();
-        one.join();
-        another.join();
+        taker.start();
+        closer.start();
+        taker.join();
+        closer.join();
         System.out.println("done");
     }
 }

@@ -143,6 +143,20 @@ impl Registry {
         Resolved::Unwatched
     }
 
+    /// The class in scope that declares a field, watched or not, as a class of `loader` sees it by this class.
+    pub(crate) fn declaring(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<usize> {
+        let key = (name.to_owned(), descriptor.to_owned());
+        let mut class = class;
+        for _ in 0..1000 {
+            let number = self.find(loader, class)?;
+            if self.classes[number].members.contains_key(&key) {
+                return Some(number);
+            }
+            class = self.classes[number].superclass.as_deref()?;
+        }
+        None
+    }
+
     /// Whether a class, as a class of `loader` sees it, is another one or inherits from it.
     pub(crate) fn inherits(&self, loader: i64, class: &str, from: &str) -> bool {
         let mut class = class;

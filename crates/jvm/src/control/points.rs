@@ -86,18 +86,13 @@ impl Points {
         let code = locked(&agent.code);
         let info = code.sites.get(site)?;
         let Target::Field { class, name, descriptor } = &info.target else { return None };
-        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
-        let field = match code.registry.resolve(info.loader, class, name, descriptor, in_scope) {
-            Resolved::Known(number, _) => {
-                let owner = code.registry.class(number);
-                let is_volatile = owner.has_volatile(name, descriptor);
-                let field =
-                    Field { class: owner.name.replace('/', "."), name: name.to_string(), is_volatile };
-                Some(self.number(owner.loader(), field))
-            }
-            Resolved::Unwatched => None,
-            Resolved::NotLoaded => return None,
-        };
+        let number = code.registry.declaring(info.loader, class, name, descriptor);
+        let field = number.map(|number| {
+            let owner = code.registry.class(number);
+            let is_volatile = owner.has_volatile(name, descriptor);
+            let field = Field { class: owner.name.replace('/', "."), name: name.to_string(), is_volatile };
+            self.number(owner.loader(), field)
+        });
         self.holding.insert(site, field);
         field
     }
@@ -114,12 +109,7 @@ impl Points {
             self.sources.insert(site, None);
             return None;
         };
-        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
-        let Resolved::Known(number, _) =
-            code.registry.resolve(info.loader, class, name, descriptor, in_scope)
-        else {
-            return None;
-        };
+        let number = code.registry.declaring(info.loader, class, name, descriptor)?;
         let owner = code.registry.class(number);
         let key = (owner.loader(), owner.name.replace('/', "."), name.to_string());
         let source = self.numbers.get(&key).copied();

@@ -1,29 +1,26 @@
-// The correct twin: whoever looks keeps the lock of the list until the name is there.
+// The correct twin: whoever looks keeps the lock of the list until the ticket is there.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-public class RegisteredTwiceFixed {
-    static final class Registry {
-        private List<String> names = Collections.synchronizedList(new ArrayList<>());
+public class SoldTwiceFixed {
+    static final class Office {
+        private List<String> sold = Collections.synchronizedList(new ArrayList<>());
 
-        void register(String name) {
-            synchronized (names) {
-                if (!names.contains(name)) {
-                    names.add(name);
-                }
+        void sell() {
+            synchronized (sold) {
+                String ticket = "ticket " + sold.size();
+                sold.add(ticket);
             }
         }
 
-        void registerNew(String name) {
-            List<String> known = names;
-            synchronized (known) {
-                boolean isKnown = known.contains(name);
-                if (!isKnown) {
-                    known.add(0, name);
-                }
+        void sellFirst() {
+            List<String> all = sold;
+            synchronized (all) {
+                int number = all.size();
+                all.add(0, "ticket " + number);
             }
         }
     }
@@ -39,11 +36,11 @@ public class RegisteredTwiceFixed {
     }
 
     public static void main(String[] arguments) throws InterruptedException {
-        Registry registry = new Registry();
+        Office office = new Office();
         Thread one = new Thread("one") {
             @Override
             public void run() {
-                registry.register("ada");
+                office.sell();
                 busy(8);
             }
         };
@@ -51,15 +48,15 @@ public class RegisteredTwiceFixed {
             @Override
             public void run() {
                 busy(8);
-                registry.registerNew("ada");
+                office.sellFirst();
             }
         };
         one.start();
         another.start();
         one.join();
         another.join();
-        if (registry.names.size() != 1) {
-            throw new IllegalStateException("registered " + registry.names.size() + " times");
+        if (office.sold.get(0).equals(office.sold.get(1))) {
+            throw new IllegalStateException(office.sold.get(0) + " was sold twice");
         }
         System.out.println("done");
     }
