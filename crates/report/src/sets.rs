@@ -1,11 +1,8 @@
 //! What the patterns of atomic-set violations mean, told with the fields and methods in question.
 
-use fissure_model::finding::{Finding, SetAccess, Status};
+use fissure_model::finding::{CONTENTS, Finding, SetAccess, Status};
 
 use crate::names;
-
-/// What ends the name of a field whose contents are meant.
-const CONTENTS: &str = "[contents]";
 
 /// What went wrong, in a sentence without a full stop; nothing if the finding does not name its accesses.
 pub(crate) fn sentence(finding: &Finding) -> Option<String> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
-    finding::{Finding, Kind, Status},
+    finding::{CONTENTS, Finding, Kind, Status},
     goal::{ExpectedAccess, Goal},
 };
 
@@ -138,9 +138,11 @@ fn theme_of_finding(finding: &Finding) -> Option<Theme> {
             let first = finding.accesses.first()?.unit.clone();
             // The second event of every pattern is the other unit's.
             let second = finding.accesses.get(1)?.unit.clone();
+            // Goals name the contents of a collection, but no index.
             let fields = finding.accesses.iter().map(|access| {
                 let field = &access.field;
-                field.split_once('[').map_or(field.as_str(), |(field, _)| field).to_owned()
+                let end = if field.ends_with(CONTENTS) { None } else { field.find('[') };
+                field[..end.unwrap_or(field.len())].to_owned()
             });
             Some((pattern, [first, second].into_iter().chain(fields).collect()))
         }

@@ -14,7 +14,7 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::{Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
+    finding::{CONTENTS, Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
     goal::{ExpectedAccess, Gate, Goal, RaceGoal, SetGoal},
     ids::{LocationId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
@@ -334,9 +334,9 @@ pub(super) fn field_of_place(state: &State, location: u32) -> String {
     }
 }
 
-/// The contents of a field that holds a collection. Names with blanks would not do for goals.
+/// The contents of the collection that a field holds.
 fn contents_name(state: &State, field: u32) -> String {
-    format!("{}[contents]", field_name(state, field))
+    field_name(state, field) + CONTENTS
 }
 
 /// A field by its class and name.
