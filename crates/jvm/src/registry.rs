@@ -231,6 +231,17 @@ mod tests {
     }
 
     #[test]
+    fn fields_that_are_not_watched_are_declared_all_the_same() {
+        let mut registry = Registry::default();
+        registry.add(1, "a/Sub", Some("a/Super"), members(&[]), FxHashSet::default());
+        let items = members(&[("items", Member::Unwatched)]);
+        registry.add(1, "a/Super", Some("java/lang/Object"), items, FxHashSet::default());
+        assert_eq!(registry.declaring(1, "a/Sub", "items", "I"), Some(1));
+        assert_eq!(registry.declaring(1, "a/Sub", "items", "J"), None);
+        assert_eq!(registry.declaring(1, "b/Elsewhere", "items", "I"), None);
+    }
+
+    #[test]
     fn each_loader_sees_its_own_class() {
         let mut registry = Registry::default();
         registry.add(1, "a/A", None, members(&[("x", Member::Cell(1))]), FxHashSet::default());

@@ -205,6 +205,21 @@ mod tests {
     }
 
     #[test]
+    fn findings_name_more_than_predictions_and_are_recognised() {
+        fn check(accessed: &str, expected: &str) {
+            let access = |unit: &str| SetAccess { field: accessed.to_owned(), unit: unit.to_owned() };
+            let finding = Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "A");
+            let accesses = vec![access("A.m"), access("A.n"), access("A.m")];
+            let goal = FIRST.replace("A.x", expected).parse().unwrap();
+            let found = theme_of_finding(&Finding { pattern: Some(1), accesses, ..finding });
+            assert_eq!(found, Some(theme(&goal)), "{accessed}");
+        }
+        check("A.x", "A.x");
+        check("A.x[3]", "A.x");
+        check("A.x[contents]", "A.x[contents]");
+    }
+
+    #[test]
     fn what_was_tried_in_vain_comes_last() {
         let mut runs = vec![run(&[SECOND, FIRST], None, false)];
         for _ in 0..PATIENCE {

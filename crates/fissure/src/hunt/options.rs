@@ -252,6 +252,9 @@ impl SteeringArguments {
                 "--strategy" if value == Steering::Random.name() && !is_random => {
                     merged.strategy = vec![StrategyName::Random];
                 }
+                "--monitor" if self.monitor.is_empty() => {
+                    merged.monitor.extend(MonitorName::from_str(value, false));
+                }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
                 "--points" if self.points == Points::Locks => {
                     merged.points = Points::from_str(value, false).unwrap_or(Points::Locks);
@@ -398,8 +401,9 @@ mod tests {
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
         let atomic = vec!["a.B.m".parse().unwrap()];
-        let chosen = SteeringArguments { atomic, is_static: true, ..chosen };
-        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
+        let monitor = vec![MonitorName::AtomicSets];
+        let chosen = SteeringArguments { atomic, monitor, is_static: true, ..chosen };
+        let text = "--strategy random --monitor atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
         let words = chosen.words(&[Steering::Random], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));

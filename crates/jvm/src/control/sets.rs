@@ -377,3 +377,34 @@ fn set_access(
 fn kind_of(is_write: bool) -> AccessKind {
     if is_write { AccessKind::Write } else { AccessKind::Read }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_belongs_to_the_field_that_it_was_last_read_by() {
+        let mut sets = Sets::default();
+        assert_eq!(sets.holder(9, None), None);
+        sets.holds(1, 5, 9);
+        sets.holds(2, 6, 9);
+        assert_eq!(sets.holder(9, None), Some((2, 6)));
+        assert_eq!(sets.holder(9, Some(5)), Some((1, 5)));
+        assert_eq!(sets.holder(9, Some(7)), Some((2, 6)));
+        sets.holds(1, 5, 9);
+        assert_eq!(sets.holder(9, None), Some((1, 5)));
+        (10..20).for_each(|holder| sets.holds(holder, 5, 9));
+        assert_eq!(sets.held[&9].len(), HOLDERS);
+        assert_eq!(sets.holder(9, Some(6)), Some((19, 5)));
+    }
+
+    #[test]
+    fn the_contents_of_a_collection_are_one_location_and_no_element() {
+        let mut sets = Sets::default();
+        let contents = sets.element_number(3, ALL);
+        assert_ne!(sets.element_number(3, 0), contents);
+        assert_eq!(sets.element_number(3, ALL), contents);
+        assert_eq!(sets.element(contents), Some((3, ALL)));
+        assert_eq!(contents_of(7).0 as u32 & ELEMENT, 0);
+    }
+}
