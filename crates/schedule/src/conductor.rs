@@ -241,8 +241,8 @@ impl Conductor {
         self.running = None;
         // Whoever spins waits for somebody else, wherever it is.
         let stays = arrival.calm || arrival.stays && !spins;
-        let is_chosen = stays || self.executed < self.limits.steps && self.is_alone(thread);
-        if is_chosen && self.may_run(thread) {
+        let is_within = self.executed < self.limits.steps;
+        if self.may_run(thread) && (stays || is_within && self.has_no_rival(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -454,13 +454,6 @@ impl Conductor {
 
     fn holds_another(&self, thread: ThreadId, lock: LockId) -> bool {
         self.held(thread).any(|held| held != lock)
-    }
-
-    /// Whether a thread is the only one that has been started and is not over.
-    pub fn is_alone(&self, thread: ThreadId) -> bool {
-        let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
-        let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
-        !others.any(|(_, other)| lives(other))
     }
 
     /// Who has the token.

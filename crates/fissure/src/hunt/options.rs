@@ -40,9 +40,13 @@ pub(crate) struct HuntArguments {
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
 
-    /// How often the program is run, apart from ten control runs without interference.
+    /// How often the program is run, apart from control runs without interference.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: u64,
+
+    /// How many runs without interference come first: what goes wrong in them does so anyway, and is no bug of the schedule.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) control_runs: u64,
 
     /// The first run's seed; each further run has the next one.
     #[arg(long, value_name = "S", default_value_t = 1)]

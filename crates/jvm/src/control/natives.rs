@@ -349,9 +349,8 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
             _ => Atomic::No,
         };
         state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
-        // What a thread does alone interferes with nobody.
-        if !is_quiet && !is_alone {
-            story::acquired(agent, &mut state, thread, lock, site);
+        if !is_quiet {
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }
@@ -379,7 +378,9 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
             Ok(lock) => {
                 if !is_quiet {
                     state.name_lock(lock);
-                    story::consider(agent, &mut state, thread, lock, site);
+                    if !state.conductor.is_alone(thread) {
+                        story::consider(agent, &mut state, thread, lock, site);
+                    }
                 }
                 state.thread(thread).attempt_site = site;
                 Operation::Attempt { lock, site }
@@ -402,8 +403,10 @@ extern "system" fn acquired(
         let mut state = control.state();
         let site = state.thread(thread).attempt_site;
         state.conductor.acquired(thread, lock, site, is_shared != 0);
-        if agent.offsets.get_i32(site.0 as usize) & QUIET == 0 {
-            story::acquired(agent, &mut state, thread, lock, site);
+        let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
+        if !is_quiet {
+            let is_alone = state.conductor.is_alone(thread);
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }

@@ -38,6 +38,8 @@ public final class FissureControl {
     /** Apart, for this class is used before others can be. */
     private static final class Locks {
         static final FissureTable TABLE = new FissureTable();
+        static Numbered last;
+        static Numbered other;
 
         private Locks() {}
     }
@@ -177,9 +179,23 @@ public final class FissureControl {
         return thread.fissureControl;
     }
 
+    /** The identity of an object whose monitor was used is slow to ask for, and what was used last is mostly used next. */
     private static int number(Object lock) {
+        Numbered last = Locks.last;
+        if (last != null && last.get() == lock) {
+            return last.number;
+        }
+        Numbered other = Locks.other;
+        if (other != null && other.get() == lock) {
+            return other.number;
+        }
         FissureTable.Entry entry = Locks.TABLE.find(lock);
-        return entry != null ? ((Numbered) entry).number : add(lock);
+        if (entry == null) {
+            return add(lock);
+        }
+        Locks.other = last;
+        Locks.last = (Numbered) entry;
+        return ((Numbered) entry).number;
     }
 
     private static int add(Object lock) {
