@@ -30,7 +30,7 @@ use fissure_model::{
 use fissure_report::{Campaign, Report, SeedRange};
 
 pub(crate) use chronicle::count;
-pub(crate) use options::{HuntArguments, SteeringArguments};
+pub(crate) use options::{HuntArguments, SteeringArguments, config_of};
 pub(crate) use run::{Ending, Outcome, Print, Program};
 
 use crate::{
@@ -425,7 +425,7 @@ impl Hunt<'_> {
         };
         Report {
             command: words(&self.options.command),
-            options: self.options.steering.words(&self.strategies),
+            options: self.options.steering.words(&self.strategies, self.options.reporting.config.as_deref()),
             runs,
             seeds,
             exits: chronicle.exits,

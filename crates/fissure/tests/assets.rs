@@ -162,23 +162,31 @@ fn every_broken_program_has_a_correct_twin_and_every_pattern_a_program() {
 /// The same seed, target and options make the same happen, by the same steps.
 #[test]
 fn what_was_confirmed_can_be_replayed() {
-    let options = ["--strategy", "assetfuzzer", "--profile", "2", "--runs", "2"];
-    let (report, _) = fissure("hunt", &options, "HalfOldPair");
+    check_replay("HalfOldPair", &[]);
+    let config = tempfile::NamedTempFile::new().unwrap();
+    fs::write(config.path(), "[atomic-sets]\ncontents = true\n").unwrap();
+    check_replay("SoldTwice", &["--config", &config.path().to_string_lossy()]);
+}
+
+fn check_replay(class: &str, extra: &[&str]) {
+    let options = [&["--strategy", "assetfuzzer", "--profile", "2", "--runs", "2"], extra].concat();
+    let (report, _) = fissure("hunt", &options, class);
     let finding = &findings(&report)[0];
     let target = finding["targets"][0].clone();
     let seed = finding["seeds"][0].to_string();
     let text = target_text(&target);
-    let by_seed = ["--strategy", "assetfuzzer", "--seed", &seed, "--target", &text];
+    let by_seed = [&["--strategy", "assetfuzzer", "--seed", &seed, "--target", &text], extra].concat();
     for _ in 0..2 {
-        let (again, output) = fissure("replay", &by_seed, "HalfOldPair");
+        let (again, output) = fissure("replay", &by_seed, class);
         assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(findings(&again)[0]["id"], finding["id"]);
         assert_eq!(findings(&again)[0]["interleaving"], finding["interleaving"]);
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), report.to_string()).unwrap();
+    // The report knows the options, the configuration's file among them.
     let named = format!("{}#{}", file.path().display(), finding["id"].as_str().unwrap());
-    let (again, output) = fissure("replay", &[&named], "HalfOldPair");
+    let (again, output) = fissure("replay", &[&named], class);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(findings(&again)[0]["status"], "bug");
 }

@@ -19,7 +19,7 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, gate,
+    Control, LockName, State, contents, gate,
     places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
@@ -65,6 +65,9 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"exitBlock", c"(J)V", exit_block as *mut c_void),
             (c"region", c"(JI)V", region as *mut c_void),
             (c"access", c"(JIII)V", points::access as *mut c_void),
+            (c"holdsIn", c"(JIII)V", contents::holds as *mut c_void),
+            (c"beginsCall", c"(JIZI)V", contents::begin as *mut c_void),
+            (c"endsCall", c"(JI)V", contents::end as *mut c_void),
             (c"enterUnit", c"(JI)V", points::enter_unit as *mut c_void),
             (c"exitUnit", c"(JI)V", points::exit_unit as *mut c_void),
             (c"joins", c"(JJ)V", joins as *mut c_void),
@@ -189,10 +192,12 @@ pub(super) fn stop_aiming<'a>(
         is_later: flags & LATER != 0,
         is_earlier: flags & EARLIER != 0,
     };
-    let decision = state.conductor.arrive(thread, Arrival { operation, calm, target, aim });
+    let stays = contents::is_inside(&mut state, thread);
+    let decision = state.conductor.arrive(thread, Arrival { operation, calm, stays, target, aim });
     if decision == Decision::Run(thread) {
         return state;
     }
+    contents::was_interrupted(&mut state, thread);
     let state = control.follow(state, Some(thread), decision);
     bury(agent, control, state)
 }
@@ -322,6 +327,10 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         let mut is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
         if !is_quiet && flags & LIBRARY != 0 {
             is_quiet = story::serves_the_jdk(agent, &mut state);
+        }
+        // No other code of the program could be here without having begun a method.
+        if flags & BLOCK != 0 {
+            contents::settle(agent, &mut state, thread);
         }
         let is_alone = state.conductor.is_alone(thread);
         if !is_quiet {

@@ -272,7 +272,7 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
         let object = match step.action {
             Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
             Action::Read | Action::Write => {
-                step.location.map(|location| location_name(state, location)).unwrap_or_default()
+                step.location.map(|location| set_story::location_name(state, location)).unwrap_or_default()
             }
             _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
         };
