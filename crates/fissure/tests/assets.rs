@@ -38,6 +38,8 @@ const WORKERS: usize = 2;
 const RUNS: &str = "6";
 /// Enough for the programs to do all that they do.
 const PROFILING_RUNS: &str = "3";
+/// What goes wrong by itself in these programs does so in every run.
+const CONTROL_RUNS: &str = "3";
 /// JVMs start faster with these, and what is found does not depend on them.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
@@ -269,6 +271,8 @@ fn check(program: &Program) -> Option<String> {
         strategy,
         "--profile",
         PROFILING_RUNS,
+        "--control-runs",
+        CONTROL_RUNS,
         "--runs",
         RUNS,
         "--jobs",
