@@ -30,9 +30,11 @@ pub(crate) struct ConstantPool<'a> {
 pub(crate) enum Constant {
     /// No reference.
     Number,
-    /// A reference that leads to nothing of the program: a string, a class, a method type.
-    Inert,
-    /// A method handle, or what is computed at run time.
+    /// A string.
+    Text,
+    /// A class.
+    Class,
+    /// A method handle or type, or what is computed at run time.
     Unknown,
 }
 
@@ -100,6 +102,11 @@ impl<'a> ConstantPool<'a> {
         self.utf8(u16_at(self.bytes, at))
     }
 
+    pub(crate) fn string(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let at = self.expect(index, &[STRING])?;
+        self.utf8(u16_at(self.bytes, at))
+    }
+
     pub(crate) fn field(&self, index: u16) -> Result<Reference<'a>, ClassError> {
         let at = self.expect(index, &[FIELD])?;
         self.reference(at)
@@ -128,7 +135,8 @@ impl<'a> ConstantPool<'a> {
     pub(crate) fn constant(&self, index: u16) -> Constant {
         match self.offsets.get(usize::from(index)).map(|&offset| u8_at(self.bytes, offset as usize)) {
             Some(3..=6) => Constant::Number,
-            Some(CLASS | STRING | METHOD_TYPE) => Constant::Inert,
+            Some(STRING) => Constant::Text,
+            Some(CLASS) => Constant::Class,
             _ => Constant::Unknown,
         }
     }

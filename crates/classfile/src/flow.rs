@@ -43,6 +43,8 @@ pub struct FlowClass {
     pub method_references: Vec<MemberReference>,
     /// What the code links at run time.
     pub dynamics: Vec<Dynamic>,
+    /// Strings that the code names.
+    pub texts: Vec<String>,
 }
 
 /// A method and, if it was asked for and there is one, its body.
@@ -144,8 +146,12 @@ pub enum Operation {
         /// How many slots it takes.
         slots: u8,
     },
-    /// Pushes null, or a constant that leads nowhere: a string, a class, a method type.
-    Constant,
+    /// Pushes null.
+    Null,
+    /// Pushes a string.
+    Text(u16),
+    /// Pushes a class.
+    ClassConstant(u16),
     /// Pushes a constant that is computed or leads to code, of so many slots.
     UnknownConstant(u8),
     /// Makes an object of a class.
@@ -334,13 +340,13 @@ impl BodyReader<'_, '_> {
         let index = || u16_at(code, pc + 1);
         Ok(match opcode {
             0 => plain(0, 0),
-            ACONST_NULL => Operation::Constant,
+            ACONST_NULL => Operation::Null,
             // Of numbers, longs and doubles take two slots.
             2..=8 | 11..=13 | BIPUSH | SIPUSH => plain(0, 1),
             9 | 10 | 14 | 15 => plain(0, 2),
-            LDC => self.constant(u16::from(u8_at(code, pc + 1)), 1),
-            LDC_W => self.constant(index(), 1),
-            20 => self.constant(index(), 2),
+            LDC => self.constant(u16::from(u8_at(code, pc + 1)), 1)?,
+            LDC_W => self.constant(index(), 1)?,
+            20 => self.constant(index(), 2)?,
             ALOAD => Operation::Load(u16::from(u8_at(code, pc + 1))),
             ALOAD_0..=ALOAD_3 => Operation::Load(u16::from(opcode - ALOAD_0)),
             22 | 24 | 30..=33 | 38..=41 => plain(0, 2),
@@ -420,12 +426,16 @@ impl BodyReader<'_, '_> {
         })
     }
 
-    fn constant(&self, index: u16, slots: u8) -> Operation {
-        match self.pool.constant(index) {
+    fn constant(&mut self, index: u16, slots: u8) -> Result<Operation, ClassError> {
+        Ok(match self.pool.constant(index) {
             Constant::Number => Operation::Plain { pops: 0, pushes: slots },
-            Constant::Inert => Operation::Constant,
+            Constant::Text => {
+                let value = text(self.pool.string(index)?).into_owned();
+                Operation::Text(number(&mut self.numbers, index, &mut self.flow.texts, || value))
+            }
+            Constant::Class => Operation::ClassConstant(self.class(index)?),
             Constant::Unknown => Operation::UnknownConstant(slots),
-        }
+        })
     }
 
     fn class(&mut self, index: u16) -> Result<u16, ClassError> {

@@ -36,6 +36,7 @@ mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod method;
+pub mod module;
 mod opcodes;
 mod plan;
 mod points;

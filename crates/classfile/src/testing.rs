@@ -16,6 +16,8 @@ pub(crate) struct ClassBuilder {
     parent: u16,
     fields: Vec<Vec<u8>>,
     methods: Vec<Vec<u8>>,
+    /// Those of the class itself.
+    attributes: Vec<Vec<u8>>,
 }
 
 /// The code of a method.
@@ -45,6 +47,7 @@ impl ClassBuilder {
             parent: 0,
             fields: Vec::new(),
             methods: Vec::new(),
+            attributes: Vec::new(),
         };
         builder.this = builder.class(name);
         builder.parent = builder.class("java/lang/Object");
@@ -110,6 +113,13 @@ impl ClassBuilder {
         self.methods.push(bytes);
     }
 
+    /// An attribute of the class itself.
+    pub(crate) fn class_attribute(&mut self, name: &str, content: &[u8]) {
+        let mut bytes = Vec::new();
+        self.attribute(&mut bytes, name, content);
+        self.attributes.push(bytes);
+    }
+
     pub(crate) fn build(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_u32(&mut out, 0xCAFE_BABE);
@@ -120,7 +130,8 @@ impl ClassBuilder {
             put_u16(&mut out, members.len() as u16);
             members.iter().for_each(|member| out.extend_from_slice(member));
         }
-        put_u16(&mut out, 0);
+        put_u16(&mut out, self.attributes.len() as u16);
+        self.attributes.iter().for_each(|attribute| out.extend_from_slice(attribute));
         out
     }
 

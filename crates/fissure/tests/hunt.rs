@@ -46,6 +46,37 @@ fn a_violation_is_made_to_happen_and_its_twin_is_clean() {
     assert_eq!((code, report["findings"].as_array().unwrap().len()), (Some(0), 0), "{text}");
 }
 
+/// With a scheduling point at every access to a field, those that only one thread can make are none.
+#[test]
+fn field_points_find_the_same_with_the_static_analysis() {
+    let place = Place::new();
+    for (options, class, is_broken) in [
+        (&[][..], "AccountTransfer", true),
+        (&[], "AccountTransferFixed", false),
+        (&["--atomic", "TicketCounter.sell"], "TicketCounter", true),
+    ] {
+        let hunt = |more: &[&str]| {
+            let (code, text) =
+                place.hunt(&[&["--points", "fields", "--runs", "6"], options, more].concat(), class);
+            let report: Value = serde_json::from_str(&text).unwrap();
+            let findings = report["findings"].as_array().unwrap().iter();
+            let found: Vec<[Value; 3]> = findings
+                .map(|finding| ["kind", "subject", "status"].map(|name| finding[name].clone()))
+                .collect();
+            (code, found, report)
+        };
+        let (code, plain, _) = hunt(&[]);
+        let (static_code, analysed, report) = hunt(&["--static"]);
+        assert_eq!((code, &plain), (static_code, &analysed), "{class}");
+        assert_eq!(code, Some(i32::from(is_broken)), "{class}: {plain:?}");
+        assert!(report["coverage"]["static"]["sites"].as_u64() > Some(0), "{class}: {report}");
+        if is_broken {
+            let output = place.replay(&["report.json"], class);
+            assert_eq!(output.status.code(), Some(1), "{class}: {}", told(&output));
+        }
+    }
+}
+
 #[test]
 fn the_report_does_not_depend_on_how_many_run_at_a_time() {
     let place = Place::new();

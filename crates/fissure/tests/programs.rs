@@ -10,6 +10,8 @@
 //! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
 //! - `static-fields NUMBER`: so many plain fields are left to watch with `--static`.
 //! - `detect OPTION…`: what Fissure is told beside the analysis.
+//! - `release NUMBER`: it is compiled for this release, and older JVMs do not run it.
+//! - `service NAME CLASS`: the class is registered as a provider of the service.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
 //!
 //! Whatever else is found without being ordered is a false alarm. Programs in `race` and `atomicity` print `done`; those in
@@ -26,6 +28,7 @@
 mod common;
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::OsString,
     fs,
@@ -82,7 +85,14 @@ struct Expectations {
     java_options: Vec<String>,
     arguments: Vec<String>,
     stdin: String,
+    /// The release to compile for, if not the oldest.
+    release: Option<u32>,
+    /// Services, and the classes that provide them.
+    services: Vec<(String, String)>,
 }
+
+/// The release that programs are compiled for.
+const OLDEST: u32 = 11;
 
 /// One finding that a header speaks of.
 #[derive(Debug, PartialEq, Eq)]
@@ -199,7 +209,11 @@ fn check_folder(name: &str, compared: bool, runs: [&'static str; 2]) {
     let jobs: Vec<(&Program, &Path)> = folder
         .javas
         .iter()
-        .flat_map(|java| folder.programs.iter().map(move |program| (program, java.as_path())))
+        .flat_map(|java| {
+            let version = common::java_version(java);
+            let runs = move |program: &&Program| program.expectations.release.unwrap_or(OLDEST) <= version;
+            folder.programs.iter().filter(runs).map(move |program| (program, java.as_path()))
+        })
         .collect();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
@@ -629,6 +643,13 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
                 expectations.program_exit =
                     code.parse().map_err(|_| format!("'{code}' is no exit code: {line}"))?;
             }
+            ["release", number] => {
+                let number = number.parse().map_err(|_| format!("'{number}' is no release: {line}"))?;
+                expectations.release = Some(number);
+            }
+            ["service", service, class] => {
+                expectations.services.push(((*service).to_owned(), (*class).to_owned()));
+            }
             ["detect", options @ ..] => expectations.detect_options = owned(options),
             ["java", options @ ..] => expectations.java_options = owned(options),
             ["args", arguments @ ..] => expectations.arguments = owned(arguments),
@@ -643,12 +664,23 @@ fn compile(programs: &[Program], classes: &Path) {
     if classes.exists() {
         fs::remove_dir_all(classes).expect("old classes can be removed");
     }
-    fs::create_dir_all(classes).expect("a folder for the classes can be made");
-    let output = Command::new(jdk_tool("javac"))
-        .args(["--release", "11", "-g", "-nowarn", "-d"])
-        .arg(classes)
-        .args(programs.iter().map(|program| &program.path))
-        .output()
-        .expect("javac can be started");
-    assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
+    let services = classes.join("META-INF/services");
+    fs::create_dir_all(&services).expect("a folder for the classes can be made");
+    let mut releases: BTreeMap<u32, Vec<&Path>> = BTreeMap::new();
+    for program in programs {
+        let expectations = &program.expectations;
+        releases.entry(expectations.release.unwrap_or(OLDEST)).or_default().push(&program.path);
+        for (service, class) in &expectations.services {
+            fs::write(services.join(service), class).expect("a service can be registered");
+        }
+    }
+    for (release, sources) in releases {
+        let output = Command::new(jdk_tool("javac"))
+            .args(["--release", &release.to_string(), "-g", "-nowarn", "-d"])
+            .arg(classes)
+            .args(sources)
+            .output()
+            .expect("javac can be started");
+        assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -241,8 +241,7 @@ fn register(
 fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
     let members = summary.fields.iter().map(|field| {
         let is_plain = field.access & (FINAL | VOLATILE) == 0;
-        let is_static = field.access & STATIC != 0;
-        let member = if is_plain { Member::Observed { is_static } } else { Member::Unwatched };
+        let member = if is_plain { Member::Observed } else { Member::Unwatched };
         ((field.name.clone(), field.descriptor.clone()), member)
     });
     let members = members.collect();

@@ -50,7 +50,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
         let loader = if loader.is_null() { 0 } else { agent.object_number(loader) };
         let fields = agent.tool.fields(class);
         for (field, member) in watched(agent, loader, &name, &fields, wanted) {
-            if offset(agent, jni, class, field, wanted.is_static) != Some(wanted.offset) {
+            if offset(agent, jni, class, field) != Some(wanted.offset) {
                 continue;
             }
             let place = match member {
@@ -59,9 +59,9 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                     let is_shadow =
                         |other: &&DeclaredField| other.name == field.name && other.descriptor == descriptor;
                     let shadow = fields.iter().find(is_shadow)?;
-                    i32::try_from(offset(agent, jni, class, shadow, false)?).ok()?
+                    i32::try_from(offset(agent, jni, class, shadow)?).ok()?
                 }
-                Member::Observed { .. } => 0,
+                Member::Observed => 0,
                 Member::Volatile | Member::Point | Member::Unwatched => return None,
             };
             let target = Target::Field {
@@ -98,14 +98,13 @@ fn watched<'f>(
 ) -> Vec<(&'f DeclaredField, Member)> {
     let code = locked(&agent.code);
     let followed = |field: &'f DeclaredField| {
-        if wanted.descriptor.as_ref().is_some_and(|descriptor| *descriptor != field.descriptor) {
+        let is_other = wanted.descriptor.as_ref().is_some_and(|descriptor| *descriptor != field.descriptor);
+        if is_other || field.is_static != wanted.is_static {
             return None;
         }
         let member = code.registry.declared(loader, class, &field.name, &field.descriptor)?;
         let fits = match member {
-            Member::Cell(_) => wanted.is_static,
-            Member::Shadowed { .. } => !wanted.is_static,
-            Member::Observed { is_static } => *is_static == wanted.is_static,
+            Member::Cell(_) | Member::Shadowed { .. } | Member::Observed => true,
             Member::Volatile | Member::Point | Member::Unwatched => false,
         };
         fits.then(|| (field, member.clone()))
@@ -113,8 +112,8 @@ fn watched<'f>(
     fields.iter().filter_map(followed).collect()
 }
 
-fn offset(agent: &Agent, jni: Jni, class: jclass, field: &DeclaredField, is_static: bool) -> Option<i64> {
-    let reflected = jni.reflect(class, field.id, is_static)?;
+fn offset(agent: &Agent, jni: Jni, class: jclass, field: &DeclaredField) -> Option<i64> {
+    let reflected = jni.reflect(class, field)?;
     let engine = agent.engine.load(Ordering::Acquire) as jclass;
     let offset = jni.long_from(engine, c"offset", c"(Ljava/lang/reflect/Field;)J", reflected);
     jni.forget(reflected);

@@ -10,7 +10,7 @@ pub(crate) enum Member {
     /// A static field whose state is in this cell.
     Cell(u32),
     /// A field that a monitor may ask about.
-    Observed { is_static: bool },
+    Observed,
     /// Volatile.
     Volatile,
     /// Nothing is kept for it: every access is told.

@@ -41,12 +41,16 @@ pub(crate) struct RawFrame {
     pub(crate) location: i64,
 }
 
+/// The modifier of what belongs to a class and not to its objects.
+const STATIC: jint = 0x0008;
+
 /// A field as a class declares it.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredField {
-    pub(crate) id: jfieldID,
+    id: jfieldID,
     pub(crate) name: String,
     pub(crate) descriptor: String,
+    pub(crate) is_static: bool,
 }
 
 /// Calls a JVMTI function if the JVM has it, and gives back whether it succeeded.
@@ -194,7 +198,12 @@ impl Tool {
             return None;
         }
         let (name, descriptor) = (self.take_text(name), self.take_text(descriptor));
-        Some(DeclaredField { id, name: name?, descriptor: descriptor? })
+        let mut modifiers = 0;
+        if !tool!(self, GetFieldModifiers, class, id, &mut modifiers) {
+            return None;
+        }
+        let is_static = modifiers & STATIC != 0;
+        Some(DeclaredField { id, name: name?, descriptor: descriptor?, is_static })
     }
 
     /// The source file's name of a class.
@@ -495,11 +504,16 @@ impl Jni {
         if !self.succeeded() || field.is_null() {
             return None;
         }
-        self.reflect(class, field, false)
+        self.to_reflected(class, field, false)
     }
 
-    /// A field as a `java.lang.reflect.Field`.
-    pub(crate) fn reflect(self, class: jclass, field: jfieldID, is_static: bool) -> Option<jobject> {
+    /// A field of a class as a `java.lang.reflect.Field`.
+    pub(crate) fn reflect(self, class: jclass, field: &DeclaredField) -> Option<jobject> {
+        self.to_reflected(class, field.id, field.is_static)
+    }
+
+    /// What a field's number stands for depends on whether it is static, and the JVM does not check it.
+    fn to_reflected(self, class: jclass, field: jfieldID, is_static: bool) -> Option<jobject> {
         let reflected = jni!(self, ToReflectedField, class, field, jboolean::from(is_static));
         (self.succeeded() && !reflected.is_null()).then_some(reflected)
     }

@@ -93,7 +93,8 @@ impl<'w, 's> Bodies<'w, 's> {
                 Some(index) => {
                     let flow = self.world.class(info.class).flow.clone();
                     if let Some(body) = &flow.methods[index as usize].body {
-                        Walk { bodies: self, method, class: info.class, flow: &flow, body }.run();
+                        let class = info.class;
+                        Walk { bodies: self, method, class, flow: &flow, body, is_flat: false }.run();
                     }
                 }
                 None => self.lambda_body(method, info.class),
@@ -167,6 +168,11 @@ impl<'w, 's> Bodies<'w, 's> {
             self.graph.raise(object, Level::Exposed);
         }
         self.made.push((class, object));
+        // The JDK throws what it is given or what it calls makes, and hands out what it has caught.
+        if self.world.is_throwable(class) {
+            let thrown = self.thrown;
+            self.graph.unify(object, thrown);
+        }
         let callbacks = self.reach.callbacks(self.world, class);
         for &method in callbacks.iter() {
             let info = self.world.method(method).clone();
@@ -268,25 +274,38 @@ impl<'w, 's> Bodies<'w, 's> {
             return;
         }
         let effect = jdk::effect(class, &reference.name, &reference.descriptor);
-        // What prints may be the program's own, and gives itself back.
-        let is_own = class.starts_with("java/io/Print") && self.world.extended.contains(class);
-        if !effect.links && effect.level == Level::Local && !is_own {
-            return;
-        }
         let (parameters, result) = types(&reference.descriptor);
         let receiver = format!("L{class};");
         let mut declared: Vec<&str> = if has_receiver { vec![receiver.as_str()] } else { Vec::new() };
         declared.extend(parameters.into_iter().chain([result]).filter(|text| text.starts_with(['L', '['])));
+        if !effect.links && effect.level == Level::Local && !self.is_own(class, &reference.name) {
+            // To print an array's elements or to hash them is to read them.
+            for (&node, descriptor) in actuals.iter().zip(&declared) {
+                if descriptor.starts_with("[L") || descriptor.starts_with("[[") {
+                    self.loads.push((node, ELEMENT));
+                }
+            }
+            // What prints gives itself back.
+            if let (true, [receiver, .., result]) = (result.starts_with("Ljava/io/Print"), actuals) {
+                self.graph.unify(*receiver, *result);
+            }
+            return;
+        }
+        let takes_arrays = jdk::may_take_arrays(class, &reference.name);
         let mut first = None;
         for (&node, descriptor) in actuals.iter().zip(declared) {
-            // Objects of the program that are of a type like `CharSequence` count.
+            // Objects of the program that are of a type like `Lock` count.
             if self.is_inert(descriptor) {
                 continue;
             }
-            if descriptor.starts_with('[') {
+            if descriptor.starts_with('[') || takes_arrays && descriptor == "Ljava/lang/Object;" {
                 self.loads.push((node, ELEMENT));
                 let element = self.graph.field(node, ELEMENT);
                 self.graph.unify(node, element);
+            }
+            if jdk::is_throwable(descriptor) {
+                let thrown = self.thrown;
+                self.graph.unify(node, thrown);
             }
             match first {
                 Some(first) => self.graph.unify(first, node),
@@ -298,10 +317,19 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
+    /// Whether a method of the JDK that keeps nothing may all the same, because the program's own classes stand behind it:
+    /// streams of an own source of random numbers ask that source.
+    fn is_own(&self, class: &str, method: &str) -> bool {
+        let extended = &self.world.extended;
+        let formats = class.starts_with("java/io/Print") && matches!(method, "printf" | "format");
+        extended.contains(class) && !jdk::is_final_say(class)
+            || formats && extended.contains("java/util/Formattable")
+    }
+
     /// Whether what has this type leads to nothing of the program.
     pub(crate) fn is_inert(&self, descriptor: &str) -> bool {
         !descriptor.starts_with(['L', '['])
-            || jdk::is_inert(descriptor).is_some_and(|name| !self.world.extended.contains(name))
+            || jdk::is_inert(descriptor, |name| self.world.extended.contains(name))
     }
 
     /// What a static field leads to.

@@ -21,8 +21,14 @@ pub(crate) struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Opens {
     Nothing,
-    /// Static fields may be accessed.
+    /// Classes that system properties name may be loaded.
+    Properties,
+    /// Static fields may be accessed, of any class that the program names.
     Statics,
+    /// Objects may be made of classes that are registered as services.
+    Services,
+    /// Objects may be made of classes that are resource bundles.
+    Bundles,
     /// Classes may be loaded, objects made and methods called by name.
     World(Reason),
 }
@@ -33,7 +39,7 @@ pub(crate) enum Reason {
     Reflection,
     MethodHandles,
     ClassLoading,
-    Services,
+    Providers,
     Serialization,
     NativeCode,
     DynamicCalls,
@@ -49,7 +55,7 @@ impl Reason {
             Reason::Reflection => "reflection",
             Reason::MethodHandles => "method handles",
             Reason::ClassLoading => "class loading by name",
-            Reason::Services => "services and bundles",
+            Reason::Providers => "providers of services that load classes by name",
             Reason::Serialization => "serialization",
             Reason::NativeCode => "native code",
             Reason::DynamicCalls => "dynamic calls of unknown kinds",
@@ -69,6 +75,11 @@ const SHARES: Effect = Effect { links: true, level: Level::Shared, opens: Opens:
 /// Fields may be accessed by unknown code.
 const EXPOSES: Effect = Effect { links: true, level: Level::Exposed, opens: Opens::Nothing };
 
+/// Classes of one kind may be loaded, and nobody knows what they do with what they are given.
+const fn loads(opens: Opens) -> Effect {
+    Effect { links: true, level: Level::Exposed, opens }
+}
+
 const fn world(reason: Reason) -> Effect {
     Effect { links: true, level: Level::Exposed, opens: Opens::World(reason) }
 }
@@ -87,8 +98,6 @@ const INERT: &[&str] = &[
     "java/lang/Boolean",
     "java/lang/Float",
     "java/lang/Double",
-    "java/lang/Number",
-    "java/lang/CharSequence",
     "java/lang/Package",
     "java/lang/Module",
     "java/lang/StackTraceElement",
@@ -135,12 +144,51 @@ const INERT: &[&str] = &[
     "java/time/ZoneId",
 ];
 
-/// Whether objects of this type, by its descriptor, lead to none of the program, provided that none of the program's classes is
-/// such a type.
-pub(crate) fn is_inert(descriptor: &str) -> Option<&str> {
-    let name = descriptor.strip_prefix('L')?.strip_suffix(';')?;
-    INERT.contains(&name).then_some(name)
+/// Whether objects of this type, by its descriptor, lead to none of the program. `is_extended` tells whether classes of the
+/// program inherit from a type.
+pub(crate) fn is_inert(descriptor: &str, is_extended: impl Fn(&str) -> bool) -> bool {
+    let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
+        return false;
+    };
+    // What the JDK makes of the program's own objects.
+    let wrapped: &[&str] = match name {
+        "java/util/concurrent/locks/Condition" => &SYNCHRONIZERS,
+        "java/util/Random" => &["java/util/random/RandomGenerator"],
+        _ => &[],
+    };
+    INERT.contains(&name) && !is_extended(name) && !wrapped.iter().any(|name| is_extended(name))
 }
+
+/// Whether this type, by its descriptor, is one of the JDK's exceptions.
+pub(crate) fn is_throwable(descriptor: &str) -> bool {
+    descriptor.starts_with("Ljava")
+        && ["Exception;", "Error;", "Throwable;"].iter().any(|end| descriptor.ends_with(end))
+}
+
+/// Whether a method may look into what it is given, if that is an array, though it does not say so.
+pub(crate) fn may_take_arrays(class: &str, name: &str) -> bool {
+    class == "java/lang/reflect/Array"
+        || (class, name) == ("java/util/Objects", "deepEquals")
+        || class.starts_with("java/text/")
+}
+
+/// Whether methods of this class of the JDK are no more than they say even if the program has subclasses: none keeps or
+/// gives what leads to the receiver.
+pub(crate) fn is_final_say(class: &str) -> bool {
+    matches!(class, "java/lang/Object" | "java/lang/Comparable" | "java/lang/Enum")
+}
+
+/// Whether objects of a class of the JDK load classes by names that they were told.
+pub(crate) fn loads_by_name(supertype: &str) -> bool {
+    supertype == "java/security/Provider"
+        || supertype.rsplit_once('/').is_some_and(|(package, _)| package.ends_with("/spi"))
+}
+
+/// Conditions made by these ask the program's own class.
+const SYNCHRONIZERS: [&str; 2] = [
+    "java/util/concurrent/locks/AbstractQueuedSynchronizer",
+    "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
+];
 
 /// What a method of the JDK does with references. The class is the one that the code names or that declares the method.
 pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
@@ -149,8 +197,13 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         return KEEPS;
     }
     let Some((package, simple)) = class.rsplit_once('/') else { return world(Reason::OtherLibraries) };
-    if name == "setDefault" && package.starts_with("java/") {
+    // What everybody has.
+    if matches!(name, "getDefault" | "setDefault") && package.starts_with("java/") && simple != "Locale" {
         return SHARES;
+    }
+    // Whatever package they are of, they only hold what they are given.
+    if package != "java/lang" && (simple.ends_with("Exception") || simple.ends_with("Error")) {
+        return KEEPS;
     }
     // Threads know fields of their own, and whoever gets one has not made it.
     let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
@@ -165,8 +218,20 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         "java/util/concurrent/atomic" if simple.ends_with("FieldUpdater") => EXPOSES,
         "java/util/concurrent/atomic" => KEEPS,
         "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
+        "java/util/concurrent/locks" if SYNCHRONIZERS.iter().any(|name| class.starts_with(name)) => KEEPS,
         "java/util/concurrent/locks" => PURE,
+        // Only cleaners run anything; the queue that references are put into is one of the things that they know.
+        "java/lang/ref" if simple.ends_with("Reference") || simple == "ReferenceQueue" => KEEPS,
+        "java/util/logging" if matches!(name, "readConfiguration" | "updateConfiguration") => {
+            world(Reason::ClassLoading)
+        }
+        "java/net" if simple == "URLClassLoader" => world(Reason::ClassLoading),
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
+        // Those that the program brings along are known from where they are registered or made.
+        "java/security" if matches!(simple, "MessageDigest" | "SecureRandom") => KEEPS,
+        "java/util/random" | "java/lang/management" => KEEPS,
+        "java/time/zone" => SHARES,
+        "java/time/chrono" if simple == "Chronology" => SHARES,
         "java/util/zip"
         | "java/util/jar"
         | "java/nio"
@@ -188,19 +253,24 @@ fn lang(class: &str, name: &str) -> Effect {
     match class {
         // What two collections hold is compared one by one.
         "Object" if matches!(name, "clone" | "equals") => KEEPS,
+        "String" if name == "transform" => KEEPS,
+        "Package" | "Module" if name.contains("Annotation") => world(Reason::Reflection),
         "Object" | "String" | "StringBuilder" | "StringBuffer" | "Math" | "StrictMath" | "Integer"
         | "Long" | "Short" | "Byte" | "Character" | "Boolean" | "Float" | "Double" | "Number"
-        | "CharSequence" | "StackTraceElement" | "Package" | "Module" | "Void" | "Comparable" => PURE,
-        "Iterable" | "AutoCloseable" | "Runnable" | "Readable" | "Appendable" | "Cloneable" | "Record"
-        | "Throwable" => KEEPS,
+        | "StackTraceElement" | "Package" | "Module" | "Void" | "Comparable" => PURE,
+        "CharSequence" | "Iterable" | "AutoCloseable" | "Runnable" | "Readable" | "Appendable"
+        | "Cloneable" | "Record" | "Throwable" => KEEPS,
         "Enum" if name == "valueOf" => SHARES,
-        "Enum" => KEEPS,
+        "Enum" => PURE,
         _ if class.ends_with("Exception") || class.ends_with("Error") => KEEPS,
         "System" => match name {
             "arraycopy" => KEEPS,
             "load" | "loadLibrary" => world(Reason::NativeCode),
             "identityHashCode" | "getProperty" | "getenv" | "lineSeparator" | "currentTimeMillis"
             | "nanoTime" | "exit" | "gc" => PURE,
+            "setProperty" | "setProperties" | "getProperties" => {
+                Effect { opens: Opens::Properties, ..SHARES }
+            }
             _ => SHARES,
         },
         "Runtime" if matches!(name, "load" | "loadLibrary") => world(Reason::NativeCode),
@@ -230,11 +300,29 @@ fn lang(class: &str, name: &str) -> Effect {
             | "getSuperclass"
             | "getInterfaces"
             | "getModifiers"
-            | "getEnclosingClass"
             | "getResource"
             | "getResourceAsStream"
             | "getClassLoader"
-            | "getDeclaringClass" => PURE,
+            | "isAnnotation"
+            | "isLocalClass"
+            | "isMemberClass"
+            | "isSynthetic"
+            | "isHidden"
+            | "isSealed"
+            | "toGenericString"
+            // To know a member is not to use it.
+            | "getField"
+            | "getFields"
+            | "getDeclaredField"
+            | "getDeclaredFields"
+            | "getMethod"
+            | "getMethods"
+            | "getDeclaredMethod"
+            | "getDeclaredMethods"
+            | "getConstructor"
+            | "getConstructors"
+            | "getDeclaredConstructor"
+            | "getDeclaredConstructors" => PURE,
             _ => world(Reason::Reflection),
         },
         "ClassLoader" => match name {
@@ -255,11 +343,15 @@ fn lang(class: &str, name: &str) -> Effect {
 
 fn util(class: &str, name: &str) -> Effect {
     match class {
-        "ServiceLoader" | "ServiceLoader$Provider" | "ResourceBundle" | "ResourceBundle$Control" => {
-            world(Reason::Services)
-        }
+        "ServiceLoader" | "ServiceLoader$Provider" => loads(Opens::Services),
+        "ResourceBundle$Control" => loads(Opens::Bundles),
+        "ResourceBundle" if name == "getBundle" => loads(Opens::Bundles),
+        "ResourceBundle" | "ListResourceBundle" | "PropertyResourceBundle" => SHARES,
+        // All constants of the class, which nobody has given.
+        "EnumSet" if matches!(name, "allOf" | "complementOf" | "range") => SHARES,
         "Timer" | "TimerTask" => SHARES,
         "Objects" if matches!(name, "hash" | "hashCode" | "toString" | "isNull" | "nonNull") => PURE,
+        "Random" if name == "from" => KEEPS,
         "Locale" | "UUID" | "Random" | "BitSet" | "Date" | "StringTokenizer" => PURE,
         _ if name.starts_with("parallel") => SHARES,
         _ => KEEPS,
@@ -318,10 +410,45 @@ fn io(class: &str, name: &str) -> Effect {
     }
 }
 
+/// What fields, methods and constructors tell without being used, and without naming classes that nobody has named before.
+const INSPECTIONS: &[&str] = &[
+    "canAccess",
+    "equals",
+    "getDeclaringClass",
+    "getModifiers",
+    "getName",
+    "getParameterCount",
+    "hashCode",
+    "isAccessible",
+    "isBridge",
+    "isDefault",
+    "isEnumConstant",
+    "isSynthetic",
+    "isVarArgs",
+    "setAccessible",
+    "toGenericString",
+    "toString",
+    "trySetAccessible",
+];
+
+/// What follows `get` and `set` in the names of the methods that access a field.
+const FIELD_TYPES: &[&str] = &["", "Boolean", "Byte", "Char", "Double", "Float", "Int", "Long", "Short"];
+
 fn reflect(class: &str, name: &str) -> Effect {
     match (class, name) {
         ("Modifier", _) | ("Array", "newInstance" | "getLength") => PURE,
         ("Array", _) => KEEPS,
+        ("Field" | "Method" | "Constructor" | "Executable" | "Member" | "AccessibleObject", _)
+            if INSPECTIONS.contains(&name) =>
+        {
+            PURE
+        }
+        ("Field", _) if name.starts_with("get") || name.starts_with("set") => {
+            match FIELD_TYPES.contains(&&name[3..]) {
+                true => Effect { opens: Opens::Statics, ..EXPOSES },
+                false => world(Reason::Reflection),
+            }
+        }
         _ => world(Reason::Reflection),
     }
 }
@@ -332,7 +459,7 @@ fn invoke(class: &str, name: &str) -> Effect {
         ("MethodHandles", "lookup" | "privateLookupIn" | "publicLookup" | "arrayElementVarHandle") => PURE,
         ("MethodHandles$Lookup", "findVarHandle" | "lookupClass" | "in") => PURE,
         ("MethodHandles$Lookup", "findStaticVarHandle") => Effect { opens: Opens::Statics, ..EXPOSES },
-        ("MethodType", _) => PURE,
+        ("MethodType", _) if name != "fromMethodDescriptorString" => PURE,
         _ => world(Reason::MethodHandles),
     }
 }
@@ -370,5 +497,43 @@ mod tests {
         check("java/util/concurrent/locks/ReentrantLock", "getOwner", "()Ljava/lang/Thread;", SHARES);
         check("java/util/stream/Gatherers", "mapConcurrent", "()V", SHARES);
         check("Unnamed", "x", "()V", world(Reason::OtherLibraries));
+    }
+
+    #[test]
+    fn what_the_jdk_makes_by_itself_is_everybodys() {
+        let statics = Effect { opens: Opens::Statics, ..EXPOSES };
+        check("java/util/EnumSet", "allOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", SHARES);
+        check("java/util/EnumSet", "noneOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", KEEPS);
+        check("java/lang/String", "transform", "()V", KEEPS);
+        check("java/lang/System", "setProperty", "()V", Effect { opens: Opens::Properties, ..SHARES });
+        check("java/util/ServiceLoader", "load", "()V", loads(Opens::Services));
+        check("java/util/ResourceBundle", "getBundle", "()V", loads(Opens::Bundles));
+        check("java/lang/reflect/Field", "get", "()V", statics);
+        check("java/lang/reflect/Field", "setInt", "()V", statics);
+        check("java/lang/reflect/Field", "getType", "()V", world(Reason::Reflection));
+        check("java/lang/reflect/Method", "invoke", "()V", world(Reason::Reflection));
+        check("java/lang/reflect/Method", "getName", "()V", PURE);
+        check("java/lang/ref/WeakReference", "get", "()V", KEEPS);
+        check("java/lang/ref/Cleaner", "register", "()V", SHARES);
+        check("java/net/URLClassLoader", "loadClass", "()V", world(Reason::ClassLoading));
+        check("java/util/TimeZone", "getDefault", "()V", SHARES);
+    }
+
+    #[test]
+    fn what_leads_nowhere_may_have_the_program_behind_it() {
+        let check = |descriptor: &str, extended: &str, expected: bool| {
+            assert_eq!(is_inert(descriptor, |name| name == extended), expected, "{descriptor} {extended}");
+        };
+        let synchronizer = SYNCHRONIZERS[0];
+        check("Ljava/lang/String;", "", true);
+        check("Ljava/lang/CharSequence;", "", false);
+        check("Ljava/util/Random;", "", true);
+        check("Ljava/util/Random;", "java/util/Random", false);
+        check("Ljava/util/Random;", "java/util/random/RandomGenerator", false);
+        check("Ljava/util/concurrent/locks/Condition;", "", true);
+        check("Ljava/util/concurrent/locks/Condition;", synchronizer, false);
+        check("[Ljava/lang/String;", "", false);
+        assert!(is_throwable("Ljava/io/IOException;") && !is_throwable("Ljava/lang/Object;"));
+        assert!(loads_by_name("java/nio/file/spi/FileSystemProvider") && !loads_by_name("java/util/List"));
     }
 }

@@ -18,6 +18,8 @@
 //!
 //! Pure: class files come through [`ClassSource`], and nothing here makes a thread or touches a file.
 
+#[cfg(test)]
+mod analysis_tests;
 mod bodies;
 mod graph;
 mod jdk;
@@ -33,7 +35,7 @@ use fissure_model::locality::Locality;
 use crate::{bodies::Bodies, reach::Reach, world::World};
 
 /// Changes whenever results do, so that remembered ones are not taken for new ones.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Where a class is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub struct Entry {
     pub main: String,
     /// Internal names of classes that the JDK may make by itself: services, agents, and what options name.
     pub made: Vec<String>,
+    /// Internal names of classes that are made if the program asks for services: all that are registered as such.
+    pub providers: Vec<String>,
 }
 
 /// How far the analysis is.
@@ -103,7 +107,7 @@ pub fn analyse(
         roots.extend(world.declared_named(main, "<init>", "()V"));
     }
     let made: Vec<_> = entry.made.iter().map(|name| world.load(name)).collect();
-    let mut reach = Reach::new(&mut world, &roots, &made);
+    let mut reach = Reach::new(&mut world, &roots, &made, &entry.providers);
     let methods = reach.methods.clone();
     let components = solve::components(&methods, |method| reach.callees(&mut world, method));
     let mut bodies = Bodies::new(&mut world, &mut reach);

@@ -5,7 +5,7 @@
 
 use std::{collections::hash_map::Entry, rc::Rc};
 
-use fissure_classfile::flow::{Dynamic, FlowClass, InvokeKind, MemberReference, Operation, types};
+use fissure_classfile::flow::{Dynamic, FlowBody, FlowClass, InvokeKind, MemberReference, Operation, types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -31,6 +31,8 @@ pub(crate) enum Linked {
 struct Key {
     name: Rc<str>,
     descriptor: Rc<str>,
+    /// Whether classes of other packages cannot override what is named.
+    is_package_private: bool,
     targets: Vec<Target>,
 }
 
@@ -53,6 +55,8 @@ pub(crate) struct Reach {
     keys_by_class: FxHashMap<ClassId, Vec<usize>>,
     made: FxHashSet<ClassId>,
     made_below: FxHashMap<ClassId, Vec<ClassId>>,
+    /// Classes that somebody unknown may make.
+    exposed: FxHashSet<ClassId>,
     callbacks: FxHashMap<ClassId, Rc<Vec<MethodId>>>,
     waiting: Vec<MethodId>,
     /// Methods that somebody unknown may call.
@@ -63,13 +67,35 @@ pub(crate) struct Reach {
     pub(crate) is_open: bool,
     /// Whether static fields may be accessed in unknown ways.
     pub(crate) statics_exposed: bool,
+    /// What else makes classes reachable that no code was seen to make.
+    demands: Demands,
+    /// Strings of the code that runs; some may be names of classes.
+    texts: FxHashSet<String>,
+    /// Classes of the program that the code asks about as such.
+    named: FxHashSet<ClassId>,
+}
+
+/// Kinds of classes that may be made by the JDK because the program asks it to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Demands {
+    services: bool,
+    bundles: bool,
+    properties: bool,
+    /// Static fields, whose classes are initialized by the first access.
+    statics: bool,
 }
 
 impl Reach {
     /// Finds what can be reached from the roots.
     ///
-    /// `made` are classes whose objects are made by nobody knows whom.
-    pub(crate) fn new(world: &mut World<'_>, roots: &[MethodId], made: &[ClassId]) -> Reach {
+    /// `made` are classes whose objects are made by nobody knows whom; so are those of `providers`, but only if the program
+    /// asks for services.
+    pub(crate) fn new(
+        world: &mut World<'_>,
+        roots: &[MethodId],
+        made: &[ClassId],
+        providers: &[String],
+    ) -> Reach {
         let mut reach = Reach {
             scans: FxHashMap::default(),
             methods: Vec::new(),
@@ -78,12 +104,16 @@ impl Reach {
             keys_by_class: FxHashMap::default(),
             made: FxHashSet::default(),
             made_below: FxHashMap::default(),
+            exposed: FxHashSet::default(),
             callbacks: FxHashMap::default(),
             waiting: Vec::new(),
             unknown: Vec::new(),
             conservative: FxHashMap::default(),
             is_open: false,
             statics_exposed: false,
+            demands: Demands::default(),
+            texts: FxHashSet::default(),
+            named: FxHashSet::default(),
         };
         for &root in roots {
             reach.add(root);
@@ -94,6 +124,15 @@ impl Reach {
             reach.expose(world, class);
         }
         reach.run(world);
+        while reach.meet_demands(world, providers) {}
+        if reach.made.iter().any(|&class| {
+            world.supertypes(class).iter().any(|&supertype| {
+                let class = world.class(supertype);
+                class.kind == Kind::Jdk && jdk::loads_by_name(&class.name)
+            })
+        }) {
+            reach.count(Reason::Providers, true);
+        }
         if world.unreadable > 0 {
             reach.conservative.insert(Reason::UnreadableClasses, world.unreadable);
             reach.is_open = true;
@@ -108,6 +147,44 @@ impl Reach {
         while let Some(method) = self.waiting.pop() {
             self.scan(world, method);
         }
+    }
+
+    /// Makes what the JDK makes because the program asks it to. Says whether that reached anything new.
+    fn meet_demands(&mut self, world: &mut World<'_>, providers: &[String]) -> bool {
+        let before = (self.methods.len(), self.demands, self.texts.len(), self.named.len());
+        let mut wanted: Vec<ClassId> = Vec::new();
+        if self.demands.services {
+            wanted.extend(providers.iter().map(|name| world.load(name)));
+        }
+        if self.demands.bundles {
+            for name in world.application_below("java/util/ResourceBundle") {
+                wanted.push(world.load(&name));
+            }
+        }
+        if self.demands.properties {
+            for name in self.texts.iter().filter_map(|text| class_name(text)) {
+                if world.is_application(&name) {
+                    wanted.push(world.load(&name));
+                }
+            }
+        }
+        for class in wanted {
+            if self.exposed.insert(class) {
+                self.expose(world, class);
+            }
+        }
+        if self.demands.statics {
+            for class in self.named.clone() {
+                for method in world.initializers(class) {
+                    self.add(method);
+                    if !self.unknown.contains(&method) {
+                        self.unknown.push(method);
+                    }
+                }
+            }
+        }
+        self.run(world);
+        before != (self.methods.len(), self.demands, self.texts.len(), self.named.len())
     }
 
     /// Anything of the program may be called by anybody.
@@ -165,6 +242,12 @@ impl Reach {
         let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
         let target = dispatch(world, class, &name, &descriptor);
         self.aim(world, key, target);
+        // A class of another package may declare the same method and not override it.
+        if self.keys[key].is_package_private {
+            for hidden in world.package_private(class, &name, &descriptor) {
+                self.aim(world, key, Target::Method(hidden));
+            }
+        }
     }
 
     fn aim(&mut self, world: &World<'_>, key: usize, target: Target) {
@@ -188,7 +271,13 @@ impl Reach {
     fn enter_jdk(&mut self, world: &World<'_>, class: ClassId, name: &str, descriptor: &str) {
         match jdk::effect(&world.class(class).name, name, descriptor).opens {
             Opens::World(reason) => self.count(reason, true),
-            Opens::Statics => self.statics_exposed = true,
+            Opens::Statics => {
+                self.statics_exposed = true;
+                self.demands.statics = true;
+            }
+            Opens::Services => self.demands.services = true,
+            Opens::Bundles => self.demands.bundles = true,
+            Opens::Properties => self.demands.properties = true,
             Opens::Nothing => {}
         }
     }
@@ -234,8 +323,14 @@ impl Reach {
         };
         let flow = world.class(info.class).flow.clone();
         let Some(body) = &flow.methods[index as usize].body else { return };
-        for instruction in &body.instructions {
+        for (index, instruction) in body.instructions.iter().enumerate() {
             match instruction.operation {
+                Operation::Text(number) => {
+                    self.texts.insert(flow.texts[usize::from(number)].clone());
+                }
+                Operation::ClassConstant(name) => {
+                    self.name(world, &flow.classes[usize::from(name)], &mut scan);
+                }
                 Operation::New(name) => {
                     let class = world.load(&flow.classes[usize::from(name)]);
                     self.made(world, class, &mut scan);
@@ -245,7 +340,11 @@ impl Reach {
                     self.initialize(world, class, &mut scan);
                 }
                 Operation::Invoke(kind, reference) => {
-                    self.call(world, kind, &flow.method_references[usize::from(reference)], &mut scan);
+                    let reference = &flow.method_references[usize::from(reference)];
+                    match loaded_by_name(&flow, body, index, reference) {
+                        Some(class) => self.load_by_name(world, class, &mut scan),
+                        None => self.call(world, kind, reference, &mut scan),
+                    }
                 }
                 Operation::InvokeDynamic(number) => match linked(world, info.class, &flow, number) {
                     Linked::Lambda(class) => self.made(world, class, &mut scan),
@@ -271,6 +370,34 @@ impl Reach {
                 self.call(world, kind, &lambda.handle.target, scan);
             }
             None => self.count(Reason::MethodHandles, true),
+        }
+    }
+
+    /// Code asks about a class. Whoever has an enumeration's class can have its constants.
+    fn name(&mut self, world: &mut World<'_>, class: &str, scan: &mut Scan) {
+        let name = class.trim_start_matches('[');
+        let name = match name.len() == class.len() {
+            true => name,
+            false => name.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or_default(),
+        };
+        if !world.is_application(name) {
+            return;
+        }
+        let class = world.load(name);
+        self.named.insert(class);
+        if world.class(class).is_enum() {
+            self.initialize(world, class, scan);
+        }
+    }
+
+    /// `Class.forName` with a name that is known: the class is initialized, and nothing else.
+    fn load_by_name(&mut self, world: &mut World<'_>, name: &str, scan: &mut Scan) {
+        if name.starts_with('[') {
+            self.name(world, &name.replace('.', "/"), scan);
+        } else if let Some(name) = class_name(name).filter(|name| world.is_application(name)) {
+            self.name(world, &name, scan);
+            let class = world.load(&name);
+            self.initialize(world, class, scan);
         }
     }
 
@@ -349,7 +476,9 @@ impl Reach {
             return Some(known);
         }
         let number = self.keys.len();
-        self.keys.push(Key { name: names.1.clone(), descriptor: names.2.clone(), targets: Vec::new() });
+        let is_package_private = world.names_package_private(class, selector);
+        let (name, descriptor) = (names.1.clone(), names.2.clone());
+        self.keys.push(Key { name, descriptor, is_package_private, targets: Vec::new() });
         self.key_numbers.insert(names, number);
         self.keys_by_class.entry(class).or_default().push(number);
         for below in self.made_below.get(&class).cloned().unwrap_or_default() {
@@ -426,6 +555,33 @@ impl Reach {
     }
 }
 
+/// The name that a call of `Class.forName` is given right before, if nobody jumps in between.
+fn loaded_by_name<'f>(
+    flow: &'f FlowClass,
+    body: &FlowBody,
+    index: usize,
+    reference: &MemberReference,
+) -> Option<&'f str> {
+    let is_call = reference.class == "java/lang/Class"
+        && reference.name == "forName"
+        && reference.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
+    let is_target = body.targets.contains(&(index as u32))
+        || body.handlers.iter().any(|handler| handler[2] as usize == index);
+    if !is_call || is_target {
+        return None;
+    }
+    match body.instructions.get(index.checked_sub(1)?)?.operation {
+        Operation::Text(number) => Some(&flow.texts[usize::from(number)]),
+        _ => None,
+    }
+}
+
+/// The internal name of the class that a string of the program may name.
+fn class_name(text: &str) -> Option<String> {
+    let is_part = |part: &str| !part.is_empty() && !part.contains(['/', '\\', ':', ';', '[', ' ', '\0']);
+    text.split('.').all(is_part).then(|| text.replace('.', "/"))
+}
+
 fn dispatch(world: &mut World<'_>, class: ClassId, name: &str, descriptor: &str) -> Target {
     if world.class(class).lambda.is_some() {
         return world.dispatch_lambda(class, name, descriptor);
@@ -462,5 +618,25 @@ pub(crate) fn linked(world: &mut World<'_>, class: ClassId, flow: &FlowClass, nu
             Linked::Lambda(world.lambda(class, number, interfaces, lambda))
         }
         _ => Linked::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_strings_are_names_of_classes() {
+        for (text, expected) in [
+            ("a.b.C$D", Some("a/b/C$D")),
+            ("Main", Some("Main")),
+            ("", None),
+            ("a..b", None),
+            ("/etc/passwd", None),
+            ("two words", None),
+            ("[La.B;", None),
+        ] {
+            assert_eq!(class_name(text).as_deref(), expected, "{text}");
+        }
     }
 }

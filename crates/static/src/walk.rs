@@ -40,6 +40,8 @@ pub(crate) struct Walk<'b, 'w, 's, 'f> {
     pub(crate) class: ClassId,
     pub(crate) flow: &'f Rc<FlowClass>,
     pub(crate) body: &'f FlowBody,
+    /// Whether a local variable has one node all the time: what a subroutine does not touch, it leaves to each of its callers.
+    pub(crate) is_flat: bool,
 }
 
 impl Walk<'_, '_, '_, '_> {
@@ -57,9 +59,16 @@ impl Walk<'_, '_, '_, '_> {
             .collect();
         after_calls.iter().for_each(|&index| is_label[index] = true);
 
+        let mut entry = self.entry();
+        if !after_calls.is_empty() {
+            self.is_flat = true;
+            for local in entry.locals.iter_mut().filter(|local| local.is_none()) {
+                *local = Some(self.bodies.graph.node());
+            }
+        }
         let mut entries: Vec<Option<State>> = vec![None; count];
         let mut is_done = vec![false; count];
-        let mut waiting = vec![(0, self.entry())];
+        let mut waiting = vec![(0, entry)];
         while let Some((start, state)) = waiting.pop() {
             let mut index = start;
             let mut state = state;
@@ -160,17 +169,22 @@ impl Walk<'_, '_, '_, '_> {
             }
             Operation::Store(slot) => {
                 let value = state.pop();
-                if let Some(place) = state.locals.get_mut(usize::from(slot)) {
-                    *place = value;
+                match (state.locals.get_mut(usize::from(slot)), value) {
+                    (Some(Some(known)), Some(value)) if self.is_flat => {
+                        self.bodies.graph.unify(*known, value);
+                    }
+                    (Some(place), value) if !self.is_flat => *place = value,
+                    _ => {}
                 }
             }
             Operation::Overwrite { slot, slots } => {
                 state.pops(usize::from(slots));
-                for place in state.locals.iter_mut().skip(usize::from(slot)).take(usize::from(slots)) {
+                let written = if self.is_flat { 0 } else { usize::from(slots) };
+                for place in state.locals.iter_mut().skip(usize::from(slot)).take(written) {
                     *place = None;
                 }
             }
-            Operation::Constant => {
+            Operation::Null | Operation::Text(_) | Operation::ClassConstant(_) => {
                 let node = self.bodies.graph.node();
                 state.stack.push(Some(node));
             }
@@ -309,11 +323,15 @@ impl Walk<'_, '_, '_, '_> {
                 }
             }
             Linked::Harmless => {}
-            // The components of two records are compared one by one.
+            // The components of two records are read, and compared one by one.
             Linked::Record => {
                 let mut all = values.into_iter().flatten();
                 if let Some(first) = all.next() {
                     all.for_each(|other| self.bodies.graph.unify(first, other));
+                    for index in 0..flow.fields.len() {
+                        let key = self.bodies.world.field_number(self.class, index as u32);
+                        self.bodies.loads.push((first, key));
+                    }
                 }
             }
             Linked::Unknown => {

@@ -21,6 +21,9 @@ const INTERFACE: u16 = 0x0200;
 const ENUM: u16 = 0x4000;
 const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 
+/// Classes that inherit from each other in circles are nothing that the JVM would load.
+const MOST_ANCESTORS: u32 = 1000;
+
 /// Where a class is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -148,6 +151,42 @@ impl<'s> World<'s> {
         self.source.application()
     }
 
+    /// Whether the program has a class of that name.
+    pub(crate) fn is_application(&mut self, name: &str) -> bool {
+        match self.by_name.get(name) {
+            Some(&known) => self.class(known).kind == Kind::Application,
+            None => matches!(self.source.find(name), Some((Origin::Application, _))),
+        }
+    }
+
+    /// The classes of the program that inherit from a class of the JDK, whether anything reaches them or not.
+    pub(crate) fn application_below(&mut self, ancestor: &str) -> Vec<String> {
+        let mut parents: FxHashMap<String, Option<String>> = FxHashMap::default();
+        let mut found = Vec::new();
+        for name in self.application_names() {
+            let mut step = Some(name.clone());
+            let mut left = MOST_ANCESTORS;
+            while let Some(class) = step.filter(|_| left > 0) {
+                left -= 1;
+                if class == ancestor {
+                    found.push(name);
+                    break;
+                }
+                step = match parents.get(&class) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let bytes = self.source.find(&class).map(|(_, bytes)| bytes);
+                        let flow = bytes.and_then(|bytes| read_flow(&bytes, false).ok());
+                        let parent = flow.and_then(|flow| flow.super_name);
+                        parents.insert(class, parent.clone());
+                        parent
+                    }
+                };
+            }
+        }
+        found
+    }
+
     pub(crate) fn class(&self, id: ClassId) -> &Class {
         &self.classes[id as usize]
     }
@@ -266,6 +305,11 @@ impl<'s> World<'s> {
         let all = Rc::new(all);
         self.supertypes.insert(class, all.clone());
         all
+    }
+
+    pub(crate) fn is_throwable(&mut self, class: ClassId) -> bool {
+        let supertypes = self.supertypes(class);
+        supertypes.iter().any(|&supertype| &*self.class(supertype).name == "java/lang/Throwable")
     }
 
     pub(crate) fn has_missing_supertype(&mut self, class: ClassId) -> bool {
@@ -413,6 +457,28 @@ impl<'s> World<'s> {
         let method = self.method(method);
         let access = |index: u32| self.class(method.class).flow.methods[index as usize].access;
         method.index.is_some_and(|index| access(index) & (PUBLIC_OR_PROTECTED | PRIVATE) == 0)
+    }
+
+    /// Whether a reference in code means such a method, abstract ones included.
+    pub(crate) fn names_package_private(&self, class: ClassId, selector: Selector) -> bool {
+        let mut step = Some(class);
+        while let Some(id) = step {
+            let info = self.class(id);
+            if let Some(&index) = info.methods.get(&selector) {
+                let access = info.flow.methods[index as usize].access;
+                return info.kind == Kind::Application && access & (PUBLIC_OR_PROTECTED | PRIVATE) == 0;
+            }
+            step = info.parent;
+        }
+        false
+    }
+
+    /// The methods of the program that a class inherits, or has instead of inheriting, and that only their own packages override.
+    pub(crate) fn package_private(&mut self, class: ClassId, name: &str, descriptor: &str) -> Vec<MethodId> {
+        let supertypes = self.supertypes(class);
+        let declared: Vec<MethodId> =
+            supertypes.iter().filter_map(|&id| self.declared_named(id, name, descriptor)).collect();
+        declared.into_iter().filter(|&method| self.is_package_private(method)).collect()
     }
 
     /// Whether a method of a class of the JDK may be overridden.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fissure_classfile::flow::content_hash;
+use fissure_classfile::{flow::content_hash, module::provided_services};
 use fissure_static::{ClassSource, Origin};
 use zip::ZipArchive;
 
@@ -173,6 +173,26 @@ impl Classes {
         None
     }
 
+    /// The descriptors of all modules.
+    fn descriptors(&mut self) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        for entry in &mut self.entries {
+            match entry {
+                Entry::Folder(folder) => found.extend(fs::read(folder.join("module-info.class"))),
+                Entry::Archive(archive, index) => {
+                    let Some(&number) = index.get("module-info") else { continue };
+                    let mut bytes = Vec::new();
+                    if let Ok(file) = archive.by_index(number)
+                        && file.take(MOST_BYTES).read_to_end(&mut bytes).is_ok()
+                    {
+                        found.push(bytes);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Whether the class path has a class, by its name with dots.
     pub(crate) fn has(&self, name: &str) -> bool {
         let name = name.replace('.', "/");
@@ -182,16 +202,20 @@ impl Classes {
         })
     }
 
-    /// The classes that the JDK may find by itself, because they are registered for one of its services.
-    pub(crate) fn services(&mut self) -> Vec<String> {
+    /// The classes that are registered for services, by archives or by modules.
+    pub(crate) fn services(&mut self) -> Services {
         const FOLDER: &str = "META-INF/services/";
-        let mut found = Vec::new();
+        let mut found = Services::default();
+        for descriptor in self.descriptors() {
+            for (service, classes) in provided_services(&descriptor).unwrap_or_default() {
+                found.add(self.modules.has(&service), classes);
+            }
+        }
         for entry in &mut self.entries {
             let mut take = |service: &str, text: String| {
-                if self.modules.has(&service.replace('.', "/")) {
-                    let names = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-                    found.extend(names.filter(|name| !name.is_empty()).map(|name| name.replace('.', "/")));
-                }
+                let names = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+                let names = names.filter(|name| !name.is_empty()).map(|name| name.replace('.', "/"));
+                found.add(self.modules.has(&service.replace('.', "/")), names.collect());
             };
             match entry {
                 Entry::Folder(folder) => {
@@ -215,6 +239,24 @@ impl Classes {
             }
         }
         found
+    }
+}
+
+/// Classes that are made because they are registered for a service.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Services {
+    /// Those that the JDK may make by itself, for one of its own services.
+    pub(crate) of_jdk: Vec<String>,
+    /// All of them.
+    pub(crate) all: Vec<String>,
+}
+
+impl Services {
+    fn add(&mut self, is_of_jdk: bool, classes: Vec<String>) {
+        if is_of_jdk {
+            self.of_jdk.extend(classes.iter().cloned());
+        }
+        self.all.extend(classes);
     }
 }
 

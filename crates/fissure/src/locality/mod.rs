@@ -76,13 +76,16 @@ pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, Lo
         Main::Archive(_) => classes.main.clone().ok_or(LocalityError::NoMainClass)?,
         Main::Module(..) => return Err(LocalityError::NoMainClass),
     };
-    let mut made = classes.services();
+    let services = classes.services();
+    let (mut made, mut providers) = (services.of_jdk, services.all);
     made.extend(classes.agents.iter().map(|name| name.replace('.', "/")));
     let named = java.values.iter().filter(|value| classes.has(value)).map(|value| value.replace('.', "/"));
     made.extend(named);
-    made.sort();
-    made.dedup();
-    let entry = Entry { main: main.replace('.', "/"), made };
+    for names in [&mut made, &mut providers] {
+        names.sort();
+        names.dedup();
+    }
+    let entry = Entry { main: main.replace('.', "/"), made, providers };
     let key = format!(
         "{} {} {:?} {:016x} {} {:?} {release}",
         crate::VERSION,

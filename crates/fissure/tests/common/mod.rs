@@ -94,6 +94,15 @@ pub(crate) fn javas() -> Vec<PathBuf> {
     javas
 }
 
+/// The release of a JVM, such as 17.
+pub(crate) fn java_version(java: &Path) -> u32 {
+    let output = undisturbed(java).arg("-version").output().expect("a JVM can be started");
+    let text = told(&output);
+    let version = text.split('"').nth(1).unwrap_or_default();
+    let digits = version.split(['.', '-', '+']).next().unwrap_or_default();
+    digits.parse().unwrap_or_else(|_| panic!("{} does not tell its version: {text}", java.display()))
+}
+
 /// A tool of the JDK, by `JAVA_HOME` or by the search path.
 pub(crate) fn jdk_tool(name: &str) -> PathBuf {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));

@@ -1,0 +1,26 @@
+// A class is initialized by its name, which is known, and hands something to a thread when it is.
+// fissure: must-find racer data-race ByName$Box.value
+public class ByName {
+    static class Box {
+        int value;
+    }
+
+    static class Hidden {
+        static {
+            thread = new Thread(() -> box.value++);
+            thread.start();
+        }
+    }
+
+    static Box box;
+    static Thread thread;
+
+    public static void main(String[] args) throws Exception {
+        Box own = new Box();
+        box = own;
+        Class.forName("ByName$Hidden");
+        own.value++;
+        thread.join();
+        System.out.println("done");
+    }
+}
