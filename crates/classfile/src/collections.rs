@@ -189,7 +189,7 @@ fn is_collection(class: &[u8]) -> bool {
             Some(name) => is_named(CONCURRENT, name),
             None => is_named(COLLECTIONS, name),
         },
-        None => is_builder(class),
+        None => is_builder(class) || class == b"java/lang/Iterable",
     }
 }
 
@@ -244,6 +244,31 @@ mod tests {
         check("java/lang/StringBuilder", "length", read);
         check("java/lang/StringBuffer", "setLength", write);
         check("java/util/Vector", "somethingNew", write);
+        check("java/lang/Iterable", "iterator", read);
+    }
+
+    #[test]
+    fn users_are_told_what_every_method_does() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/assetfuzzer.md");
+        let text = std::fs::read_to_string(docs).expect("the documentation");
+        let row = |name: &str| {
+            let begin = format!("| {name} |");
+            text.lines()
+                .find(|line| line.starts_with(&begin))
+                .unwrap_or_else(|| panic!("no row {name}"))
+                .to_owned()
+        };
+        let (reads, neither) = (row("read"), row("neither"));
+        let is_covered = |name: &&str| READING.iter().any(|prefix| name.starts_with(prefix));
+        for name in READS.iter().filter(|name| !is_covered(name)) {
+            assert!(reads.contains(&format!("`{name}`")), "{name}");
+        }
+        for prefix in READING {
+            assert!(reads.contains(&format!("`{prefix}…`")), "{prefix}");
+        }
+        for name in NEITHER {
+            assert!(neither.contains(&format!("`{name}`")), "{name}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ const CONTENTS: u32 = 1 << 30;
 pub(super) const ALL: u32 = u32::MAX;
 /// How many fields are remembered to hold one array or collection.
 const HOLDERS: usize = 4;
+/// Of how many arrays and collections it is remembered what holds them. A field is read again before what it holds is used.
+const MOST_HELD: usize = 1 << 18;
 /// Tells executions of units from accesses outside of all.
 const SINGLE: u64 = 1 << 63;
 /// The sets of static fields, by the class that declares them.
@@ -103,6 +105,9 @@ impl Sets {
 
     /// A field was read, and holds an array or a collection.
     pub(super) fn holds(&mut self, holder: u32, field: u32, held: u32) {
+        if self.held.len() >= MOST_HELD {
+            self.held.clear();
+        }
         let holders = self.held.entry(held).or_default();
         if holders.last() == Some(&(holder, field)) {
             return;
@@ -396,6 +401,8 @@ mod tests {
         (10..20).for_each(|holder| sets.holds(holder, 5, 9));
         assert_eq!(sets.held[&9].len(), HOLDERS);
         assert_eq!(sets.holder(9, Some(6)), Some((19, 5)));
+        (10..20 + MOST_HELD as u32).for_each(|held| sets.holds(1, 5, held));
+        assert!(sets.held.len() <= MOST_HELD);
     }
 
     #[test]
