@@ -240,7 +240,13 @@ fn hunts_with_the_static_analysis_find_the_same() {
 
 /// Hunts in one program with and without `--static`, and tells whether anything was to be left out.
 fn check_static(class: &str, options: &[&str], leaves_out: bool) {
-    let hunt = |more: &[&str]| fissure("hunt", &[options, &["--runs", "3"], more].concat(), class);
+    let hunt = |more: &[&str]| {
+        fissure(
+            "hunt",
+            &[options, &["--runs", "3", "--control-runs", "1", "--no-minimise"], more].concat(),
+            class,
+        )
+    };
     let (plain, _) = hunt(&[]);
     let (analysed, output) = hunt(&["--static"]);
     let told = |report: &Value| -> BTreeSet<String> {
@@ -271,6 +277,7 @@ fn check(program: &Program) -> Option<String> {
         strategy,
         "--profile",
         PROFILING_RUNS,
+        "--no-minimise",
         "--control-runs",
         CONTROL_RUNS,
         "--runs",

@@ -151,9 +151,8 @@ impl Setting {
         let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
         let runs = if expectations.is_broken() { RUNS_FOR_BROKEN } else { RUNS_FOR_CORRECT };
         let mut command = common::fissure();
-        command
-            .args(["hunt", "--runs", runs, "--control-runs", CONTROL_RUNS, "--jobs", "1", "--json"])
-            .arg(report.path());
+        command.args(["hunt", "--runs", runs, "--control-runs", CONTROL_RUNS, "--no-minimise"]);
+        command.args(["--jobs", "1", "--json"]).arg(report.path());
         command.args(&expectations.hunt_options).arg("--").arg(java).args(QUICK_START);
         command.args(&expectations.java_options).arg("-cp").arg(&self.classes).arg(&program.class);
         command.env("FISSURE_AGENT", &self.agent);

@@ -1,7 +1,5 @@
 //! The last steps of an execution, for those who want to see how something came about.
 
-use std::collections::VecDeque;
-
 use fissure_model::{
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::Action,
@@ -84,42 +82,46 @@ impl From<Kept> for TraceStep {
 /// Steps, numbered from 1.
 #[derive(Debug, Default)]
 pub struct Trace {
-    steps: VecDeque<Kept>,
-    /// How many were dropped before the first that is kept.
-    dropped: u64,
+    /// A ring once there are [`MOST`]: the step with number n has place n - 1, modulo that.
+    steps: Vec<Kept>,
+    /// How many there were.
+    last: u64,
 }
 
 impl Trace {
     /// Adds a step and gives its number.
     pub(crate) fn push(&mut self, step: TraceStep) -> u64 {
-        if self.steps.len() == MOST {
-            self.steps.pop_front();
-            self.dropped += 1;
+        let place = place(self.last + 1);
+        match self.steps.get_mut(place) {
+            Some(oldest) => *oldest = step.into(),
+            None => self.steps.push(step.into()),
         }
-        self.steps.push_back(step.into());
-        self.last()
+        self.last += 1;
+        self.last
     }
 
     /// Forgets all steps.
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
-        self.dropped = 0;
+        self.last = 0;
     }
 
     /// The number of the last step.
     pub fn last(&self) -> u64 {
-        self.dropped + self.steps.len() as u64
+        self.last
     }
 
     /// The steps from one number to another, both included, with their numbers, as far as they are kept.
     pub fn range(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, TraceStep)> {
-        let first = from.max(self.dropped + 1);
-        let count = (to + 1).saturating_sub(first) as usize;
-        let skipped = (first - self.dropped - 1) as usize;
-        (first..).zip(
-            self.steps.range(skipped.min(self.steps.len())..).take(count).map(|kept| TraceStep::from(*kept)),
-        )
+        let first = from.max(self.last - self.steps.len() as u64 + 1);
+        let numbers = first..=to.min(self.last);
+        numbers.filter_map(|number| Some((number, TraceStep::from(*self.steps.get(place(number))?))))
     }
+}
+
+/// Where the step with a number is kept.
+fn place(number: u64) -> usize {
+    (number - 1) as usize % MOST
 }
 
 #[cfg(test)]
