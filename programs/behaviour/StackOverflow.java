@@ -1,4 +1,6 @@
 // Endless recursion through synchronized methods and blocks: the stack overflows and every lock is free again.
+// A small stack is used up as well, and sooner.
+// fissure: java -Xss256k
 public class StackOverflow {
     private final Object inner = new Object();
     private int depth;

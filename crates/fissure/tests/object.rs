@@ -22,7 +22,7 @@ use serde_json::Value;
 const LONG: &str = "90s";
 
 /// Enough to execute every small harness.
-const SHORT: &str = "600ms";
+const SHORT: &str = "300ms";
 
 /// Harnesses need all processors for themselves.
 static TURN: Mutex<()> = Mutex::new(());
