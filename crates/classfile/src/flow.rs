@@ -45,6 +45,8 @@ pub struct FlowClass {
     pub dynamics: Vec<Dynamic>,
     /// Strings that the code names.
     pub texts: Vec<String>,
+    /// Internal names of all classes that it mentions in any way that may make the JVM load them; only if bodies were asked for.
+    pub mentioned: Vec<String>,
 }
 
 /// A method and, if it was asked for and there is one, its body.
@@ -242,7 +244,22 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
         });
     }
     flow.methods = methods;
+    if with_bodies {
+        flow.mentioned = pool.class_names().filter_map(element_class).collect();
+    }
     Ok(flow)
+}
+
+/// The class of this name, or that of the elements of an array.
+fn element_class(name: &[u8]) -> Option<String> {
+    let name = text(name);
+    match name.strip_prefix('[') {
+        None => Some(name.into_owned()),
+        Some(element) => {
+            let element = element.trim_start_matches('[');
+            Some(element.strip_prefix('L')?.strip_suffix(';')?.to_owned())
+        }
+    }
 }
 
 /// The content hash by which a class is recognised in another process.
@@ -540,6 +557,13 @@ mod tests {
         check_shape("(IJ[[DLjava/lang/String;Z)[I", "12LL1", Some(b'L'));
         check_shape("(D)J", "2", Some(b'2'));
         assert_eq!(types("(I[La;)Lb;"), (vec!["I", "[La;"], "Lb;"));
+    }
+
+    #[test]
+    fn arrays_mention_the_classes_of_their_elements() {
+        for (name, expected) in [("a/B", Some("a/B")), ("[[La/B;", Some("a/B")), ("[I", None)] {
+            assert_eq!(element_class(name.as_bytes()).as_deref(), expected, "{name}");
+        }
     }
 
     #[test]
