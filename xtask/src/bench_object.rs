@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
 }
 
 fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { seconds: 1, budget: 4, class: None };
+    let mut options = Options { seconds: 1, budget: 12, class: None };
     for pair in arguments.chunks(2) {
         match *pair {
             ["--seconds", number] => options.seconds = number.parse().context("--seconds takes a number")?,
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn options_are_read() {
         let options = parse(&["--seconds", "2", "--class", "Hash"]).unwrap();
-        assert_eq!(options, Options { seconds: 2, budget: 4, class: Some("Hash".to_owned()) });
+        assert_eq!(options, Options { seconds: 2, budget: 12, class: Some("Hash".to_owned()) });
         assert!(parse(&["--bogus", "2"]).is_err());
         assert!(parse(&["--seconds", "x"]).is_err());
     }

@@ -31,7 +31,7 @@ Usage: cargo xtask TASK
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
                                 measure what watching costs, as ratios to the plain run
-  bench hunt [--runs N] [--rounds N] [--program PART]
+  bench hunt [--runs N] [--rounds N] [--program PART] [--only ours|speed]
                                 measure how likely runs find what there is, and how fast controlled threads are
   bench static [--classes N]
                                 measure the static analysis on a generated program of many classes

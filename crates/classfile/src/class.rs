@@ -35,7 +35,7 @@ pub fn rewrite(
     let mut left_alone = Vec::new();
     // A method that grows too long with everything may still report its locks, without which the accesses of others would
     // be judged wrongly.
-    let without_arrays = Plan { arrays: false, ..*plan };
+    let without_arrays = Plan { arrays: false, contents: false, ..*plan };
     let locks_only = Plan { fields: false, advice: false, ..without_arrays };
     let plans = [
         (plan, ""),

@@ -327,3 +327,145 @@ fn every_access_is_reported_under_control() {
          21 return",
     );
 }
+
+/// Rewrites a method that uses collections; `code` gets the constants of a final field `A.held` of this type, of a static field
+/// `A.shared`, and of the method.
+fn check_contents(
+    called: (&str, &str, &str),
+    code: impl Fn([u8; 2], [u8; 2], [u8; 2]) -> Vec<u8>,
+    expected: &str,
+    sites: &[&str],
+) {
+    const FINAL: u16 = 0x0010;
+    let mut class = ClassBuilder::new("A");
+    let held_type = format!("L{};", called.0);
+    class.field(FINAL, "held", &held_type);
+    class.field(STATIC, "shared", &held_type);
+    let held = class.field_reference("A", "held", &held_type).to_be_bytes();
+    let shared = class.field_reference("A", "shared", &held_type).to_be_bytes();
+    let method = class.method_reference(called.0, called.1, called.2).to_be_bytes();
+    class.method(0, "m", "()V", Some(&Body::new(&code(held, shared, method))));
+    let plan = Plan { fields: true, arrays: true, volatiles: true, contents: true, ..controlled() };
+    let mut recorder = Recorder::new(Foreign::Ignore);
+    let outcome = rewrite(&class, &plan, &mut recorder);
+    let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
+    assert_eq!(listing(&outcome.bytes, "m"), expected.join("\n"));
+    assert_eq!(recorder.sites, sites);
+}
+
+#[test]
+fn what_a_final_field_holds_is_told_and_what_is_done_to_it() {
+    check_contents(
+        ("java/util/ArrayList", "add", "(LA;)Z"),
+        |held, _, add| vec![42, 180, held[0], held[1], 42, 182, add[0], add[1], 87, 177],
+        "0 aload_0
+         1 dup
+         2 getfield held:Ljava/util/ArrayList;
+         5 dup_x1
+         6 iconst_1
+         7 invokestatic holds
+         10 aload_0
+         11 dup2
+         12 pop
+         13 iconst_2
+         14 invokestatic contentsBegin
+         17 invokevirtual add
+         20 iconst_2
+         21 invokestatic contentsEnd
+         24 pop
+         25 return",
+        &["m Read A.held", "m Write A.held{}"],
+    );
+}
+
+#[test]
+fn the_collection_is_found_beneath_many_arguments() {
+    check_contents(
+        ("java/util/HashMap", "replace", "(LA;JLA;)Z"),
+        |_, shared, replace| vec![178, shared[0], shared[1], 42, 9, 42, 182, replace[0], replace[1], 87, 177],
+        "0 iconst_1
+         1 invokestatic readStaticAt
+         4 getstatic shared:Ljava/util/HashMap;
+         7 dup
+         8 aconst_null
+         9 swap
+         10 iconst_2
+         11 invokestatic holds
+         14 aload_0
+         15 lconst_0
+         16 aload_0
+         17 astore 11
+         19 lstore 9
+         21 astore 8
+         23 dup
+         24 iconst_3
+         25 invokestatic contentsBegin
+         28 aload 8
+         30 lload 9
+         32 aload 11
+         34 aconst_null
+         35 astore 8
+         37 aconst_null
+         38 astore 11
+         40 invokevirtual replace
+         43 iconst_3
+         44 invokestatic contentsEnd
+         47 pop
+         48 return",
+        &["m Read A.shared", "m Read A.shared", "m Write A.shared{}"],
+    );
+}
+
+#[test]
+fn collections_from_local_variables_are_told_and_builders_are_not() {
+    // var held = this.held; held.forEach(null)
+    check_contents(
+        ("java/util/Vector", "forEach", "(LB;)V"),
+        |held, _, walk| vec![42, 180, held[0], held[1], 75, 42, 1, 182, walk[0], walk[1], 177],
+        "0 aload_0
+         1 dup
+         2 getfield held:Ljava/util/Vector;
+         5 dup_x1
+         6 iconst_1
+         7 invokestatic holds
+         10 astore_0
+         11 aload_0
+         12 aconst_null
+         13 dup2
+         14 pop
+         15 iconst_2
+         16 invokestatic walkBegin
+         19 invokevirtual forEach
+         22 iconst_2
+         23 invokestatic contentsEnd
+         26 return",
+        &["m Read A.held", "m Read A.held{}"],
+    );
+    // Compilers make a builder for each sum of texts.
+    check_contents(
+        ("java/lang/StringBuilder", "setLength", "(I)V"),
+        |held, _, set| {
+            let of_field = [42, 180, held[0], held[1], 3, 182, set[0], set[1]];
+            [&of_field[..], &[42, 3, 182, set[0], set[1], 177]].concat()
+        },
+        "0 aload_0
+         1 dup
+         2 getfield held:Ljava/lang/StringBuilder;
+         5 dup_x1
+         6 iconst_1
+         7 invokestatic holds
+         10 iconst_0
+         11 dup2
+         12 pop
+         13 iconst_2
+         14 invokestatic contentsBegin
+         17 invokevirtual setLength
+         20 iconst_2
+         21 invokestatic contentsEnd
+         24 aload_0
+         25 iconst_0
+         26 invokevirtual setLength
+         29 return",
+        &["m Read A.held", "m Write A.held{}"],
+    );
+}

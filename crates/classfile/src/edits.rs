@@ -51,6 +51,11 @@ impl Edit {
         self.uncovered.map(|from| self.middle - from)
     }
 
+    /// Whether something goes behind the instruction.
+    pub(crate) fn is_split(&self) -> bool {
+        self.middle != usize::MAX
+    }
+
     pub(crate) fn replacement(&self) -> Option<&[u8]> {
         self.replacement.as_ref().map(|bytes| bytes.as_slice())
     }

@@ -142,8 +142,17 @@ pub const AFTER_TRY: Hook = Hook::new(53, "afterTry", "(ZLjava/lang/Object;I)V")
 /// A reference that is handed over at the point that is reported next.
 pub const ARGUMENT: Hook = Hook::new(54, "argument", "(Ljava/lang/Object;)V");
 
+/// A field was read that may hold an array or a collection: its object, or null, what it holds, the site.
+pub const HOLDS: Hook = Hook::new(55, "holds", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+/// A method of a collection is about to be called: the collection, the site.
+pub const CONTENTS_BEGIN: Hook = Hook::new(56, "contentsBegin", "(Ljava/lang/Object;I)V");
+/// The same for one that hands all elements to code of the caller.
+pub const WALK_BEGIN: Hook = Hook::new(57, "walkBegin", "(Ljava/lang/Object;I)V");
+/// It has returned: the site.
+pub const CONTENTS_END: Hook = Hook::new(58, "contentsEnd", "(I)V");
+
 /// All of them.
-pub const ALL: [Hook; 55] = [
+pub const ALL: [Hook; 59] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -199,6 +208,10 @@ pub const ALL: [Hook; 55] = [
     AFTER_ELEMENT,
     AFTER_TRY,
     ARGUMENT,
+    HOLDS,
+    CONTENTS_BEGIN,
+    WALK_BEGIN,
+    CONTENTS_END,
 ];
 
 #[cfg(test)]

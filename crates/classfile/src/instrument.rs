@@ -192,6 +192,9 @@ impl<'a> Instrumenter<'_, 'a> {
                 IRETURN..=RETURN if has_return_code => self.before_return(&mut edit)?,
                 _ => {}
             }
+            if plan.contents {
+                self.contents(instruction, &mut edit)?;
+            }
             self.edits.finish(edit)?;
             if follows {
                 if let Some(slot) = self.sources.step(self.code.bytes, instruction, self.pool) {

@@ -18,7 +18,9 @@ mod class;
 mod class_tests;
 mod code;
 mod code_writer;
+mod collections;
 mod constant_pool;
+mod contents;
 #[cfg(test)]
 mod control_tests;
 mod descriptor;

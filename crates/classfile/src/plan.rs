@@ -29,6 +29,9 @@ pub struct Plan<'a> {
     pub fields: bool,
     /// Report array element accesses, those by variable handle and reflection included.
     pub arrays: bool,
+    /// Under control, with `fields`: tell what fields hold, and report calls of the methods of collections that may be held by one,
+    /// before they are made and once they have returned.
+    pub contents: bool,
     /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
     pub synchronization: bool,
@@ -64,6 +67,7 @@ impl<'a> Plan<'a> {
             waits: false,
             fields: false,
             arrays: false,
+            contents: false,
             synchronization: false,
             volatiles: false,
             repetitions: false,
@@ -386,6 +390,11 @@ pub enum SiteTarget<'a> {
     /// An element of an array.
     ArrayElement {
         /// Where the array came from.
+        source: ArraySource<'a>,
+    },
+    /// The contents of a collection.
+    Contents {
+        /// Where the collection came from.
         source: ArraySource<'a>,
     },
     /// A field or an array element that is known once the access happens.

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
+use crate::plan::{AddedField, Control, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
 use crate::testing::{Body, ClassBuilder, Recorder, check_structure, everything};
 
 const ADDED: [AddedField<'static>; 1] = [AddedField { name: "extra", descriptor: "I", access: 0 }];
@@ -31,6 +31,10 @@ fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
     let fixed = class.field_reference("A", "s", "I").to_be_bytes();
     let foreign = class.field_reference("B", "f", "I").to_be_bytes();
     let wait = class.method_reference("java/lang/Object", "wait", "(J)V").to_be_bytes();
+    let held = class.field_reference("A", "c", "Ljava/util/Map;").to_be_bytes();
+    let shared = class.field_reference("B", "c", "Ljava/util/Map;").to_be_bytes();
+    let put = class.method_reference("java/util/Map", "put", "(LA;LA;)LA;").to_be_bytes();
+    let size = class.method_reference("java/util/Map", "size", "()I").to_be_bytes();
     vec![
         vec![0],
         vec![42, 180, field[0], field[1], 87],
@@ -45,6 +49,8 @@ fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
         vec![3, 153, 0, 3],
         vec![167, 0, 3],
         vec![0, 4, 153, 255, 254],
+        vec![42, 180, held[0], held[1], 42, 42, 182, put[0], put[1], 87],
+        vec![178, shared[0], shared[1], 182, size[0], size[1], 87],
     ]
 }
 
@@ -55,6 +61,7 @@ fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
     class.field(0, "f", "I");
     class.field(0, "l", "J");
     class.field(8, "s", "I");
+    class.field(0x10, "c", "Ljava/util/Map;");
     let pieces = pieces(&mut class);
     for (number, choice) in choices.iter().enumerate() {
         let mut code: Vec<u8> =
@@ -74,11 +81,13 @@ fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
     class.build()
 }
 
-fn run(class: &[u8], plan: &Plan<'_>, foreign: Foreign) {
+fn run(class: &[u8], foreign: Foreign) {
     // Whatever it is, reading it for its flow comes to an end, too.
     let _ = crate::flow::read_flow(class, true);
-    if let Ok(Some(outcome)) = crate::rewrite(class, plan, &mut Recorder::new(foreign)) {
-        assert!(crate::read_summary(&outcome.bytes).is_ok() || crate::read_summary(class).is_err());
+    for plan in plans() {
+        if let Ok(Some(outcome)) = crate::rewrite(class, &plan, &mut Recorder::new(foreign)) {
+            assert!(crate::read_summary(&outcome.bytes).is_ok() || crate::read_summary(class).is_err());
+        }
     }
 }
 
@@ -86,17 +95,27 @@ fn foreign() -> impl Strategy<Value = Foreign> {
     prop_oneof![Just(Foreign::Shadowed), Just(Foreign::Ignore), Just(Foreign::Resolve)]
 }
 
-fn full_plan() -> Plan<'static> {
-    Plan { added_fields: &ADDED, probes: &PROBES, ..everything() }
+/// Everything there is to watch, and everything there is to control.
+fn plans() -> [Plan<'static>; 2] {
+    let watched = Plan { added_fields: &ADDED, probes: &PROBES, ..everything() };
+    let controlled = Plan {
+        monitor_sites: true,
+        control: Some(Control { calls: &[], regions: &[] }),
+        units: true,
+        volatiles: true,
+        contents: true,
+        ..watched
+    };
+    [watched, controlled]
 }
 
 proptest! {
     #[test]
     fn random_bytes_do_no_harm(bytes in vec(any::<u8>(), 0..400)) {
-        run(&bytes, &full_plan(), Foreign::Resolve);
+        run(&bytes, Foreign::Resolve);
         let mut class = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 52, 0];
         class.extend_from_slice(&bytes);
-        run(&class, &full_plan(), Foreign::Resolve);
+        run(&class, Foreign::Resolve);
     }
 
     #[test]
@@ -108,12 +127,12 @@ proptest! {
         body.exceptions = vec![[0, 1, 0, 0]];
         body.attributes = vec![("StackMapTable", frames.clone()), ("RuntimeVisibleTypeAnnotations", frames)];
         class.method(access, "m", "()V", Some(&body));
-        run(&class.build(), &full_plan(), Foreign::Shadowed);
+        run(&class.build(), Foreign::Shadowed);
     }
 
     #[test]
     fn mutated_classes_do_no_harm(
-        choices in vec(vec(0..12_usize, 0..12), 0..4),
+        choices in vec(vec(0..14_usize, 0..12), 0..4),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
         cut in any::<prop::sample::Index>(),
         foreign in foreign(),
@@ -123,14 +142,14 @@ proptest! {
             let place = place.index(class.len());
             class[place] = value;
         }
-        run(&class, &full_plan(), foreign);
+        run(&class, foreign);
         class.truncate(cut.index(class.len()));
-        run(&class, &full_plan(), foreign);
+        run(&class, foreign);
     }
 
     #[test]
     fn rewritten_classes_are_well_formed(
-        choices in vec(vec(0..12_usize, 0..60), 0..5),
+        choices in vec(vec(0..14_usize, 0..60), 0..5),
         major in 45..70_u16,
         is_static in any::<bool>(),
         is_synchronized in any::<bool>(),
@@ -138,15 +157,17 @@ proptest! {
     ) {
         let access = if is_static { 8 } else { 0 } | if is_synchronized { 0x20 } else { 0 };
         let class = assemble(&choices, major, access);
-        let outcome = crate::rewrite(&class, &full_plan(), &mut Recorder::new(foreign));
-        let outcome = outcome.expect("a class that is understood").expect("fields at least");
-        check_structure(&outcome.bytes);
-        let again = crate::rewrite(&class, &full_plan(), &mut Recorder::new(foreign));
-        prop_assert_eq!(again.ok().flatten(), Some(outcome));
+        for plan in plans() {
+            let outcome = crate::rewrite(&class, &plan, &mut Recorder::new(foreign));
+            let outcome = outcome.expect("a class that is understood").expect("fields at least");
+            check_structure(&outcome.bytes);
+            let again = crate::rewrite(&class, &plan, &mut Recorder::new(foreign));
+            prop_assert_eq!(again.ok().flatten(), Some(outcome));
+        }
     }
 
     #[test]
-    fn an_empty_plan_changes_nothing(choices in vec(vec(0..12_usize, 0..20), 0..5)) {
+    fn an_empty_plan_changes_nothing(choices in vec(vec(0..14_usize, 0..20), 0..5)) {
         let class = assemble(&choices, 52, 0x20);
         let outcome = crate::rewrite(&class, &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));
         prop_assert_eq!(outcome, Ok(None));

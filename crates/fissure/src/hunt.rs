@@ -1,7 +1,7 @@
 //! `fissure hunt`: runs a program many times with its threads under control, makes atomicity violations happen, and tells what
 //! they break.
 //!
-//! First come [`baseline::CONTROL_RUNS`] runs without interference, to know what goes wrong anyway. Then seeds are tried in
+//! First come control runs without interference, to know what goes wrong anyway. Then seeds are tried in
 //! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
@@ -30,7 +30,7 @@ use fissure_model::{
 use fissure_report::{Campaign, Report, SeedRange};
 
 pub(crate) use chronicle::count;
-pub(crate) use options::{HuntArguments, SteeringArguments};
+pub(crate) use options::{HuntArguments, SteeringArguments, config_of};
 pub(crate) use run::{Ending, Outcome, Print, Program};
 
 use crate::{
@@ -46,7 +46,7 @@ use crate::{
     verdict::{self, Blindness, Code, Question},
     watch,
 };
-use baseline::{Baseline, CONTROL_RUNS};
+use baseline::Baseline;
 use chronicle::Chronicle;
 use goals::Goals;
 use merge::{Merged, Tally};
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         return Err(Error::NoCommand);
     }
     let strategies = options.steering.strategies();
-    let last = options.runs.max(CONTROL_RUNS).checked_add(options.profile);
+    let last = options.runs.max(options.control_runs).checked_add(options.profile);
     if last.and_then(|last| options.seed.checked_add(last)).is_none() {
         return Err(Error::SeedTooLarge);
     }
@@ -113,7 +113,7 @@ fn hunt(
         runs,
         program,
         jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::new(CONTROL_RUNS + all),
+        progress: Progress::new(options.control_runs + all),
     };
     let _interruption = Interruption::install();
     let report = hunt.go();
@@ -175,8 +175,8 @@ impl Hunt<'_> {
         let mut targets = Targets::default();
         let first = self.options.seed;
         let calm = |seed| self.options.steering.control(Steering::Orderly, seed, None, &self.sets);
-        let controls =
-            self.run_all(&(first..first + CONTROL_RUNS).map(calm).collect::<Vec<_>>(), |_| false)?;
+        let controls = self
+            .run_all(&(first..first + self.options.control_runs).map(calm).collect::<Vec<_>>(), |_| false)?;
         for outcome in &controls {
             baseline.add(outcome);
             targets.learn(outcome, false);
@@ -347,9 +347,10 @@ impl Hunt<'_> {
             let steps =
                 if step > 1 { format!(" in steps of {step} (shard {})", self.shard) } else { String::new() };
             game.summary.push(format!(
-                "{} of {name}, seeds {first} to {}{steps}, after {CONTROL_RUNS} control runs without interference",
+                "{} of {name}, seeds {first} to {}{steps}, after {} without interference",
                 chronicle::count(runs, "run", "runs"),
                 seed(runs - 1),
+                chronicle::count(self.options.control_runs, "control run", "control runs"),
             ));
             game.seeds.push(SeedRange { first, count: runs, step });
         }
@@ -424,7 +425,7 @@ impl Hunt<'_> {
         };
         Report {
             command: words(&self.options.command),
-            options: self.options.steering.words(&self.strategies),
+            options: self.options.steering.words(&self.strategies, self.options.reporting.config.as_deref()),
             runs,
             seeds,
             exits: chronicle.exits,

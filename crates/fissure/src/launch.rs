@@ -20,9 +20,14 @@ use crate::{error::Error, signals::Forwarding};
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 /// Options with which a JVM gives the same identity hashes in every run: one after the other. The sequences that each thread has
-/// of its own otherwise begin with numbers that depend on what the JVM's own threads do.
-const DETERMINISM: [&str; 3] =
-    ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=3", "-XX:-UseDynamicNumberOfCompilerThreads"];
+/// of its own otherwise begin with numbers that depend on what the JVM's own threads do. And without the file for tools that watch
+/// JVMs, for whoever is hindered in writing it says so among the program's own words.
+const DETERMINISM: [&str; 4] = [
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=3",
+    "-XX:-UseDynamicNumberOfCompilerThreads",
+    "-XX:-UsePerfData",
+];
 
 /// A command line as it is really started.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     os::unix::ffi::OsStrExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
@@ -23,7 +23,7 @@ use crate::{
     collect::{self, Jvm},
     config::Config,
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments},
+    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -72,6 +72,8 @@ struct Subject {
     finding: Option<Finding>,
     /// The options, those of the report included.
     steering: SteeringArguments,
+    /// The file with the configuration, if it was named.
+    config: Option<PathBuf>,
 }
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
@@ -90,14 +92,17 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
 }
 
 fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
-    let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
+    let sets = |config: Option<&Path>| Ok::<_, Error>(Config::load(config)?.atomic_sets);
+    let config = options.reporting.config.as_deref();
     let Some(named) = &options.findings else {
         let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.target.clone(), &sets);
-        return Ok(Subject { control, finding: None, steering: options.steering.clone() });
+        let control = options.steering.control(strategy, seed, options.target.clone(), &sets(config)?);
+        let config = config.map(Path::to_owned);
+        return Ok(Subject { control, finding: None, steering: options.steering.clone(), config });
     };
     let (finding, words) = read_finding(named)?;
+    let config = config.map(Path::to_owned).or_else(|| config_of(&words));
     let steering = options.steering.with_defaults(&words);
     let strategy = steering.strategy()?;
     let place = match options.seed {
@@ -110,12 +115,12 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let hunters = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
     let strategy = hunters.into_iter().find(|hunter| hunter.name() == finding.analysis).unwrap_or(strategy);
     let target = finding.targets.get(place).cloned().flatten();
-    let mut control = steering.control(strategy, finding.seeds[place], target, &sets);
+    let mut control = steering.control(strategy, finding.seeds[place], target, &sets(config.as_deref())?);
     if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
         control.steering = Steering::Replay;
         control.schedule = Some(schedule.clone());
     }
-    Ok(Subject { control, finding: Some(finding), steering })
+    Ok(Subject { control, finding: Some(finding), steering, config })
 }
 
 /// Reads `FILE` or `FILE#ID`; a file may have the sign in its name. Gives the finding and the options that it was found with.
@@ -193,7 +198,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     let strategy = subject.steering.strategy()?;
     let report = Report {
         command: hunt::words(&options.command),
-        options: subject.steering.words(&[strategy]),
+        options: subject.steering.words(&[strategy], subject.config.as_deref()),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),

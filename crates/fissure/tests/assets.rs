@@ -38,6 +38,8 @@ const WORKERS: usize = 2;
 const RUNS: &str = "6";
 /// Enough for the programs to do all that they do.
 const PROFILING_RUNS: &str = "3";
+/// What goes wrong by itself in these programs does so in every run.
+const CONTROL_RUNS: &str = "3";
 /// JVMs start faster with these, and what is found does not depend on them.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
@@ -162,23 +164,31 @@ fn every_broken_program_has_a_correct_twin_and_every_pattern_a_program() {
 /// The same seed, target and options make the same happen, by the same steps.
 #[test]
 fn what_was_confirmed_can_be_replayed() {
-    let options = ["--strategy", "assetfuzzer", "--profile", "2", "--runs", "2"];
-    let (report, _) = fissure("hunt", &options, "HalfOldPair");
+    check_replay("HalfOldPair", &[]);
+    let config = tempfile::NamedTempFile::new().unwrap();
+    fs::write(config.path(), "[atomic-sets]\ncontents = true\n").unwrap();
+    check_replay("SoldTwice", &["--config", &config.path().to_string_lossy()]);
+}
+
+fn check_replay(class: &str, extra: &[&str]) {
+    let options = [&["--strategy", "assetfuzzer", "--profile", "2", "--runs", "2"], extra].concat();
+    let (report, _) = fissure("hunt", &options, class);
     let finding = &findings(&report)[0];
     let target = finding["targets"][0].clone();
     let seed = finding["seeds"][0].to_string();
     let text = target_text(&target);
-    let by_seed = ["--strategy", "assetfuzzer", "--seed", &seed, "--target", &text];
+    let by_seed = [&["--strategy", "assetfuzzer", "--seed", &seed, "--target", &text], extra].concat();
     for _ in 0..2 {
-        let (again, output) = fissure("replay", &by_seed, "HalfOldPair");
+        let (again, output) = fissure("replay", &by_seed, class);
         assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(findings(&again)[0]["id"], finding["id"]);
         assert_eq!(findings(&again)[0]["interleaving"], finding["interleaving"]);
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), report.to_string()).unwrap();
+    // The report knows the options, the configuration's file among them.
     let named = format!("{}#{}", file.path().display(), finding["id"].as_str().unwrap());
-    let (again, output) = fissure("replay", &[&named], "HalfOldPair");
+    let (again, output) = fissure("replay", &[&named], class);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(findings(&again)[0]["status"], "bug");
 }
@@ -230,7 +240,13 @@ fn hunts_with_the_static_analysis_find_the_same() {
 
 /// Hunts in one program with and without `--static`, and tells whether anything was to be left out.
 fn check_static(class: &str, options: &[&str], leaves_out: bool) {
-    let hunt = |more: &[&str]| fissure("hunt", &[options, &["--runs", "3"], more].concat(), class);
+    let hunt = |more: &[&str]| {
+        fissure(
+            "hunt",
+            &[options, &["--runs", "3", "--control-runs", "1", "--no-minimise"], more].concat(),
+            class,
+        )
+    };
     let (plain, _) = hunt(&[]);
     let (analysed, output) = hunt(&["--static"]);
     let told = |report: &Value| -> BTreeSet<String> {
@@ -261,6 +277,9 @@ fn check(program: &Program) -> Option<String> {
         strategy,
         "--profile",
         PROFILING_RUNS,
+        "--no-minimise",
+        "--control-runs",
+        CONTROL_RUNS,
         "--runs",
         RUNS,
         "--jobs",

@@ -217,9 +217,9 @@ fn a_race_is_told_with_its_source() {
         "2 | int x = 1;",
         "3 | int y = x;",
         "ordered by thread start or join in this run",
-        "found 1 data race; 1 more was ordered",
-        "the program ended with exit code 3",
-        "watched 1 JVM, 1 class in scope, 8 rewritten, 3 threads, 0 lock operations, 4 locations",
+        "note: the program ended with exit code 3",
+        "fissure: found 1 data race; 1 more was ordered by thread start or join in this run; watched 1",
+        "JVM, 1 class in scope, 3 threads, 0 lock operations, 4 locations",
     ];
     check(&output, 1, &texts, "program\n");
     let json = read_json(&place.path("out.json"));

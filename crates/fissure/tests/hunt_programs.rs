@@ -41,6 +41,9 @@ const RUNS_FOR_BROKEN: &str = "6";
 /// Whoever cries wolf does so at once.
 const RUNS_FOR_CORRECT: &str = "3";
 
+/// What goes wrong by itself in these programs does so in every run.
+const CONTROL_RUNS: &str = "4";
+
 /// JVMs start faster with these, and what is found does not depend on them.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
@@ -148,7 +151,8 @@ impl Setting {
         let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
         let runs = if expectations.is_broken() { RUNS_FOR_BROKEN } else { RUNS_FOR_CORRECT };
         let mut command = common::fissure();
-        command.args(["hunt", "--runs", runs, "--jobs", "1", "--json"]).arg(report.path());
+        command.args(["hunt", "--runs", runs, "--control-runs", CONTROL_RUNS, "--no-minimise"]);
+        command.args(["--jobs", "1", "--json"]).arg(report.path());
         command.args(&expectations.hunt_options).arg("--").arg(java).args(QUICK_START);
         command.args(&expectations.java_options).arg("-cp").arg(&self.classes).arg(&program.class);
         command.env("FISSURE_AGENT", &self.agent);

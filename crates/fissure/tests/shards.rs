@@ -17,8 +17,8 @@ use common::{
 };
 
 /// Without targets what a run does depends on its seed alone, so that not only the seeds but all counts must be the same.
-const UNLEARNED: &str = "--runs 9 --seed 5 --learn no";
-const LEARNED: &str = "--runs 9 --seed 5";
+const UNLEARNED: &str = "--runs 9 --no-minimise --seed 5 --learn no";
+const LEARNED: &str = "--runs 9 --no-minimise --seed 5";
 
 /// All seeds of a report, in order.
 fn seeds(report: &Value) -> Vec<u64> {
@@ -73,7 +73,7 @@ fn whole(place: &Place, options: &str) -> Value {
 fn job(options: &str, report: &str) -> String {
     let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
     format!(
-        "'{fissure}' hunt {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
+        "'{fissure}' hunt --control-runs 4 {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
     )
 }
 

@@ -62,11 +62,12 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
     let watched = watched && !is_controlled;
-    let points =
-        agent.settings.control.as_ref().filter(|_| in_scope).map_or((false, false, false), |control| {
-            (control.accesses != AccessPoints::None, control.accesses == AccessPoints::All, control.units)
-        });
-    let (has_points, has_element_points, has_units) = points;
+    let control = agent.settings.control.as_ref().filter(|_| in_scope);
+    let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
+    let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
+    let has_units = control.is_some_and(|control| control.units);
+    let has_contents =
+        has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =
         if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
@@ -85,6 +86,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
+        contents: has_contents,
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
@@ -275,7 +277,7 @@ impl ClassEnvironment<'_> {
             loader: self.loader,
             kind: site.kind,
             target: target(&site.target),
-            is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
+            is_element: matches!(site.target, SiteTarget::ArrayElement { .. } | SiteTarget::Contents { .. }),
         })
     }
 

@@ -5,6 +5,7 @@
 //! own. What is told in the end is put together in [`story`]; [`watchdog`] looks after a thread that does not come back.
 
 mod calls;
+mod contents;
 mod gate;
 pub(crate) mod natives;
 mod places;
@@ -36,6 +37,7 @@ pub(crate) use calls::{plan, plan_for_exploring, probes};
 pub(crate) use places::flags;
 
 use crate::agent::locked;
+use contents::OpenCall;
 use gate::Gate;
 use points::Points;
 use sets::Sets;
@@ -94,6 +96,8 @@ struct ControlledThread {
     regions: u32,
     /// Where it tries for a lock.
     attempt_site: SiteId,
+    /// Calls of collections that it is in.
+    calls: Vec<OpenCall>,
     /// A global reference to the thread's object.
     reference: Option<usize>,
     /// The number that the kernel knows it by, once it runs.
@@ -228,6 +232,7 @@ impl State {
                 gate: Arc::default(),
                 regions: 0,
                 attempt_site: SiteId(0),
+                calls: Vec::new(),
                 reference: None,
                 kernel_thread: None,
             });

@@ -118,7 +118,8 @@ impl Explorer {
         let mut guard = self.state();
         let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return };
         let operation = operation(state);
-        let arrival = Arrival { operation, calm, target: Target::default(), aim: Aim::default() };
+        let arrival =
+            Arrival { operation, calm, stays: false, target: Target::default(), aim: Aim::default() };
         let decision = state.conductor.arrive(thread, arrival);
         if decision == Decision::Run(thread) {
             return;

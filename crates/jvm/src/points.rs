@@ -78,7 +78,7 @@ impl Place {
             SiteTarget::Method { class, name } => {
                 Place { owner: class.replace('/', "."), name: name.to_owned(), ..place }
             }
-            SiteTarget::Indirect { .. } | SiteTarget::Nothing => place,
+            SiteTarget::Contents { .. } | SiteTarget::Indirect { .. } | SiteTarget::Nothing => place,
         }
     }
 

@@ -143,6 +143,20 @@ impl Registry {
         Resolved::Unwatched
     }
 
+    /// The class in scope that declares a field, watched or not, as a class of `loader` sees it by this class.
+    pub(crate) fn declaring(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<usize> {
+        let key = (name.to_owned(), descriptor.to_owned());
+        let mut class = class;
+        for _ in 0..1000 {
+            let number = self.find(loader, class)?;
+            if self.classes[number].members.contains_key(&key) {
+                return Some(number);
+            }
+            class = self.classes[number].superclass.as_deref()?;
+        }
+        None
+    }
+
     /// Whether a class, as a class of `loader` sees it, is another one or inherits from it.
     pub(crate) fn inherits(&self, loader: i64, class: &str, from: &str) -> bool {
         let mut class = class;
@@ -214,6 +228,17 @@ mod tests {
         assert!(inherits("a/Sub", "a/Sub") && inherits("a/Sub", "a/Super"));
         assert!(inherits("a/Sub", "java/lang/Object") && !inherits("a/Super", "a/Sub"));
         assert_eq!(registry.resolve(1, "a/Sub", "other", "I", in_scope), Resolved::Unwatched);
+    }
+
+    #[test]
+    fn fields_that_are_not_watched_are_declared_all_the_same() {
+        let mut registry = Registry::default();
+        registry.add(1, "a/Sub", Some("a/Super"), members(&[]), FxHashSet::default());
+        let items = members(&[("items", Member::Unwatched)]);
+        registry.add(1, "a/Super", Some("java/lang/Object"), items, FxHashSet::default());
+        assert_eq!(registry.declaring(1, "a/Sub", "items", "I"), Some(1));
+        assert_eq!(registry.declaring(1, "a/Sub", "items", "J"), None);
+        assert_eq!(registry.declaring(1, "b/Elsewhere", "items", "I"), None);
     }
 
     #[test]

@@ -119,7 +119,9 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
     };
     match target {
         SiteTarget::Field { class, name, descriptor, .. } => field(class, name, descriptor),
-        SiteTarget::ArrayElement { source } | SiteTarget::Indirect { source } => match source {
+        SiteTarget::ArrayElement { source }
+        | SiteTarget::Contents { source }
+        | SiteTarget::Indirect { source } => match source {
             ArraySource::Field { class, name, descriptor } => field(class, name, descriptor),
             ArraySource::Local { name, .. } => Target::Local(name.map(|name| name.into())),
             ArraySource::Unknown => Target::Unknown,

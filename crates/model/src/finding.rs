@@ -102,10 +102,14 @@ pub struct Consequence {
     pub stack: Vec<Frame>,
 }
 
+/// What ends the name of a field where it is the contents of the collection that it holds which are accessed. As in
+/// [`crate::goal`], names have no blanks.
+pub const CONTENTS: &str = "[contents]";
+
 /// An access to a location of an atomic set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAccess {
-    /// The field: `com.acme.Account.savings`; with an index for an element of the array that it holds.
+    /// The field: `com.acme.Account.savings`; with an index for an element of the array that it holds, or with [`CONTENTS`].
     pub field: String,
     /// The method that was to be atomic for the set; of an access outside of all such methods the one that it is in.
     pub unit: String,

@@ -308,7 +308,8 @@ pub struct SetRules {
     /// Classes and fields that are in no set.
     #[serde(default)]
     pub exclude: Vec<Pattern>,
-    /// Whether the elements of an array, and the contents of a collection, belong to the set of the field that holds it.
+    /// Whether the elements of an array, and the contents of a collection of the JDK, belong to the set of the field that holds
+    /// it. Each element is a location of its own, all contents of a collection are one.
     #[serde(default)]
     pub contents: bool,
 }

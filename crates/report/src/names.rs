@@ -99,18 +99,14 @@ fn set_headline(finding: &Finding, sure: bool) -> String {
     fields.dedup();
     let class = &finding.subject;
     match (fields.as_slice(), sure) {
-        ([field], true) => {
-            format!(
-                "{class}.{field} is used more than once by a unit of work, and another thread came in between"
-            )
-        }
-        ([field], false) => {
-            format!(
-                "{class}.{field} is used more than once by a unit of work, and another thread can come in between"
-            )
+        ([field], sure) => {
+            let what = sets::in_words(&format!("{class}.{field}"));
+            let came = if sure { "came" } else { "can come" };
+            let is = if what.starts_with("the contents") { "are" } else { "is" };
+            format!("{what} {is} used more than once by a unit of work, and another thread {came} in between")
         }
         (fields, sure) => {
-            let fields = words::list(&fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>());
+            let fields = words::list(&fields.iter().map(|field| sets::in_words(field)).collect::<Vec<_>>());
             let seen = if sure { "were seen apart" } else { "can be seen apart" };
             format!("{class} has fields that belong together ({fields}) and {seen}")
         }

@@ -1,6 +1,6 @@
 //! What the patterns of atomic-set violations mean, told with the fields and methods in question.
 
-use fissure_model::finding::{Finding, SetAccess, Status};
+use fissure_model::finding::{CONTENTS, Finding, SetAccess, Status};
 
 use crate::names;
 
@@ -46,7 +46,15 @@ pub(crate) fn access(finding: &Finding, place: usize) -> Option<String> {
 }
 
 fn short_field(access: &SetAccess) -> String {
-    access.field.rsplit('.').next().unwrap_or(&access.field).to_owned()
+    in_words(names::member(&access.field))
+}
+
+/// A field's name, or that its contents are meant.
+pub(crate) fn in_words(field: &str) -> String {
+    match field.strip_suffix(CONTENTS) {
+        Some(field) => format!("the contents of {field}"),
+        None => field.to_owned(),
+    }
 }
 
 /// A method with its class, without packages and outer classes; a constructor is called by its class.
@@ -118,6 +126,11 @@ mod tests {
             8,
             "move c, get c, get s, move s",
             "Account.get read c after and s before Account.move wrote them: it saw a state that should never be seen",
+        );
+        check(
+            8,
+            "add items[contents], get items[contents], get count, add count",
+            "Account.get read the contents of items after and count before Account.add wrote them: it saw a state that should never be seen",
         );
         check(
             9,

@@ -71,23 +71,29 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         summary.list_jvms(&report.jvms);
         summary.list_left_alone(&report.coverage);
     }
-    match &report.problem {
-        Some(problem) => summary.alarm(problem),
-        None => summary.say("fissure: ", &totals(report)),
-    }
     for (exit, count) in &report.exits {
         let runs = if report.runs > 1 { format!(" ({})", words::times(*count)) } else { String::new() };
-        summary.say("fissure: ", &format!("the program {exit}{runs}"));
+        summary.say("note: ", &format!("the program {exit}{runs}"));
     }
     if let Some(blocks) = blocks(&report.coverage) {
-        summary.say("fissure: ", &blocks);
+        summary.say("note: ", &blocks);
     }
     if let Some(locality) = &report.coverage.locality {
-        summary.say("fissure: ", &static_analysis(locality, report.coverage.jvms));
+        summary.say("note: ", &static_analysis(locality, report.coverage.jvms));
     }
-    // Harnesses of objects run without anybody watching; what was executed is told with each.
-    if report.coverage.jvms > 0 || report.problem.is_some() {
-        summary.say("fissure: ", &coverage(report, options.verbose));
+    if report.coverage.methods_left_alone > 0 && !options.verbose {
+        summary.say("note: ", &left_alone(report.coverage.methods_left_alone));
+    }
+    match &report.problem {
+        Some(problem) => {
+            summary.alarm(problem);
+            summary.say("fissure: ", &coverage(report, options.verbose));
+        }
+        // Harnesses of objects run without anybody watching; what was executed is told with each.
+        None if report.coverage.jvms == 0 => summary.say("fissure: ", &totals(report)),
+        None => {
+            summary.say("fissure: ", &format!("{}; {}", totals(report), coverage(report, options.verbose)))
+        }
     }
     summary.text
 }
@@ -264,6 +270,12 @@ fn static_analysis(locality: &StaticCoverage, jvms: u64) -> String {
     text
 }
 
+/// `2 methods were left alone (--verbose names them)`.
+fn left_alone(methods: u64) -> String {
+    let it = if methods == 1 { "it" } else { "them" };
+    format!("{} left alone (--verbose names {it})", words::count(methods, "method was", "methods were"))
+}
+
 /// The JVMs of a hunt run the same program, so that sums would say little.
 fn controlled(coverage: &Coverage) -> String {
     let each = |sum: u64, one: &str, many: &str| words::count(sum.div_ceil(coverage.jvms), one, many);
@@ -289,16 +301,10 @@ pub(crate) fn coverage(report: &Report, verbose: bool) -> String {
     let mut parts = vec![
         words::count(coverage.jvms, "JVM", "JVMs"),
         format!("{} in scope", words::count(coverage.classes_in_scope, "class", "classes")),
-        format!("{} rewritten", words::thousands(coverage.classes_rewritten)),
     ];
-    if coverage.methods_left_alone > 0 {
-        let hint = match (verbose, coverage.methods_left_alone) {
-            (true, _) => "",
-            (false, 1) => " (--verbose names it)",
-            (false, _) => " (--verbose names them)",
-        };
-        let left = words::count(coverage.methods_left_alone, "method left alone", "methods left alone");
-        parts.push(format!("{left}{hint}"));
+    if verbose {
+        parts.push(format!("{} rewritten", words::thousands(coverage.classes_rewritten)));
+        parts.push(words::count(coverage.methods_left_alone, "method left alone", "methods left alone"));
     }
     if verbose && coverage.classes_hidden > 0 {
         parts.push(words::count(coverage.classes_hidden, "hidden class", "hidden classes"));

@@ -10,7 +10,7 @@ use crate::{
     conductor::Decision,
     observer::Wanted,
     simulation::{
-        Does::{self, Acquire, EnterUnit, ExitUnit, Read, Release, Write, Yield},
+        Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
         Looking, Result, simulate_looking,
     },
     strategy::{Aim, AssetFuzzer, RaceFuzzer, Strategy, Uniform},
@@ -19,26 +19,32 @@ use crate::{
 const PROFILING_RUNS: u64 = 10;
 const RUNS: u64 = 20;
 
-/// A unit whose accesses, written `Ra` or `Wb`, are at sites from `site` on, each under a lock of its own or all under one.
+/// A unit whose accesses, written `Ra` or `Wb`, are at sites from `site` on, each under a lock of its own or all under one. The
+/// lock may be got inside of accesses that take some time.
 fn unit(site: u32, accesses: &str, locks: &str) -> Vec<Does> {
     let mut does = vec![EnterUnit(site)];
-    if locks == "all" {
+    let is_locked = matches!(locks, "all" | "all, inside");
+    if is_locked {
         does.push(Acquire(0, site + 50));
     }
     for (place, access) in (1..).zip(accesses.split(' ')) {
         let location = u32::from(access.as_bytes()[1]);
+        let reads = access.starts_with('R');
+        if locks.ends_with("inside") {
+            let end = if reads { EndRead } else { EndWrite };
+            let (begin, acquire) = (Begin(site + place), Acquire(0, site + 50 + place));
+            does.extend([begin, acquire, Release(0), end(location, site + place)]);
+            continue;
+        }
         if locks == "each" {
             does.push(Acquire(0, site + 50 + place));
         }
-        does.push(match access.as_bytes()[0] {
-            b'R' => Read(location, site + place),
-            _ => Write(location, site + place),
-        });
+        does.push(if reads { Read(location, site + place) } else { Write(location, site + place) });
         if locks == "each" {
             does.push(Release(0));
         }
     }
-    if locks == "all" {
+    if is_locked {
         does.push(Release(0));
     }
     does.push(ExitUnit(site));
@@ -153,7 +159,7 @@ fn check(threads: &[Vec<Does>], planted: u8) {
 #[test]
 fn whatever_is_predicted_is_steered_into() {
     for (planted, first, second) in PAIRS {
-        for locks in ["none", "each"] {
+        for locks in ["none", "each", "inside"] {
             check(
                 &[
                     among_others(unit(100, first, locks), 0, 20),
@@ -185,8 +191,32 @@ fn whatever_is_predicted_is_steered_into() {
 #[test]
 fn what_is_locked_as_a_whole_is_not_even_predicted() {
     for (_, first, second) in PAIRS {
-        let threads = [unit(100, first, "all"), unit(200, second, "all")];
-        assert!(predict(&threads).is_empty());
+        for locks in ["all", "all, inside"] {
+            let threads = [unit(100, first, locks), unit(200, second, locks)];
+            assert!(predict(&threads).is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_lock_that_an_access_gets_for_itself_keeps_it_out() {
+    for (_, first, second) in PAIRS.into_iter().filter(|(_, _, second)| second.len() == 2) {
+        let threads = [unit(100, first, "all, inside"), unit(200, second, "inside")];
+        assert!(predict(&threads).is_empty(), "{first} and {second}");
+    }
+}
+
+/// Whoever waits for a lock that an access needs has not made the access yet.
+#[test]
+fn an_access_happens_when_it_ends() {
+    let locked = [vec![Acquire(0, 90)], unit(100, "Wa Wa", "none"), vec![Release(0)]].concat();
+    let wanted = Wanted { violations: true, ..Wanted::default() };
+    let looking = Looking { wanted, ..Looking::default() };
+    for seed in 0..100 {
+        let threads = [locked.clone(), unit(200, "Ra", "inside")];
+        let mut result = run(&threads, Box::new(Uniform), seed, &looking);
+        assert_eq!(result.end, Decision::Over);
+        assert!(patterns(&mut result).is_empty(), "seed {seed}");
     }
 }
 

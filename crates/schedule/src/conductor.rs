@@ -64,6 +64,8 @@ pub struct Arrival {
     /// It must not be made to wait if it need not, and a lock that it gets this way is none of the lock pattern's: the operation is
     /// of no interest, or others may wait for the thread inside of its runtime.
     pub calm: bool,
+    /// It is in the midst of something that others see as a whole, and goes on if it need not wait.
+    pub stays: bool,
     /// What the operation is to the pair of acquires that is looked for.
     pub target: Target,
     /// What the operation is to the accesses that are looked for.
@@ -81,6 +83,8 @@ struct Thread {
     wake: Option<Wake>,
     /// Whether it came calmly to its operation.
     calm: bool,
+    /// Whether it came to it in the midst of something.
+    stays: bool,
     target: Target,
     aim: Aim,
     /// What the operation that it executed last was to the accesses that are looked for.
@@ -174,6 +178,7 @@ impl Conductor {
             permit: false,
             wake: None,
             calm: false,
+            stays: false,
             target: Target::default(),
             aim: Aim::default(),
             got_with: Aim::default(),
@@ -226,6 +231,7 @@ impl Conductor {
             state.target = arrival.target;
             state.aim = arrival.aim;
             state.calm = arrival.calm;
+            state.stays = arrival.stays;
         }
         self.look_for_race(thread, operation);
         if !had_token {
@@ -233,8 +239,10 @@ impl Conductor {
             return self.retry();
         }
         self.running = None;
-        let is_chosen = arrival.calm || self.executed < self.limits.steps && self.is_alone(thread);
-        if is_chosen && self.may_run(thread) {
+        // Whoever spins waits for somebody else, wherever it is.
+        let stays = arrival.calm || arrival.stays && !spins;
+        let is_within = self.executed < self.limits.steps;
+        if self.may_run(thread) && (stays || is_within && self.has_no_rival(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -448,13 +456,6 @@ impl Conductor {
         self.held(thread).any(|held| held != lock)
     }
 
-    /// Whether a thread is the only one that has been started and is not over.
-    pub fn is_alone(&self, thread: ThreadId) -> bool {
-        let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
-        let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
-        !others.any(|(_, other)| lives(other))
-    }
-
     /// Who has the token.
     pub fn running(&self) -> Option<ThreadId> {
         self.running
@@ -463,16 +464,6 @@ impl Conductor {
     /// Whether anybody but the one who runs could run.
     pub fn others_may_run(&self) -> bool {
         (0..self.threads.len() as u32).map(ThreadId).any(|thread| self.may_run(thread))
-    }
-
-    /// Whether a thread is over.
-    pub fn has_ended(&self, thread: ThreadId) -> bool {
-        self.threads.get(thread.0 as usize).is_some_and(|thread| thread.state == State::Ended)
-    }
-
-    /// Whether any thread runs without the token.
-    pub fn has_strays(&self) -> bool {
-        self.threads.iter().any(|thread| thread.state == State::Away)
     }
 
     /// A thread's name.
@@ -625,6 +616,7 @@ impl Conductor {
                     context: self.context(thread),
                     target: state.target,
                     aim: state.aim,
+                    stays: state.stays,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
@@ -733,15 +725,7 @@ impl Conductor {
             }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
             Operation::Access { location, is_write, site } => {
-                let action = if is_write { Action::Write } else { Action::Read };
-                self.trace.push(TraceStep {
-                    thread,
-                    action,
-                    lock: None,
-                    other: None,
-                    site: Some(site),
-                    location: Some(location),
-                });
+                self.log_access(thread, location, is_write, site);
             }
             // Whoever does anything else does not try any more.
             Operation::Step { .. } => self.thread(thread).attempts = None,

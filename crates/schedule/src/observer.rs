@@ -14,7 +14,7 @@ use fissure_analysis::{
         profile::{Bounds, Cut, Profile},
     },
     racing::{Racing, RacingPair},
-    relaxed::Relaxed,
+    relaxed::{Held, Relaxed},
 };
 use fissure_model::{
     event::{AccessKind, LockMode},
@@ -50,6 +50,8 @@ pub struct Observer {
     racing: Option<Racing>,
     violations: VecDeque<Violation>,
     races: VecDeque<Race>,
+    /// By thread, the locks that its accesses which have begun and not ended are made under, the innermost last.
+    begun: Vec<Vec<Vec<Held>>>,
     /// Whether there was ever more than one thread: what comes before is ordered with everything.
     has_company: bool,
 }
@@ -67,11 +69,42 @@ impl Observer {
 
     /// A thread has accessed a location of an atomic set.
     pub fn accessed_set(&mut self, access: &Access, step: u64) {
+        self.add(access, None, step);
+    }
+
+    /// A thread begins with an access that it needs locks of its own for: whatever it holds now and gets until
+    /// [its end](Self::ended_access), it is made under.
+    pub fn began_access(&mut self, thread: ThreadId) {
+        let held = self.relaxed.stamp(thread).locks.to_vec();
+        self.begun_by(thread).push(held);
+    }
+
+    /// The access that the thread began last has happened. Without any it is forgotten.
+    pub fn ended_access(&mut self, thread: ThreadId, access: Option<&Access>, step: u64) {
+        let held = self.begun_by(thread).pop();
+        if let Some(access) = access {
+            self.add(access, held, step);
+        }
+    }
+
+    fn begun_by(&mut self, thread: ThreadId) -> &mut Vec<Vec<Held>> {
+        let place = thread.0 as usize;
+        if place >= self.begun.len() {
+            self.begun.resize_with(place + 1, Vec::new);
+        }
+        &mut self.begun[place]
+    }
+
+    /// Adds an access that was made under these locks, or under those that are held now.
+    fn add(&mut self, access: &Access, held: Option<Vec<Held>>, step: u64) {
         if !self.has_company {
             return;
         }
         if let Some(profile) = &mut self.profile {
-            let stamp = self.relaxed.stamp(access.thread);
+            let mut stamp = self.relaxed.stamp(access.thread);
+            if let Some(held) = held {
+                stamp.locks = held.into();
+            }
             profile.access(access, &stamp);
         }
         if let Some(monitor) = &mut self.monitor {
@@ -155,8 +188,11 @@ impl Observer {
 
     pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, place: (SiteId, u64)) {
         let mode = if is_shared { LockMode::Shared } else { LockMode::Exclusive };
-        let got = self.relaxed.lock(thread, lock, mode, place);
-        if let (Some(held), Some(profile)) = (got, &mut self.profile) {
+        let Some(held) = self.relaxed.lock(thread, lock, mode, place) else { return };
+        if let Some(begun) = self.begun.get_mut(thread.0 as usize) {
+            begun.iter_mut().for_each(|locks| locks.push(held));
+        }
+        if let Some(profile) = &mut self.profile {
             profile.acquired(thread, held);
         }
     }

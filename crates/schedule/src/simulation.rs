@@ -44,6 +44,11 @@ pub(crate) enum Does {
     Read(u32, u32),
     /// Writes a location at a site.
     Write(u32, u32),
+    /// Begins, at a site, with an access that takes some time.
+    Begin(u32),
+    /// Ends it, having read or written a location.
+    EndRead(u32, u32),
+    EndWrite(u32, u32),
     /// Begins and ends a method that is a unit of work.
     EnterUnit(u32),
     ExitUnit(u32),
@@ -157,6 +162,8 @@ struct Run<'a> {
     places: Vec<usize>,
     /// Whether each thread has stopped before that, and goes on with it now.
     waits: Vec<bool>,
+    /// Whether each is in the midst of an access.
+    is_inside: Vec<bool>,
     read: Vec<u64>,
     variables: [u64; VARIABLES],
     result: Result,
@@ -170,6 +177,7 @@ impl<'a> Run<'a> {
             singles: 0,
             places: vec![0; threads.len()],
             waits: vec![false; threads.len()],
+            is_inside: vec![false; threads.len()],
             read: vec![0; threads.len()],
             variables: [0; VARIABLES],
             result: Result {
@@ -219,6 +227,7 @@ impl<'a> Run<'a> {
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
                 Does::Park => Operation::Park { until: None, site },
                 Does::Yield => Operation::Yield { site },
+                Does::Begin(site) => Operation::Step { site: SiteId(site) },
                 Does::Read(location, site) | Does::Write(location, site) => Operation::Access {
                     location: LocationId(location.into()),
                     is_write: matches!(does, Does::Write(..)),
@@ -240,6 +249,7 @@ impl<'a> Run<'a> {
                         Arrival {
                             operation: Operation::Yield { site },
                             calm: false,
+                            stays: false,
                             target,
                             aim: Aim::default(),
                         },
@@ -252,7 +262,8 @@ impl<'a> Run<'a> {
             };
             self.waits[number] = true;
             let aim = self.aim(thread, &operation);
-            return self.result.conductor.arrive(thread, Arrival { operation, calm: false, target, aim });
+            let arrival = Arrival { operation, calm: false, stays: self.is_inside[number], target, aim };
+            return self.result.conductor.arrive(thread, arrival);
         }
     }
 
@@ -271,7 +282,7 @@ impl<'a> Run<'a> {
         let site = operation.site().unwrap_or(SiteId(0));
         let aim = self.looking.aims.iter().find(|(place, _)| *place == site.0);
         let mut aim = aim.map_or_else(Aim::default, |(_, aim)| *aim);
-        if let (Operation::Access { .. }, 1..) = (operation, aim.letters) {
+        if let (Operation::Access { .. } | Operation::Step { .. }, 1..) = (operation, aim.letters) {
             aim.unit = self.unit(thread).number;
         }
         aim
@@ -281,7 +292,12 @@ impl<'a> Run<'a> {
         let unit = self.unit(thread);
         let (site, set) = (SiteId(site), SetId(1));
         let access = Access { thread, set, location, kind, site, context: 0, unit };
+        let took_time = std::mem::take(&mut self.is_inside[thread.0 as usize]);
         let Some(observer) = self.result.conductor.observer() else { return };
+        if took_time {
+            observer.ended_access(thread, Some(&access), 0);
+            return;
+        }
         observer.accessed_set(&access, 0);
         observer.accessed(thread, LocationId(location.into()), kind, site);
     }
@@ -318,8 +334,18 @@ impl<'a> Run<'a> {
                     self.result.violations.push(violation);
                 }
             }
-            Does::Read(location, site) => self.access(thread, location, site, AccessKind::Read),
-            Does::Write(location, site) => self.access(thread, location, site, AccessKind::Write),
+            Does::Begin(_) => {
+                self.is_inside[number] = true;
+                if let Some(observer) = conductor.observer() {
+                    observer.began_access(thread);
+                }
+            }
+            Does::Read(location, site) | Does::EndRead(location, site) => {
+                self.access(thread, location, site, AccessKind::Read);
+            }
+            Does::Write(location, site) | Does::EndWrite(location, site) => {
+                self.access(thread, location, site, AccessKind::Write);
+            }
             Does::EnterUnit(site) => conductor.enter_unit(thread, SiteId(site), u64::from(site)),
             Does::ExitUnit(site) => conductor.exit_unit(thread, SiteId(site)),
             Does::Load(variable) => self.read[number] = self.variables[variable as usize],

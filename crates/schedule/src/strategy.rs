@@ -41,6 +41,8 @@ pub struct Candidate {
     pub target: Target,
     /// What it is to the accesses that are looked for.
     pub aim: Aim,
+    /// Whether the thread is in the midst of something that others see as a whole.
+    pub stays: bool,
 }
 
 /// What an operation is to accesses that are looked for: those of a predicted atomic-set violation, or of a race.

@@ -1,14 +1,12 @@
 //! The last steps of an execution, for those who want to see how something came about.
 
-use std::collections::VecDeque;
-
 use fissure_model::{
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::Action,
 };
 
 /// More steps than this are not kept.
-const MOST: usize = 1 << 17;
+const MOST: usize = 1 << 16;
 /// Stands for nothing where a step is kept.
 const NONE: u32 = u32::MAX;
 
@@ -33,22 +31,26 @@ pub struct TraceStep {
 /// making them.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    location: u64,
-    thread: u32,
-    lock: u32,
-    other: u32,
+    /// The lock, the other thread or the location; what it is, the action tells.
+    about: u64,
     site: u32,
+    /// The lower bytes of the thread's number: more threads than that have no room in memory.
+    thread: [u8; 3],
     action: Action,
 }
 
 impl From<TraceStep> for Kept {
     fn from(step: TraceStep) -> Self {
+        let about = match step.action {
+            Action::Read | Action::Write => step.location.map(|location| location.0),
+            Action::Start | Action::Unpark | Action::Interrupt => step.other.map(|other| u64::from(other.0)),
+            _ => step.lock.map(|lock| u64::from(lock.0)),
+        };
+        let [first, second, third, _] = step.thread.0.to_le_bytes();
         Self {
-            location: step.location.map_or(u64::MAX, |location| location.0),
-            thread: step.thread.0,
-            lock: step.lock.map_or(NONE, |lock| lock.0),
-            other: step.other.map_or(NONE, |other| other.0),
+            about: about.unwrap_or(u64::MAX),
             site: step.site.map_or(NONE, |site| site.0),
+            thread: [first, second, third],
             action: step.action,
         }
     }
@@ -56,62 +58,98 @@ impl From<TraceStep> for Kept {
 
 impl From<Kept> for TraceStep {
     fn from(kept: Kept) -> Self {
-        let known = |number: u32| (number != NONE).then_some(number);
-        Self {
-            thread: ThreadId(kept.thread),
+        let [first, second, third] = kept.thread;
+        let about = (kept.about != u64::MAX).then_some(kept.about);
+        let mut step = Self {
+            thread: ThreadId(u32::from_le_bytes([first, second, third, 0])),
             action: kept.action,
-            lock: known(kept.lock).map(LockId),
-            other: known(kept.other).map(ThreadId),
-            site: known(kept.site).map(SiteId),
-            location: (kept.location != u64::MAX).then_some(LocationId(kept.location)),
+            lock: None,
+            other: None,
+            site: (kept.site != NONE).then_some(SiteId(kept.site)),
+            location: None,
+        };
+        match kept.action {
+            Action::Read | Action::Write => step.location = about.map(LocationId),
+            Action::Start | Action::Unpark | Action::Interrupt => {
+                step.other = about.map(|other| ThreadId(other as u32));
+            }
+            _ => step.lock = about.map(|lock| LockId(lock as u32)),
         }
+        step
     }
 }
 
 /// Steps, numbered from 1.
 #[derive(Debug, Default)]
 pub struct Trace {
-    steps: VecDeque<Kept>,
-    /// How many were dropped before the first that is kept.
-    dropped: u64,
+    /// A ring once there are [`MOST`]: the step with number n has place n - 1, modulo that.
+    steps: Vec<Kept>,
+    /// How many there were.
+    last: u64,
 }
 
 impl Trace {
     /// Adds a step and gives its number.
     pub(crate) fn push(&mut self, step: TraceStep) -> u64 {
-        if self.steps.len() == MOST {
-            self.steps.pop_front();
-            self.dropped += 1;
+        let place = place(self.last + 1);
+        match self.steps.get_mut(place) {
+            Some(oldest) => *oldest = step.into(),
+            None => self.steps.push(step.into()),
         }
-        self.steps.push_back(step.into());
-        self.last()
+        self.last += 1;
+        self.last
     }
 
     /// Forgets all steps.
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
-        self.dropped = 0;
+        self.last = 0;
     }
 
     /// The number of the last step.
     pub fn last(&self) -> u64 {
-        self.dropped + self.steps.len() as u64
+        self.last
     }
 
     /// The steps from one number to another, both included, with their numbers, as far as they are kept.
     pub fn range(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, TraceStep)> {
-        let first = from.max(self.dropped + 1);
-        let count = (to + 1).saturating_sub(first) as usize;
-        let skipped = (first - self.dropped - 1) as usize;
-        (first..).zip(
-            self.steps.range(skipped.min(self.steps.len())..).take(count).map(|kept| TraceStep::from(*kept)),
-        )
+        let first = from.max(self.last - self.steps.len() as u64 + 1);
+        let numbers = first..=to.min(self.last);
+        numbers.filter_map(|number| Some((number, TraceStep::from(*self.steps.get(place(number))?))))
     }
+}
+
+/// Where the step with a number is kept.
+fn place(number: u64) -> usize {
+    (number - 1) as usize % MOST
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_are_kept_as_they_were() {
+        let step = TraceStep {
+            thread: ThreadId(70_000),
+            action: Action::Other,
+            lock: None,
+            other: None,
+            site: None,
+            location: None,
+        };
+        let steps = [
+            step,
+            TraceStep { action: Action::Acquire, lock: Some(LockId(3)), site: Some(SiteId(9)), ..step },
+            TraceStep { action: Action::Start, other: Some(ThreadId(80_000)), ..step },
+            TraceStep { action: Action::Write, location: Some(LocationId(1 << 40)), ..step },
+        ];
+        let mut trace = Trace::default();
+        steps.iter().for_each(|step| {
+            trace.push(*step);
+        });
+        assert_eq!(trace.range(1, 9).map(|(_, step)| step).collect::<Vec<_>>(), steps);
+    }
 
     #[test]
     fn only_the_last_steps_are_kept() {

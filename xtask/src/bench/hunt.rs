@@ -30,11 +30,11 @@ const STRATEGIES: [(&str, &[&str]); 4] = [
 ];
 
 /// Under control, with a given number of operations: an acquire and a release that no switch follows.
-const PAIRS: Kernel = Kernel { class: "ControlledPairs", count: 2_000_000, operations: 1 };
+const PAIRS: Kernel = Kernel { class: "ControlledPairs", count: 10_000_000, operations: 1 };
 /// One thread hands over to the other, which waited for it.
-const HAND_OVERS: Kernel = Kernel { class: "HandOvers", count: 50_000, operations: 1 };
+const HAND_OVERS: Kernel = Kernel { class: "HandOvers", count: 300_000, operations: 1 };
 /// Two threads between which the scheduler chooses at every acquire.
-const OPERATIONS: Kernel = Kernel { class: "ControlledOperations", count: 50_000, operations: 2 };
+const OPERATIONS: Kernel = Kernel { class: "ControlledOperations", count: 300_000, operations: 2 };
 
 /// The program whose runs are counted per second.
 const SMALL: &str = "Figure1";
@@ -45,6 +45,18 @@ struct Options {
     runs: u64,
     rounds: usize,
     program: Option<String>,
+    part: Part,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Everything, without speed if only some programs are wanted.
+    All,
+    /// The last of the strategies only.
+    Ours,
+    /// No programs.
+    Speed,
 }
 
 /// A kernel, how many times it does what is measured, and how many operations one time is.
@@ -90,21 +102,29 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let kernel_classes = compile(&jdk, "programs/bench", "bench-control")?;
     let fissure = target()?.join("release/fissure");
     let bench = Bench { jdk, fissure, hunt_classes, kernel_classes, options };
-    bench.detection(&programs)?;
-    if bench.options.program.is_none() {
+    if bench.options.part != Part::Speed {
+        bench.detection(&programs)?;
+    }
+    if bench.options.part == Part::Speed || bench.options.program.is_none() && bench.options.part == Part::All
+    {
         bench.speed()?;
     }
     Ok(())
 }
 
 fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { runs: 100, rounds: 5, program: None };
+    let mut options = Options { runs: 100, rounds: 5, program: None, part: Part::All };
     for pair in arguments.chunks(2) {
         match *pair {
             ["--runs", number] => options.runs = positive(number)?,
             ["--rounds", number] => options.rounds = positive(number)?,
             ["--program", part] => options.program = Some(part.to_owned()),
-            _ => bail!("'{}' is not known: [--runs N] [--rounds N] [--program PART]", pair.join(" ")),
+            ["--only", "ours"] => options.part = Part::Ours,
+            ["--only", "speed"] => options.part = Part::Speed,
+            _ => bail!(
+                "'{}' is not known: [--runs N] [--rounds N] [--program PART] [--only ours|speed]",
+                pair.join(" ")
+            ),
         }
     }
     Ok(options)
@@ -159,13 +179,17 @@ impl Bench {
         let (correct, broken): (Vec<&Program>, Vec<&Program>) =
             programs.iter().filter(wanted).partition(|program| program.promised.is_empty());
         println!("share of {} runs that make happen what there is\n", self.options.runs);
+        let strategies = match self.options.part {
+            Part::Ours => &STRATEGIES[STRATEGIES.len() - 1..],
+            Part::All | Part::Speed => &STRATEGIES[..],
+        };
         print!("{:<28}", "program");
-        STRATEGIES.iter().for_each(|(heading, _)| print!("{heading:>11}"));
+        strategies.iter().for_each(|(heading, _)| print!("{heading:>11}"));
         println!();
-        let mut worst = [f64::INFINITY; STRATEGIES.len()];
+        let mut worst = vec![f64::INFINITY; strategies.len()];
         for program in &broken {
             print!("{:<28}", program.class);
-            for ((_, options), worst) in STRATEGIES.iter().zip(&mut worst) {
+            for ((_, options), worst) in strategies.iter().zip(&mut worst) {
                 let result = self.hunt(program, options)?;
                 print!("{:>11.3}", result.probability);
                 *worst = worst.min(result.probability);
@@ -191,7 +215,10 @@ impl Bench {
     fn hunt(&self, program: &Program, options: &[&str]) -> Result<Catch> {
         let report = self.hunt_classes.join("report.json");
         let mut command = Command::new(&self.fissure);
-        command.args(["hunt", "--runs", &self.options.runs.to_string()]).args(options).args(&program.options);
+        command
+            .args(["hunt", "--no-minimise", "--runs", &self.options.runs.to_string()])
+            .args(options)
+            .args(&program.options);
         command.arg("--json").arg(&report).arg("--").arg(self.java());
         command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
         let output =
@@ -295,10 +322,11 @@ mod tests {
 
     #[test]
     fn options_have_defaults_and_limits() {
-        assert_eq!(parse(&[]).unwrap(), Options { runs: 100, rounds: 5, program: None });
-        let options = parse(&["--runs", "20", "--program", "Figure"]).unwrap();
-        assert_eq!(options, Options { runs: 20, rounds: 5, program: Some("Figure".to_owned()) });
-        for wrong in [&["--runs", "0"][..], &["--runs"], &["--speed", "3"]] {
+        assert_eq!(parse(&[]).unwrap(), Options { runs: 100, rounds: 5, program: None, part: Part::All });
+        let options = parse(&["--runs", "20", "--program", "Figure", "--only", "ours"]).unwrap();
+        let program = Some("Figure".to_owned());
+        assert_eq!(options, Options { runs: 20, rounds: 5, program, part: Part::Ours });
+        for wrong in [&["--runs", "0"][..], &["--runs"], &["--speed", "3"], &["--only", "theirs"]] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }

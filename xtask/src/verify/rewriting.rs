@@ -64,6 +64,7 @@ impl Purpose {
             Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
             Purpose::Control => Plan {
                 units: true,
+                contents: true,
                 control: Some(Control {
                     calls: &[WAIT],
                     regions: &[Region { method: "loadClass", descriptor: None }],

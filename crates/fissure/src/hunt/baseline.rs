@@ -13,9 +13,6 @@ use super::run::Outcome;
 /// Where the names of classes begin that are never the program's own.
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 
-/// How many control runs there are.
-pub(crate) const CONTROL_RUNS: u64 = 10;
-
 /// Everything that went wrong without interference, and how the program ended.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {

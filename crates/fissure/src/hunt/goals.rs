@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
-    finding::{Finding, Kind, Status},
+    finding::{CONTENTS, Finding, Kind, Status},
     goal::{ExpectedAccess, Goal},
 };
 
@@ -138,9 +138,11 @@ fn theme_of_finding(finding: &Finding) -> Option<Theme> {
             let first = finding.accesses.first()?.unit.clone();
             // The second event of every pattern is the other unit's.
             let second = finding.accesses.get(1)?.unit.clone();
+            // Goals name the contents of a collection, but no index.
             let fields = finding.accesses.iter().map(|access| {
                 let field = &access.field;
-                field.split_once('[').map_or(field.as_str(), |(field, _)| field).to_owned()
+                let end = if field.ends_with(CONTENTS) { None } else { field.find('[') };
+                field[..end.unwrap_or(field.len())].to_owned()
             });
             Some((pattern, [first, second].into_iter().chain(fields).collect()))
         }
@@ -200,6 +202,21 @@ mod tests {
         let predicted = run(&[SECOND, FIRST, FIRST_ELSEWHERE], None, false);
         check(&[predicted], 4, &[FIRST, SECOND, FIRST_ELSEWHERE, SECOND], (2, 0, 0));
         check(&[run(&[RACE, FIRST], None, false)], 2, &[FIRST, RACE], (2, 0, 0));
+    }
+
+    #[test]
+    fn findings_name_more_than_predictions_and_are_recognised() {
+        fn check(accessed: &str, expected: &str) {
+            let access = |unit: &str| SetAccess { field: accessed.to_owned(), unit: unit.to_owned() };
+            let finding = Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "A");
+            let accesses = vec![access("A.m"), access("A.n"), access("A.m")];
+            let goal = FIRST.replace("A.x", expected).parse().unwrap();
+            let found = theme_of_finding(&Finding { pattern: Some(1), accesses, ..finding });
+            assert_eq!(found, Some(theme(&goal)), "{accessed}");
+        }
+        check("A.x", "A.x");
+        check("A.x[3]", "A.x");
+        check("A.x[contents]", "A.x[contents]");
     }
 
     #[test]

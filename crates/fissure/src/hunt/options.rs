@@ -1,6 +1,10 @@
 //! The options of `hunt`, and those that `replay` has in common with it.
 
-use std::{ffi::OsString, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, ValueEnum};
 use fissure_model::{
@@ -20,6 +24,8 @@ use crate::{
 const ALWAYS: u32 = 1_000_000;
 /// The longest run, unless an option says otherwise.
 const STEPS: u64 = 1_000_000;
+/// The option that names the configuration.
+const CONFIG: &str = "--config";
 
 #[derive(Debug, Args)]
 #[command(override_usage = "fissure hunt [OPTIONS] -- COMMAND [ARGS]...")]
@@ -34,9 +40,13 @@ pub(crate) struct HuntArguments {
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
 
-    /// How often the program is run, apart from ten control runs without interference.
+    /// How often the program is run, apart from control runs without interference.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: u64,
+
+    /// How many runs without interference come first: what goes wrong in them does so anyway, and is no bug of the schedule.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) control_runs: u64,
 
     /// The first run's seed; each further run has the next one.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -246,6 +256,9 @@ impl SteeringArguments {
                 "--strategy" if value == Steering::Random.name() && !is_random => {
                     merged.strategy = vec![StrategyName::Random];
                 }
+                "--monitor" if self.monitor.is_empty() => {
+                    merged.monitor.extend(MonitorName::from_str(value, false));
+                }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
                 "--points" if self.points == Points::Locks => {
                     merged.points = Points::from_str(value, false).unwrap_or(Points::Locks);
@@ -259,8 +272,9 @@ impl SteeringArguments {
         merged
     }
 
-    /// The options that a replay must repeat, word by word. Of several strategies each finding names its own.
-    pub(crate) fn words(&self, strategies: &[Steering]) -> Vec<String> {
+    /// The options that a replay must repeat, word by word, the file with the configuration included. Of several strategies each
+    /// finding names its own.
+    pub(crate) fn words(&self, strategies: &[Steering], config: Option<&Path>) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         if let [strategy] = strategies
@@ -286,6 +300,9 @@ impl SteeringArguments {
         for pointcut in ScopeList::all(&self.scope) {
             add("--scope", pointcut.to_string());
         }
+        if let Some(config) = config {
+            add(CONFIG, config.display().to_string());
+        }
         if self.is_static {
             words.push("--static".to_owned());
         }
@@ -296,6 +313,14 @@ impl SteeringArguments {
     pub(crate) fn time_limit(&self) -> Duration {
         Duration::from_secs(self.time_limit)
     }
+}
+
+/// The file with the configuration among the words that a replay must repeat.
+pub(crate) fn config_of(words: &[String]) -> Option<PathBuf> {
+    words.chunks(2).find_map(|pair| match pair {
+        [option, value] if option == CONFIG => Some(PathBuf::from(value)),
+        _ => None,
+    })
 }
 
 /// A probability as chances in a million.
@@ -367,22 +392,28 @@ mod tests {
         assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
         let monitored = SteeringArguments { monitor: vec![MonitorName::AtomicSets], ..arguments() };
         assert_eq!(accesses(&monitored, Steering::Random, &plain), (AccessPoints::Fields, true));
-        assert_eq!(monitored.words(&[Steering::Random]).join(" "), "--strategy random --monitor atomic-sets");
+        assert_eq!(
+            monitored.words(&[Steering::Random], None).join(" "),
+            "--strategy random --monitor atomic-sets"
+        );
     }
 
     #[test]
     fn what_a_replay_must_repeat_is_what_was_chosen() {
-        assert!(arguments().words(&[Steering::Atomfuzzer]).is_empty());
+        assert!(arguments().words(&[Steering::Atomfuzzer], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
         let atomic = vec!["a.B.m".parse().unwrap()];
-        let chosen = SteeringArguments { atomic, is_static: true, ..chosen };
-        let text = "--strategy random --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --static";
-        let words = chosen.words(&[Steering::Random]);
+        let monitor = vec![MonitorName::AtomicSets];
+        let chosen = SteeringArguments { atomic, monitor, is_static: true, ..chosen };
+        let text = "--strategy random --monitor atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
+        let config = Path::new("f.toml");
+        let words = chosen.words(&[Steering::Random], Some(config));
+        assert_eq!(config_of(&words).as_deref(), Some(config));
         assert_eq!(words.join(" "), text);
         let read = arguments().with_defaults(&words);
-        assert_eq!(read.words(&[read.strategy().unwrap()]), words);
+        assert_eq!(read.words(&[read.strategy().unwrap()], Some(config)), words);
         let other = SteeringArguments { steps: 3, ..arguments() }.with_defaults(&words);
         assert_eq!(other.steps, 3);
     }

@@ -45,6 +45,8 @@ pub(crate) fn round(after: u64) -> u64 {
 /// What is known so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Targets {
+    /// How many runs there were.
+    runs: u64,
     /// The pairs, with what became of the runs that looked for them.
     pairs: BTreeMap<Pair, Attempts>,
     /// Orders of acquires that were never seen, and acquires before threads that were woken, in the same way.
@@ -76,6 +78,7 @@ impl Targets {
     /// Takes note of what a run saw to be possible, and of what it made happen. In a bad run something went wrong that does not
     /// without interference.
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+        self.runs += 1;
         for run in outcome.accounts() {
             for pair in &run.pairs {
                 self.pairs.entry(pair.clone()).or_default();
@@ -126,13 +129,14 @@ impl Targets {
 
     /// What the next runs look for: every acquire inside of a block in turn, each time with the one that came in between most
     /// surely, or was looked for least. Those that were looked for in vain come last. Orders that no run had are looked for by
-    /// every fourth run, as long as nothing was made to happen, and by one of a round after that.
+    /// every fourth run, as long as nothing was made to happen, and by one of two rounds after that.
     pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Pair>> {
         let mut plan = Plan::new(self);
         let is_proved = !self.confirmed.is_empty()
             || self.pairs.values().chain(self.orders.values()).any(|attempts| attempts.hits > 0);
+        let has_turn = (self.runs / ROUND).is_multiple_of(2);
         let choose = |run: u64| {
-            let is_for_orders = if is_proved { run == ROUND / 2 } else { run % 4 == 3 };
+            let is_for_orders = if is_proved { has_turn && run == ROUND / 2 } else { run % 4 == 3 };
             let order = || plan.open_order();
             let chosen = match is_for_orders {
                 true => order().or_else(|| plan.next_pair()),
@@ -325,6 +329,20 @@ mod tests {
         let mut targets = learned(&[seen]);
         targets.learn(&turned.outcome(), true);
         check(&targets, 2, &["a//b", "a//b"]);
+    }
+
+    #[test]
+    fn orders_have_one_run_of_two_rounds_once_something_was_made_to_happen() {
+        let hit =
+            Sketch { pairs: &["Main.run:4/x"], orders: &["b//a"], confirmed: &["f"], ..Sketch::default() };
+        let mut targets = learned(&[hit]);
+        let orders = |targets: &Targets| {
+            let chosen = targets.choose(ROUND).into_iter().flatten();
+            chosen.filter(|pair| pair.is_order).count()
+        };
+        assert_eq!(orders(&targets), 1);
+        (0..ROUND).for_each(|_| targets.learn(&hit.outcome(), false));
+        assert_eq!(orders(&targets), 0);
     }
 
     #[test]

@@ -35,7 +35,12 @@ impl Place {
     pub(crate) fn hunt(&self, options: &[&str], class: &str) -> (Option<i32>, String) {
         let json = self.path("report.json");
         let (json, classes) = (json.to_str().unwrap(), classes().to_str().unwrap());
-        let all = [&["hunt", "--json", json], options, &["--", "java", "-cp", classes, class]].concat();
+        let all = [
+            &["hunt", "--control-runs", "4", "--json", json],
+            options,
+            &["--", "java", "-cp", classes, class],
+        ]
+        .concat();
         let output = self.fissure(&all);
         assert!(output.stdout.is_empty(), "the program's output is not Fissure's: {}", told(&output));
         let text = fs::read_to_string(json).unwrap_or_else(|_| panic!("no report: {}", told(&output)));

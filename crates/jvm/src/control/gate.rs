@@ -23,8 +23,10 @@ const OPEN: u32 = 1;
 const ASLEEP: u32 = 2;
 /// It has to wait, and sleeps in a monitor of the JVM.
 const DORMANT: u32 = 3;
-/// How often a thread looks whether its turn has come before it sleeps.
-const SPINS: u32 = 200;
+/// How often a thread looks whether its turn has come before it sleeps: the more often, the more that was of use lately, for where
+/// turns are long or processors few, looking keeps others from running.
+const FEWEST_SPINS: u32 = 50;
+const MOST_SPINS: u32 = 1_600;
 /// How often a thread that sleeps in a monitor looks whether it was woken by somebody whom the JVM does not know, in milliseconds.
 const LOOK: i64 = 100;
 
@@ -32,10 +34,22 @@ const LOOK: i64 = 100;
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// A gate that lets one thread pass once each time it is opened.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Gate {
     state: AtomicU32,
+    /// How often to look next time. Only the one thread that waits here changes it.
+    spins: AtomicU32,
     monitor: OnceLock<Option<RawMonitor>>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self {
+            state: AtomicU32::new(CLOSED),
+            spins: AtomicU32::new(4 * FEWEST_SPINS),
+            monitor: OnceLock::new(),
+        }
+    }
 }
 
 impl Gate {
@@ -57,12 +71,13 @@ impl Gate {
 
     /// Waits until the gate is opened, and closes it. Only one thread ever waits at a gate.
     pub(crate) fn pass(&self) {
-        for _ in 0..SPINS {
-            if self.state.load(Ordering::Relaxed) == OPEN {
-                break;
-            }
+        let spins = self.spins.load(Ordering::Relaxed);
+        let opens = (0..spins).any(|_| {
             std::hint::spin_loop();
-        }
+            self.state.load(Ordering::Relaxed) == OPEN
+        });
+        let next = if opens { (2 * spins).min(MOST_SPINS) } else { (spins / 2).max(FEWEST_SPINS) };
+        self.spins.store(next, Ordering::Relaxed);
         while !self.passes() {
             if IS_ENDING.load(Ordering::Relaxed) && self.lie_dormant() {
                 return;

@@ -19,7 +19,7 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, gate,
+    Control, LockName, State, contents, gate,
     places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
@@ -65,6 +65,9 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"exitBlock", c"(J)V", exit_block as *mut c_void),
             (c"region", c"(JI)V", region as *mut c_void),
             (c"access", c"(JIII)V", points::access as *mut c_void),
+            (c"holdsIn", c"(JIII)V", contents::holds as *mut c_void),
+            (c"beginsCall", c"(JIZI)V", contents::begin as *mut c_void),
+            (c"endsCall", c"(JI)V", contents::end as *mut c_void),
             (c"enterUnit", c"(JI)V", points::enter_unit as *mut c_void),
             (c"exitUnit", c"(JI)V", points::exit_unit as *mut c_void),
             (c"joins", c"(JJ)V", joins as *mut c_void),
@@ -189,10 +192,12 @@ pub(super) fn stop_aiming<'a>(
         is_later: flags & LATER != 0,
         is_earlier: flags & EARLIER != 0,
     };
-    let decision = state.conductor.arrive(thread, Arrival { operation, calm, target, aim });
+    let stays = contents::is_inside(&mut state, thread);
+    let decision = state.conductor.arrive(thread, Arrival { operation, calm, stays, target, aim });
     if decision == Decision::Run(thread) {
         return state;
     }
+    contents::was_interrupted(&mut state, thread);
     let state = control.follow(state, Some(thread), decision);
     bury(agent, control, state)
 }
@@ -323,6 +328,10 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         if !is_quiet && flags & LIBRARY != 0 {
             is_quiet = story::serves_the_jdk(agent, &mut state);
         }
+        // No other code of the program could be here without having begun a method.
+        if flags & BLOCK != 0 {
+            contents::settle(agent, &mut state, thread);
+        }
         let is_alone = state.conductor.is_alone(thread);
         if !is_quiet {
             state.name_lock(lock);
@@ -340,9 +349,8 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
             _ => Atomic::No,
         };
         state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
-        // What a thread does alone interferes with nobody.
-        if !is_quiet && !is_alone {
-            story::acquired(agent, &mut state, thread, lock, site);
+        if !is_quiet {
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }
@@ -370,7 +378,9 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
             Ok(lock) => {
                 if !is_quiet {
                     state.name_lock(lock);
-                    story::consider(agent, &mut state, thread, lock, site);
+                    if !state.conductor.is_alone(thread) {
+                        story::consider(agent, &mut state, thread, lock, site);
+                    }
                 }
                 state.thread(thread).attempt_site = site;
                 Operation::Attempt { lock, site }
@@ -393,8 +403,10 @@ extern "system" fn acquired(
         let mut state = control.state();
         let site = state.thread(thread).attempt_site;
         state.conductor.acquired(thread, lock, site, is_shared != 0);
-        if agent.offsets.get_i32(site.0 as usize) & QUIET == 0 {
-            story::acquired(agent, &mut state, thread, lock, site);
+        let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
+        if !is_quiet {
+            let is_alone = state.conductor.is_alone(thread);
+            story::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }

@@ -6,11 +6,12 @@
 use rustc_hash::FxHashMap;
 
 use fissure_classfile::SiteKind;
-use fissure_model::ids::{LocationId, SiteId};
+use fissure_model::ids::{LocationId, SiteId, ThreadId};
 use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
 
 use super::{
+    State, contents,
     natives::{controlled, stop_aiming},
     places::{LIBRARY, QUIET},
     sets, story,
@@ -41,8 +42,10 @@ pub(crate) struct Points {
     numbers: FxHashMap<(i64, String, String), u32>,
     /// What stands for a method in every run, by the site of its beginning.
     keys: FxHashMap<u32, u64>,
-    /// The fields that arrays come from, by the sites of accesses to their elements.
+    /// The fields that arrays and collections come from, by the sites of accesses to what they hold.
     sources: FxHashMap<u32, Option<u32>>,
+    /// The fields that are read at sites, if their objects may hold something by them.
+    holding: FxHashMap<u32, Option<u32>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +73,31 @@ impl Points {
         self.fields.get(number as usize)
     }
 
-    /// The number of the field that an array came from whose element is accessed at a site, if it came from one that was
+    /// Whether what is accessed at a site is written.
+    pub(crate) fn is_write(&self, agent: &Agent, site: u32) -> bool {
+        locked(&agent.code).sites.get(site).is_some_and(|info| info.kind == SiteKind::Write)
+    }
+
+    /// The number of the field that is read at a site, be it final or not, if it is one of a class in scope.
+    pub(crate) fn holding_field(&mut self, agent: &Agent, site: u32) -> Option<u32> {
+        if let Some(known) = self.holding.get(&site) {
+            return *known;
+        }
+        let code = locked(&agent.code);
+        let info = code.sites.get(site)?;
+        let Target::Field { class, name, descriptor } = &info.target else { return None };
+        let number = code.registry.declaring(info.loader, class, name, descriptor);
+        let field = number.map(|number| {
+            let owner = code.registry.class(number);
+            let is_volatile = owner.has_volatile(name, descriptor);
+            let field = Field { class: owner.name.replace('/', "."), name: name.to_string(), is_volatile };
+            self.number(owner.loader(), field)
+        });
+        self.holding.insert(site, field);
+        field
+    }
+
+    /// The number of the field that an array or a collection came from which is accessed at a site, if it came from one that was
     /// accessed before.
     pub(crate) fn source_of_element(&mut self, agent: &Agent, site: u32) -> Option<u32> {
         if let Some(known) = self.sources.get(&site) {
@@ -82,12 +109,7 @@ impl Points {
             self.sources.insert(site, None);
             return None;
         };
-        let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
-        let Resolved::Known(number, _) =
-            code.registry.resolve(info.loader, class, name, descriptor, in_scope)
-        else {
-            return None;
-        };
+        let number = code.registry.declaring(info.loader, class, name, descriptor)?;
         let owner = code.registry.class(number);
         let key = (owner.loader(), owner.name.replace('/', "."), name.to_string());
         let source = self.numbers.get(&key).copied();
@@ -161,6 +183,16 @@ fn stable_hash(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// What a site is to the conductor, unless what is accessed there is of no interest.
+pub(super) fn flags_of(agent: &Agent, state: &mut State, thread: ThreadId, site: jint) -> Option<i32> {
+    let flags = agent.offsets.get_i32(site as usize);
+    // What a thread does where others may wait for it inside of the JVM differs from run to run.
+    if flags & QUIET != 0 || state.thread(thread).regions > 0 {
+        return None;
+    }
+    (flags & LIBRARY == 0 || !story::serves_the_jdk(agent, state)).then_some(flags)
+}
+
 /// A thread is about to access a field of an object, or an element of an array.
 pub(super) extern "system" fn access(
     _environment: *mut JNIEnv,
@@ -171,15 +203,9 @@ pub(super) extern "system" fn access(
     site: jint,
 ) {
     controlled((), thread, |agent, control, thread| {
-        let mut flags = agent.offsets.get_i32(site as usize);
         let mut state = control.state();
-        if flags & QUIET == 0 && flags & LIBRARY != 0 && story::serves_the_jdk(agent, &mut state) {
-            flags |= QUIET;
-        }
-        // What a thread does where others may wait for it inside of the JVM differs from run to run.
-        if flags & QUIET != 0 || state.thread(thread).regions > 0 {
-            return;
-        }
+        let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
+        contents::settle(agent, &mut state, thread);
         let (place, is_write, is_look) = match state.points.point(agent, site as u32) {
             Point::Ignored => return,
             Point::Field { number, is_write, is_volatile } => (number, is_write, is_volatile || !is_write),
@@ -211,6 +237,7 @@ pub(super) extern "system" fn enter_unit(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
+        contents::enters(agent, &mut state, thread);
         let key = state.points.key(agent, site as u32);
         state.conductor.enter_unit(thread, SiteId(site as u32), key);
     });
@@ -223,7 +250,10 @@ pub(super) extern "system" fn exit_unit(
     thread: jlong,
     site: jint,
 ) {
-    controlled((), thread, |_, control, thread| {
-        control.state().conductor.exit_unit(thread, SiteId(site as u32));
+    controlled((), thread, |agent, control, thread| {
+        let mut state = control.state();
+        let site = SiteId(site as u32);
+        contents::leaves(agent, &mut state, thread, site);
+        state.conductor.exit_unit(thread, site);
     });
 }

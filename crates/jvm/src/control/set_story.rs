@@ -14,7 +14,7 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::{Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
+    finding::{CONTENTS, Finding, HeldLock, Kind, SetAccess, Status, fingerprint},
     goal::{ExpectedAccess, Gate, Goal, RaceGoal, SetGoal},
     ids::{LocationId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
@@ -22,7 +22,7 @@ use fissure_model::{
 use fissure_schedule::observer::Race;
 
 use super::{
-    State,
+    State, sets,
     story::{self, frame, lock_name, place, told},
 };
 use crate::{agent::Agent, stacks};
@@ -319,14 +319,24 @@ fn may_race(agent: &Agent, state: &State, pair: &RacingPair) -> (RaceGoal, Findi
 /// A location of a set as readers know it.
 fn place_name(state: &State, location: u32) -> String {
     match state.sets.element(location) {
+        Some((field, sets::ALL)) => contents_name(state, field),
         Some((field, index)) => format!("{}[{index}]", field_name(state, field)),
         None => field_name(state, location),
     }
 }
 
-/// The field that a location of a set is, or that holds its array.
-fn field_of_place(state: &State, location: u32) -> String {
-    field_name(state, state.sets.element(location).map_or(location, |(field, _)| field))
+/// The field that a location of a set is, or that holds its array; the contents of a collection have a name of their own.
+pub(super) fn field_of_place(state: &State, location: u32) -> String {
+    match state.sets.element(location) {
+        Some((field, sets::ALL)) => contents_name(state, field),
+        Some((field, _)) => field_name(state, field),
+        None => field_name(state, location),
+    }
+}
+
+/// The contents of the collection that a field holds.
+fn contents_name(state: &State, field: u32) -> String {
+    field_name(state, field) + CONTENTS
 }
 
 /// A field by its class and name.
@@ -335,7 +345,10 @@ pub(super) fn field_name(state: &State, number: u32) -> String {
     field.map_or_else(String::new, |field| format!("{}.{}", field.class, field.name))
 }
 
-/// A field by its class and name; elements of arrays have none.
+/// A location by the class and name of its field; elements of arrays have none.
 pub(super) fn location_name(state: &State, location: LocationId) -> String {
-    story::location_name(state, location)
+    match sets::holding_field(state, location) {
+        Some(field) => contents_name(state, field),
+        None => story::location_name(state, location),
+    }
 }

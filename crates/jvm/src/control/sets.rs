@@ -26,6 +26,14 @@ use crate::{
 
 /// Tells an element of an array from a field.
 const ELEMENT: u32 = 1 << 31;
+/// The contents of a collection as a location in it.
+const CONTENTS: u32 = 1 << 30;
+/// What stands for an index where it is all of the contents of a collection; arrays have none as large.
+pub(super) const ALL: u32 = u32::MAX;
+/// How many fields are remembered to hold one array or collection.
+const HOLDERS: usize = 4;
+/// Of how many arrays and collections it is remembered what holds them. A field is read again before what it holds is used.
+const MOST_HELD: usize = 1 << 18;
 /// Tells executions of units from accesses outside of all.
 const SINGLE: u64 = 1 << 63;
 /// The sets of static fields, by the class that declares them.
@@ -51,7 +59,9 @@ pub(crate) struct Sets {
     singles: u64,
     /// The object whose field each thread accessed last, by field.
     holders: FxHashMap<(ThreadId, u32), u32>,
-    /// The sets that arrays belong to, with the field that holds the array.
+    /// The objects and fields by which arrays and collections were read, the last one last.
+    held: FxHashMap<u32, Vec<(u32, u32)>>,
+    /// The sets that arrays in arrays belong to, with the field that holds the outer one.
     arrays: FxHashMap<u32, (SetId, u32)>,
     /// The elements that were accessed, by field and index.
     elements: Vec<(u32, u32)>,
@@ -93,7 +103,30 @@ impl Sets {
         membership
     }
 
-    /// What an element is called: the field that holds its array, and its index.
+    /// A field was read, and holds an array or a collection.
+    pub(super) fn holds(&mut self, holder: u32, field: u32, held: u32) {
+        if self.held.len() >= MOST_HELD {
+            self.held.clear();
+        }
+        let holders = self.held.entry(held).or_default();
+        if holders.last() == Some(&(holder, field)) {
+            return;
+        }
+        holders.retain(|known| *known != (holder, field));
+        if holders.len() == HOLDERS {
+            holders.remove(0);
+        }
+        holders.push((holder, field));
+    }
+
+    /// The object and the field that an array or a collection was last read by, and if that is known by this field.
+    fn holder(&self, held: u32, source: Option<u32>) -> Option<(u32, u32)> {
+        let holders = self.held.get(&held)?;
+        let is_meant = |(_, field): &&(u32, u32)| source.is_none_or(|source| source == *field);
+        holders.iter().rev().find(is_meant).or(holders.last()).copied()
+    }
+
+    /// What an element is called: the field that holds its array, and its index, or [`ALL`].
     pub(super) fn element(&self, location: u32) -> Option<(u32, u32)> {
         if location & ELEMENT == 0 {
             None
@@ -120,8 +153,30 @@ fn set_of(object: u32, membership: Membership) -> SetId {
     SetId(u64::from(object) << 32 | u64::from(part))
 }
 
-/// The set, the location in it, and the field, of an access. An element of an array belongs to the set of the field that the array
-/// came from, if that is wanted.
+/// The contents of a collection as a location.
+pub(super) fn contents_of(object: u32) -> LocationId {
+    LocationId(u64::from(object) << 32 | u64::from(CONTENTS))
+}
+
+/// The collection whose contents a location is, if it is such a one, by the field that holds it.
+pub(super) fn holding_field(state: &State, location: LocationId) -> Option<u32> {
+    let (object, place) = ((location.0 >> 32) as u32, location.0 as u32);
+    if place == CONTENTS { state.sets.holder(object, None).map(|(_, field)| field) } else { None }
+}
+
+/// Whether an access is one to a set.
+pub(super) fn is_in_set(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    location: LocationId,
+    site: SiteId,
+) -> bool {
+    place_in_set(agent, state, thread, location, site).is_some()
+}
+
+/// The set, the location in it, and the field, of an access. What an array or a collection holds belongs to the set of the field that
+/// it came from, if that is wanted.
 fn place_in_set(
     agent: &Agent,
     state: &mut State,
@@ -130,7 +185,7 @@ fn place_in_set(
     site: SiteId,
 ) -> Option<(SetId, u32, u32)> {
     let (object, place) = ((location.0 >> 32) as u32, location.0 as u32);
-    if place & ELEMENT == 0 {
+    if place & (ELEMENT | CONTENTS) == 0 {
         let field = state.points.field(location)?.clone();
         let membership = state.sets.membership(place, &field)?;
         state.sets.holders.insert((thread, place), object);
@@ -139,7 +194,17 @@ fn place_in_set(
     if !state.sets.rules.contents {
         return None;
     }
-    if let Some(field) = state.points.source_of_element(agent, site.0)
+    let index = if place == CONTENTS { ALL } else { place & !ELEMENT };
+    let source = state.points.source_of_element(agent, site.0);
+    if let Some((holder, field)) = state.sets.holder(object, source) {
+        let holding = state.points.field_by_number(field)?.clone();
+        let membership = state.sets.membership(field, &holding)?;
+        return Some((set_of(holder, membership), state.sets.element_number(field, index), field));
+    }
+    if place == CONTENTS {
+        return None;
+    }
+    if let Some(field) = source
         && let Some(&holder) = state.sets.holders.get(&(thread, field))
     {
         let holding = state.points.field_by_number(field)?.clone();
@@ -147,7 +212,7 @@ fn place_in_set(
         state.sets.arrays.insert(object, (set_of(holder, membership), field));
     }
     let (set, field) = *state.sets.arrays.get(&object)?;
-    Some((set, state.sets.element_number(field, place & !ELEMENT), field))
+    Some((set, state.sets.element_number(field, index), field))
 }
 
 /// The execution of a unit that an access to a field belongs to: the outermost that is declared on its set, or one of its own.
@@ -217,10 +282,10 @@ pub(super) fn aim(
             Aim { letters: bits(letters), place: location.0, ..Aim::default() }
         }
         Some(Goal::Set(goal)) => {
-            let Some((set, _, field_number)) = place_in_set(agent, state, thread, location, site) else {
+            let Some((set, place, field_number)) = place_in_set(agent, state, thread, location, site) else {
                 return Aim::default();
             };
-            let name = set_story::field_name(state, field_number);
+            let name = set_story::field_of_place(state, place);
             let context = format!("{:x}", state.conductor.context(thread));
             let fits = |access: &ExpectedAccess| access.field == name && access.context == context;
             let events = goal.events.iter().enumerate();
@@ -255,22 +320,98 @@ pub(super) fn accessed(
     if state.conductor.observer().is_none() {
         return;
     }
-    let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
-    let held = state.sets.locks.entry((thread, site)).or_default();
-    held.clear();
-    held.extend(state.conductor.held(thread));
+    let kind = kind_of(is_write);
+    note_locks(state, thread, site);
     let is_volatile = state.points.field(location).is_some_and(|field| field.is_volatile);
     if !is_volatile && let Some(observer) = state.conductor.observer() {
         observer.accessed(thread, location, kind, site);
     }
-    if let Some((set, place, field)) = place_in_set(agent, state, thread, location, site) {
-        let unit = unit_of(agent, state, thread, field);
-        let context = state.conductor.context(thread);
-        let access = Access { thread, set, location: place, kind, site, context, unit };
+    if let Some(access) = set_access(agent, state, thread, location, kind, site) {
         let step = state.conductor.trace().last();
         if let Some(observer) = state.conductor.observer() {
             observer.accessed_set(&access, step);
         }
     }
     set_story::confirm(agent, state);
+}
+
+/// An access that took some time has happened. It counts unless nobody can tell when it did.
+pub(super) fn ended(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    location: LocationId,
+    is_write: bool,
+    site: SiteId,
+    counts: bool,
+) {
+    let step = state.conductor.log_access(thread, location, is_write, site);
+    if state.conductor.observer().is_none() {
+        return;
+    }
+    let kind = kind_of(is_write);
+    let access = if counts { set_access(agent, state, thread, location, kind, site) } else { None };
+    if let Some(observer) = state.conductor.observer() {
+        observer.ended_access(thread, access.as_ref(), step);
+    }
+    set_story::confirm(agent, state);
+}
+
+/// Takes note of the locks that a thread makes an access under.
+pub(super) fn note_locks(state: &mut State, thread: ThreadId, site: SiteId) {
+    let held = state.sets.locks.entry((thread, site)).or_default();
+    held.clear();
+    held.extend(state.conductor.held(thread));
+}
+
+/// What an access is to the set that it goes to, if it goes to one.
+fn set_access(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    location: LocationId,
+    kind: AccessKind,
+    site: SiteId,
+) -> Option<Access> {
+    let (set, place, field) = place_in_set(agent, state, thread, location, site)?;
+    let unit = unit_of(agent, state, thread, field);
+    let context = state.conductor.context(thread);
+    Some(Access { thread, set, location: place, kind, site, context, unit })
+}
+
+fn kind_of(is_write: bool) -> AccessKind {
+    if is_write { AccessKind::Write } else { AccessKind::Read }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_belongs_to_the_field_that_it_was_last_read_by() {
+        let mut sets = Sets::default();
+        assert_eq!(sets.holder(9, None), None);
+        sets.holds(1, 5, 9);
+        sets.holds(2, 6, 9);
+        assert_eq!(sets.holder(9, None), Some((2, 6)));
+        assert_eq!(sets.holder(9, Some(5)), Some((1, 5)));
+        assert_eq!(sets.holder(9, Some(7)), Some((2, 6)));
+        sets.holds(1, 5, 9);
+        assert_eq!(sets.holder(9, None), Some((1, 5)));
+        (10..20).for_each(|holder| sets.holds(holder, 5, 9));
+        assert_eq!(sets.held[&9].len(), HOLDERS);
+        assert_eq!(sets.holder(9, Some(6)), Some((19, 5)));
+        (10..20 + MOST_HELD as u32).for_each(|held| sets.holds(1, 5, held));
+        assert!(sets.held.len() <= MOST_HELD);
+    }
+
+    #[test]
+    fn the_contents_of_a_collection_are_one_location_and_no_element() {
+        let mut sets = Sets::default();
+        let contents = sets.element_number(3, ALL);
+        assert_ne!(sets.element_number(3, 0), contents);
+        assert_eq!(sets.element_number(3, ALL), contents);
+        assert_eq!(sets.element(contents), Some((3, ALL)));
+        assert_eq!(contents_of(7).0 as u32 & ELEMENT, 0);
+    }
 }

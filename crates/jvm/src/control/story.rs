@@ -44,8 +44,8 @@ pub(crate) struct Story {
     /// Findings by their fingerprints.
     confirmed: BTreeMap<String, Finding>,
     possible: BTreeMap<String, Finding>,
-    /// Who acquired each lock where.
-    acquires: FxHashMap<LockId, Vec<(ThreadId, SiteId)>>,
+    /// Who acquired each lock where, by the locks' numbers.
+    acquires: Vec<Vec<(ThreadId, SiteId)>>,
     /// Who was about to acquire a lock again inside of a block, and where.
     again: BTreeSet<(LockId, ThreadId, SiteId)>,
     /// Which lock was asked for under which other, by whom and where.
@@ -64,6 +64,23 @@ pub(crate) struct Story {
     methods: FxHashMap<usize, Origin>,
     /// What frames are, seen from a lock of the library that they lead to.
     callers: FxHashMap<(usize, i64), Option<SiteId>>,
+}
+
+impl Story {
+    fn note_acquire(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
+        let place = lock.0 as usize;
+        if place >= self.acquires.len() {
+            self.acquires.resize_with(place + 1, Vec::new);
+        }
+        let known = &mut self.acquires[place];
+        if !known.contains(&(thread, site)) && known.len() < MOST_PAIRS {
+            known.push((thread, site));
+        }
+    }
+
+    fn acquires_of(&self, lock: LockId) -> &[(ThreadId, SiteId)] {
+        self.acquires.get(lock.0 as usize).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Where a method comes from.
@@ -102,9 +119,9 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
     false
 }
 
-/// A thread is about to acquire a lock: is that the second time inside of a block?
+/// A thread that is not alone is about to acquire a lock: is that the second time inside of a block?
 pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    if state.story.nested.len() < MOST_PAIRS && !state.conductor.is_alone(thread) {
+    if state.story.nested.len() < MOST_PAIRS {
         let held: Vec<LockId> = state.conductor.held(thread).collect();
         if !held.contains(&lock) {
             state.story.nested.extend(held.into_iter().map(|held| (held, lock, thread, site)));
@@ -144,13 +161,17 @@ pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: Lo
     }
 }
 
-/// A thread has acquired a lock.
-pub(crate) fn acquired(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    // What a thread does alone interferes with nobody.
-    let is_alone = state.conductor.is_alone(thread);
-    let known = state.story.acquires.entry(lock).or_default();
-    if !is_alone && known.len() < MOST_PAIRS && !known.contains(&(thread, site)) {
-        known.push((thread, site));
+/// A thread has acquired a lock. What it does alone interferes with nobody, but those who have ended may have interfered with it.
+pub(crate) fn acquired(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    lock: LockId,
+    site: SiteId,
+    is_alone: bool,
+) {
+    if !is_alone {
+        state.story.note_acquire(thread, lock, site);
     }
     while let Some(violation) = state.conductor.take_violation() {
         confirm(agent, state, &violation);
@@ -251,7 +272,7 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
         let object = match step.action {
             Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
             Action::Read | Action::Write => {
-                step.location.map(|location| location_name(state, location)).unwrap_or_default()
+                step.location.map(|location| set_story::location_name(state, location)).unwrap_or_default()
             }
             _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
         };
@@ -360,7 +381,7 @@ fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
         }
     }
     for (lock, thread, again) in &story.again {
-        for (other, between) in story.acquires.get(lock).into_iter().flatten() {
+        for (other, between) in story.acquires_of(*lock) {
             if other != thread && pairs.len() < MOST_PAIRS {
                 pairs.insert(Pair::new(place(agent, *again), place(agent, *between)));
             }
@@ -379,7 +400,7 @@ fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
             orders.insert(Pair { is_order, ..Pair::new(again, between) });
         }
     };
-    for known in story.acquires.values() {
+    for known in &story.acquires {
         for (number, (later, again)) in known.iter().enumerate() {
             for (earlier, between) in &known[..number] {
                 if later != earlier {
@@ -389,7 +410,7 @@ fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
         }
     }
     for (lock, thread, site) in &story.waits {
-        for (other, between) in story.acquires.get(lock).into_iter().flatten() {
+        for (other, between) in story.acquires_of(*lock) {
             if other != thread {
                 add(*site, *between, false);
             }

@@ -1,11 +1,15 @@
 //! What the conductor knows of methods and tells about accesses, and about the order of threads that matters for them.
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::{
+    ids::{LocationId, LockId, SiteId, ThreadId},
+    interleaving::Action,
+};
 
 use super::{Conductor, State};
 use crate::{
     observer::{Observer, Race},
     operation::Operation,
+    trace::TraceStep,
     unit::Unit,
 };
 
@@ -18,6 +22,19 @@ impl Conductor {
     /// What follows accesses, if anything does.
     pub fn observer(&mut self) -> Option<&mut Observer> {
         self.observer.as_deref_mut()
+    }
+
+    /// An access has happened that the thread stopped before, but for something else. Gives the number of the step that it is.
+    pub fn log_access(
+        &mut self,
+        thread: ThreadId,
+        location: LocationId,
+        is_write: bool,
+        site: SiteId,
+    ) -> u64 {
+        let action = if is_write { Action::Write } else { Action::Read };
+        let (site, location) = (Some(site), Some(location));
+        self.trace.push(TraceStep { thread, action, lock: None, other: None, site, location })
     }
 
     /// A thread has seen the end of another.

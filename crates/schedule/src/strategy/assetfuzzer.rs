@@ -96,7 +96,8 @@ impl AssetFuzzer {
     /// Whether a candidate is held up.
     fn holds(&self, candidate: &Candidate) -> bool {
         let (thread, aim) = (candidate.thread, candidate.aim);
-        if self.is_done() || self.free.contains(&thread) || self.is_next(thread, aim) {
+        // What counts as its event has begun, and only has to come to its end.
+        if self.is_done() || candidate.stays || self.free.contains(&thread) || self.is_next(thread, aim) {
             return false;
         }
         if self.happened == 0 {

@@ -38,6 +38,8 @@ public final class FissureControl {
     /** Apart, for this class is used before others can be. */
     private static final class Locks {
         static final FissureTable TABLE = new FissureTable();
+        static Numbered last;
+        static Numbered other;
 
         private Locks() {}
     }
@@ -59,14 +61,6 @@ public final class FissureControl {
             super(object);
             this.number = number;
         }
-    }
-
-    /** Numbers of the objects whose fields or elements are accessed; apart for the same reason. */
-    private static final class Objects {
-        static final FissureTable TABLE = new FissureTable();
-        static int count;
-
-        private Objects() {}
     }
 
     private FissureControl() {}
@@ -131,6 +125,12 @@ public final class FissureControl {
 
     private static native void access(long thread, int object, int index, int site);
 
+    private static native void holdsIn(long thread, int holder, int held, int site);
+
+    private static native void beginsCall(long thread, int object, boolean walks, int site);
+
+    private static native void endsCall(long thread, int site);
+
     private static native void enterUnit(long thread, int site);
 
     private static native void exitUnit(long thread, int site);
@@ -179,9 +179,23 @@ public final class FissureControl {
         return thread.fissureControl;
     }
 
+    /** The identity of an object whose monitor was used is slow to ask for, and what was used last is mostly used next. */
     private static int number(Object lock) {
+        Numbered last = Locks.last;
+        if (last != null && last.get() == lock) {
+            return last.number;
+        }
+        Numbered other = Locks.other;
+        if (other != null && other.get() == lock) {
+            return other.number;
+        }
         FissureTable.Entry entry = Locks.TABLE.find(lock);
-        return entry != null ? ((Numbered) entry).number : add(lock);
+        if (entry == null) {
+            return add(lock);
+        }
+        Locks.other = last;
+        Locks.last = (Numbered) entry;
+        return ((Numbered) entry).number;
     }
 
     private static int add(Object lock) {
@@ -598,22 +612,42 @@ public final class FissureControl {
     private static void accesses(Object object, int index, int site) {
         long self = on ? self() : -1L;
         if (self > 0L && object != null) {
-            access(self, numberOf(object), index, site);
+            access(self, FissureObjects.numberOf(object), index, site);
         }
     }
 
-    private static int numberOf(Object object) {
-        FissureTable.Entry entry = Objects.TABLE.find(object);
-        if (entry == null) {
-            synchronized (Objects.TABLE.guard) {
-                entry = Objects.TABLE.find(object);
-                if (entry == null) {
-                    entry = new Numbered(object, ++Objects.count);
-                    Objects.TABLE.add(entry);
-                }
-            }
+    // What fields hold, and what is done to the contents of collections.
+
+    public static void holds(Object holder, Object held, int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L && FissureObjects.isContainer(held)) {
+            int number = holder == null ? 0 : FissureObjects.numberOf(holder);
+            holdsIn(self, number, FissureObjects.numberOf(held), site);
         }
-        return ((Numbered) entry).number;
+    }
+
+    public static void contentsBegin(Object collection, int site) {
+        beginCall(collection, false, site);
+    }
+
+    public static void walkBegin(Object collection, int site) {
+        beginCall(collection, true, site);
+    }
+
+    private static void beginCall(Object collection, boolean walks, int site) {
+        long self = on ? self() : -1L;
+        // What no field was seen to hold has no number.
+        int number = self > 0L && collection != null ? FissureObjects.knownNumberOf(collection) : 0;
+        if (number > 0) {
+            beginsCall(self, number, walks, site);
+        }
+    }
+
+    public static void contentsEnd(int site) {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            endsCall(self, site);
+        }
     }
 
     public static void unitEnter(int site) {
@@ -643,7 +677,7 @@ public final class FissureControl {
     public static void released(Object place) {
         long self = on && place != null ? self() : -1L;
         if (self > 0L) {
-            handsOver(self, numberOf(place));
+            handsOver(self, FissureObjects.numberOf(place));
         }
     }
 
@@ -663,7 +697,7 @@ public final class FissureControl {
     private static void takeOver(Object place, boolean waits) {
         long self = on && place != null ? self() : -1L;
         if (self > 0L) {
-            takesOver(self, numberOf(place), waits);
+            takesOver(self, FissureObjects.numberOf(place), waits);
         }
     }
 

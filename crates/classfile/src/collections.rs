@@ -1,0 +1,302 @@
+//! The collections of the JDK, by the names in the code, and what their methods do to what they hold.
+//!
+//! The table is by name and not by effect: a `put` that finds the same value there is a write all the same, and so is every method
+//! that is not known. `docs/assetfuzzer.md` has the table for users.
+
+use crate::constant_pool::Reference;
+use crate::plan::SiteKind;
+
+/// What a call does to the contents of the collection that it is called on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub(crate) kind: SiteKind,
+    /// Whether it hands the elements to code of the caller one by one, having begun to read before.
+    pub(crate) walks: bool,
+}
+
+/// Classes and interfaces of `java.util`.
+const COLLECTIONS: &[&str] = &[
+    "AbstractCollection",
+    "AbstractList",
+    "AbstractMap",
+    "AbstractQueue",
+    "AbstractSequentialList",
+    "AbstractSet",
+    "ArrayDeque",
+    "ArrayList",
+    "BitSet",
+    "Collection",
+    "Deque",
+    "Dictionary",
+    "EnumMap",
+    "EnumSet",
+    "HashMap",
+    "HashSet",
+    "Hashtable",
+    "IdentityHashMap",
+    "LinkedHashMap",
+    "LinkedHashSet",
+    "LinkedList",
+    "List",
+    "Map",
+    "NavigableMap",
+    "NavigableSet",
+    "PriorityQueue",
+    "Properties",
+    "Queue",
+    "SequencedCollection",
+    "SequencedMap",
+    "SequencedSet",
+    "Set",
+    "SortedMap",
+    "SortedSet",
+    "Stack",
+    "TreeMap",
+    "TreeSet",
+    "Vector",
+    "WeakHashMap",
+];
+
+/// Classes and interfaces of `java.util.concurrent`.
+const CONCURRENT: &[&str] = &[
+    "ArrayBlockingQueue",
+    "BlockingDeque",
+    "BlockingQueue",
+    "ConcurrentHashMap",
+    "ConcurrentHashMap$KeySetView",
+    "ConcurrentLinkedDeque",
+    "ConcurrentLinkedQueue",
+    "ConcurrentMap",
+    "ConcurrentNavigableMap",
+    "ConcurrentSkipListMap",
+    "ConcurrentSkipListSet",
+    "CopyOnWriteArrayList",
+    "CopyOnWriteArraySet",
+    "DelayQueue",
+    "LinkedBlockingDeque",
+    "LinkedBlockingQueue",
+    "LinkedTransferQueue",
+    "PriorityBlockingQueue",
+    "SynchronousQueue",
+    "TransferQueue",
+];
+
+/// Texts that grow, of `java.lang`. Compilers use them a lot for texts that nobody holds.
+const BUILDERS: &[&str] = &["StringBuffer", "StringBuilder"];
+
+/// Types that a collection may be known as where it is kept, beside its own.
+const GENERAL: &[&str] = &["CharSequence", "Iterable", "Object"];
+
+/// Methods that leave the contents alone and do not look at them.
+const NEITHER: &[&str] = &["ensureCapacity", "getClass", "notify", "notifyAll", "trimToSize", "wait"];
+
+/// Methods that read.
+const READS: &[&str] = &[
+    "capacity",
+    "cardinality",
+    "charAt",
+    "chars",
+    "clone",
+    "comparator",
+    "compareTo",
+    "copyInto",
+    "element",
+    "elementAt",
+    "elements",
+    "empty",
+    "entrySet",
+    "equals",
+    "get",
+    "getChars",
+    "getFirst",
+    "getLast",
+    "getOrDefault",
+    "getProperty",
+    "getWaitingConsumerCount",
+    "hasWaitingConsumer",
+    "hashCode",
+    "indexOf",
+    "intersects",
+    "isEmpty",
+    "iterator",
+    "keySet",
+    "keys",
+    "length",
+    "list",
+    "listIterator",
+    "mappingCount",
+    "navigableKeySet",
+    "offsetByCodePoints",
+    "parallelStream",
+    "propertyNames",
+    "remainingCapacity",
+    "reversed",
+    "size",
+    "spliterator",
+    "store",
+    "storeToXML",
+    "stream",
+    "stringPropertyNames",
+    "toArray",
+    "toByteArray",
+    "toLongArray",
+    "toString",
+    "values",
+];
+
+/// How the names of further methods that read begin.
+const READING: &[&str] = &[
+    "ceiling",
+    "codePoint",
+    "contains",
+    "descending",
+    "first",
+    "floor",
+    "forEach",
+    "head",
+    "higher",
+    "last",
+    "lower",
+    "next",
+    "peek",
+    "previous",
+    "reduce",
+    "search",
+    "sequenced",
+    "sub",
+    "tail",
+];
+
+/// How the names of those begin that hand every element to code of the caller.
+const WALKING: &[&str] = &["forEach", "reduce", "search"];
+
+fn is_named(list: &[&str], name: &[u8]) -> bool {
+    list.iter().any(|known| known.as_bytes() == name)
+}
+
+fn is_begun(list: &[&str], name: &[u8]) -> bool {
+    list.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
+}
+
+/// Whether a class is one of the JDK's texts that grow.
+pub(crate) fn is_builder(class: &[u8]) -> bool {
+    class.strip_prefix(b"java/lang/").is_some_and(|name| is_named(BUILDERS, name))
+}
+
+fn is_collection(class: &[u8]) -> bool {
+    match class.strip_prefix(b"java/util/") {
+        Some(name) => match name.strip_prefix(b"concurrent/") {
+            Some(name) => is_named(CONCURRENT, name),
+            None => is_named(COLLECTIONS, name),
+        },
+        None => is_builder(class) || class == b"java/lang/Iterable",
+    }
+}
+
+/// Whether a field of this type may hold an array or a collection.
+pub(crate) fn may_hold(descriptor: &[u8]) -> bool {
+    let class = descriptor.strip_prefix(b"L").and_then(|rest| rest.strip_suffix(b";"));
+    let is_general = |class: &[u8]| {
+        class.strip_prefix(b"java/lang/").is_some_and(|name| is_named(GENERAL, name))
+            || class == b"java/io/Serializable"
+    };
+    descriptor.starts_with(b"[") || class.is_some_and(|class| is_collection(class) || is_general(class))
+}
+
+/// What a call does to the contents of a collection, if it is called on one.
+pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
+    if !is_collection(called.class) || is_named(NEITHER, called.name) {
+        return None;
+    }
+    let reads = is_named(READS, called.name) || is_begun(READING, called.name);
+    let kind = if reads { SiteKind::Read } else { SiteKind::Write };
+    Some(Use { kind, walks: is_begun(WALKING, called.name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(class: &str, name: &str, expected: Option<SiteKind>) {
+        let called = Reference {
+            class_index: 0,
+            class: class.as_bytes(),
+            name_index: 0,
+            name: name.as_bytes(),
+            descriptor: b"()V",
+        };
+        assert_eq!(use_of(&called).map(|found| found.kind), expected, "{class}.{name}");
+    }
+
+    #[test]
+    fn methods_read_or_write() {
+        let (read, write) = (Some(SiteKind::Read), Some(SiteKind::Write));
+        for name in ["get", "size", "isEmpty", "containsKey", "iterator", "forEach", "subList", "peekFirst"] {
+            check("java/util/List", name, read);
+        }
+        for name in
+            ["add", "put", "remove", "clear", "poll", "pollFirst", "computeIfAbsent", "drainTo", "sort"]
+        {
+            check("java/util/concurrent/LinkedBlockingDeque", name, write);
+        }
+        check("java/util/concurrent/ConcurrentMap", "getOrDefault", read);
+        check("java/util/BitSet", "nextSetBit", read);
+        check("java/lang/StringBuilder", "length", read);
+        check("java/lang/StringBuffer", "setLength", write);
+        check("java/util/Vector", "somethingNew", write);
+        check("java/lang/Iterable", "iterator", read);
+    }
+
+    #[test]
+    fn users_are_told_what_every_method_does() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/assetfuzzer.md");
+        let text = std::fs::read_to_string(docs).expect("the documentation");
+        let row = |name: &str| {
+            let begin = format!("| {name} |");
+            text.lines()
+                .find(|line| line.starts_with(&begin))
+                .unwrap_or_else(|| panic!("no row {name}"))
+                .to_owned()
+        };
+        let (reads, neither) = (row("read"), row("neither"));
+        let is_covered = |name: &&str| READING.iter().any(|prefix| name.starts_with(prefix));
+        for name in READS.iter().filter(|name| !is_covered(name)) {
+            assert!(reads.contains(&format!("`{name}`")), "{name}");
+        }
+        for prefix in READING {
+            assert!(reads.contains(&format!("`{prefix}…`")), "{prefix}");
+        }
+        for name in NEITHER {
+            assert!(neither.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_the_contents_is_left_out() {
+        check("java/util/ArrayList", "ensureCapacity", None);
+        check("java/util/Vector", "wait", None);
+        check("java/util/Iterator", "next", None);
+        check("java/util/Optional", "get", None);
+        check("java/util/concurrent/Future", "get", None);
+        check("java/lang/String", "length", None);
+        check("com/acme/List", "add", None);
+    }
+
+    #[test]
+    fn fields_that_may_hold_something_are_told_by_their_type() {
+        for (descriptor, expected) in [
+            ("[I", true),
+            ("[[Lcom/acme/Order;", true),
+            ("Ljava/util/Map;", true),
+            ("Ljava/util/concurrent/BlockingQueue;", true),
+            ("Ljava/lang/Object;", true),
+            ("Ljava/lang/StringBuilder;", true),
+            ("Ljava/lang/String;", false),
+            ("Ljava/util/Random;", false),
+            ("Lcom/acme/Order;", false),
+            ("J", false),
+        ] {
+            assert_eq!(may_hold(descriptor.as_bytes()), expected, "{descriptor}");
+        }
+    }
+}

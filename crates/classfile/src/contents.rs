@@ -1,0 +1,132 @@
+//! What fields hold, and what is done to the contents of the collections among it.
+//!
+//! After a field was read that may hold an array or a collection, it is told what it holds, be the field final or not. A call of
+//! a collection's method is told before it is made and once it has returned: between the two it gets whatever locks it
+//! needs, and only then does it do what it is called for. One that throws is not told to have returned.
+//!
+//! Arguments go into local variables of our own for as long as it takes where the instructions for the stack do not reach beneath
+//! them; the variables do not keep references, which would keep objects alive.
+
+use crate::bytes::u16_at;
+use crate::code::Instruction;
+use crate::collections::{is_builder, may_hold, use_of};
+use crate::descriptor::{parameters, slots};
+use crate::edits::Edit;
+use crate::error::MethodError;
+use crate::hooks;
+use crate::instrument::Instrumenter;
+use crate::opcodes::{
+    ACONST_NULL, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, ILOAD, INVOKEINTERFACE,
+    INVOKEVIRTUAL, ISTORE, POP, POP2, SWAP,
+};
+use crate::plan::SiteTarget;
+use crate::sources::{MARKS, Source};
+
+/// The form of a load or store for references, beside that for ints.
+const REFERENCE: u8 = ASTORE - ISTORE;
+
+impl Instrumenter<'_, '_> {
+    /// Tells what a field holds, or that a collection's contents are used.
+    pub(crate) fn contents(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        // What a class initializer does comes before every other use of the class.
+        // A field that orders threads, and is none of their accesses, is told about already.
+        if self.method.is_class_initializer || edit.is_split() {
+            return Ok(());
+        }
+        match instruction.opcode {
+            GETFIELD | GETSTATIC => self.held(instruction, edit),
+            INVOKEVIRTUAL | INVOKEINTERFACE if edit.replacement().is_none() => {
+                self.collection_call(instruction, edit)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn held(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let is_static = instruction.opcode == GETSTATIC;
+        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
+        if is_early || !may_hold(field.descriptor) || field.name == MARKS {
+            return Ok(());
+        }
+        let site = self.field_site(instruction, is_static)?;
+        if is_static {
+            self.edits.split(edit);
+            // From (v) over (v, v, null) to (v, null, v).
+            self.edits.code(3, &[DUP, ACONST_NULL, SWAP]);
+        } else {
+            self.edits.code(3, &[DUP]);
+            self.edits.split(edit);
+            // From (o, v) to (v, o, v).
+            self.edits.code(3, &[DUP_X1]);
+        }
+        self.edits.code(4, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::HOLDS, self.additions)
+    }
+
+    fn collection_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let Some(found) = use_of(&called) else { return Ok(()) };
+        let depth: usize = parameters(called.descriptor).map(slots).sum();
+        let source = self.sources.below(depth);
+        if is_builder(called.class) && !matches!(source, Source::Field(_)) {
+            return Ok(());
+        }
+        let pc = instruction.pc;
+        let site = self.with_array(pc, source, |this, target| {
+            let target = match target {
+                SiteTarget::ArrayElement { source } => SiteTarget::Contents { source },
+                target => target,
+            };
+            this.site(pc, found.kind, target)
+        })?;
+        let spilled = self.reach_beneath(&parameters(called.descriptor).collect::<Vec<_>>())?;
+        self.edits.number(site, self.additions)?;
+        let hook = if found.walks { &hooks::WALK_BEGIN } else { &hooks::CONTENTS_BEGIN };
+        self.edits.call(hook, self.additions)?;
+        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
+            self.edits.code(0, &[ACONST_NULL]);
+            self.edits.local(ASTORE, slot);
+        }
+        self.edits.split(edit);
+        self.edits.code(1, &[]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(&hooks::CONTENTS_END, self.additions)
+    }
+
+    /// Puts a copy of the receiver of a call on top of the stack. Gives the arguments that are in local variables for that, each
+    /// with its form of load and store.
+    fn reach_beneath(&mut self, arguments: &[&[u8]]) -> Result<Vec<(u8, u16)>, MethodError> {
+        self.edits.code(4, &[]);
+        match arguments {
+            [] => self.edits.code(4, &[DUP]),
+            // From (r, a) to (r, a, r).
+            [only] if slots(only) == 1 => self.edits.code(4, &[DUP2, POP]),
+            // From (r, a) over (a, r) to (r, a, r).
+            [_] => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
+            arguments => {
+                let first = self.code.max_locals;
+                let mut next = first;
+                let mut spilled = Vec::new();
+                for argument in arguments {
+                    let kind = match argument.first() {
+                        Some(b'J') => 1,
+                        Some(b'F') => 2,
+                        Some(b'D') => 3,
+                        Some(b'L' | b'[') => REFERENCE,
+                        _ => 0,
+                    };
+                    spilled.push((kind, next));
+                    next = next.checked_add(slots(argument) as u16).ok_or(MethodError::TooManyLocals)?;
+                }
+                self.edits.extra_locals = self.edits.extra_locals.max(next - first);
+                spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+                self.edits.code(4, &[DUP]);
+                return Ok(spilled);
+            }
+        }
+        Ok(Vec::new())
+    }
+}

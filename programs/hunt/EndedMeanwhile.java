@@ -1,0 +1,30 @@
+// Whoever interferes is over before the interrupted block goes on, so that its thread is the last one.
+// fissure: must-be-bug atomicity-violation EndedMeanwhile.increment
+// fissure: hunt --atomic EndedMeanwhile.increment
+public class EndedMeanwhile {
+    private int value;
+
+    synchronized int get() {
+        return value;
+    }
+
+    synchronized void set(int value) {
+        this.value = value;
+    }
+
+    void increment() {
+        int old = get();
+        set(old + 1);
+    }
+
+    public static void main(String[] args) {
+        EndedMeanwhile counter = new EndedMeanwhile();
+        Thread other = new Thread(() -> counter.set(10), "other");
+        other.start();
+        counter.increment();
+        boolean isFirst = other.isAlive();
+        if (!isFirst && counter.get() == 1) {
+            throw new IllegalStateException("ten is lost");
+        }
+    }
+}
