@@ -158,8 +158,8 @@ pub enum Operation {
     UnknownConstant(u8),
     /// Makes an object of a class.
     New(u16),
-    /// Makes an array; so many numbers are taken.
-    NewArray(u8),
+    /// Makes an array: so many numbers are taken, and this is the class of its elements, or of the array itself, if they are objects.
+    NewArray(u8, Option<u16>),
     /// Reads an element: whether it is a reference, and its slots.
     LoadElement(bool, u8),
     /// Writes an element: whether it is a reference, and its slots.
@@ -423,7 +423,8 @@ impl BodyReader<'_, '_> {
             INVOKEINTERFACE => Operation::Invoke(InvokeKind::Interface, self.method(index())?),
             INVOKEDYNAMIC => Operation::InvokeDynamic(self.dynamic(index())?),
             NEW => Operation::New(self.class(index())?),
-            188 | 189 => Operation::NewArray(1),
+            188 => Operation::NewArray(1, None),
+            189 => Operation::NewArray(1, Some(self.class(index())?)),
             190 => plain(1, 1),
             ATHROW => Operation::Throw,
             CHECKCAST => Operation::Cast(self.class(index())?),
@@ -438,7 +439,7 @@ impl BodyReader<'_, '_> {
                 RET => Operation::SubroutineEnd,
                 _ => plain(0, 0),
             },
-            MULTIANEWARRAY => Operation::NewArray(u8_at(code, pc + 3)),
+            MULTIANEWARRAY => Operation::NewArray(u8_at(code, pc + 3), Some(self.class(index())?)),
             _ => return Err(MethodError::Malformed("code")),
         })
     }
