@@ -102,6 +102,11 @@ impl<'a> ConstantPool<'a> {
         self.utf8(u16_at(self.bytes, at))
     }
 
+    /// The names of all classes, those of arrays among them.
+    pub(crate) fn class_names(&self) -> impl Iterator<Item = &'a [u8]> {
+        (1..self.count()).filter_map(|index| self.class_name(index).ok())
+    }
+
     pub(crate) fn string(&self, index: u16) -> Result<&'a [u8], ClassError> {
         let at = self.expect(index, &[STRING])?;
         self.utf8(u16_at(self.bytes, at))

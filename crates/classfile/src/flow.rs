@@ -45,6 +45,8 @@ pub struct FlowClass {
     pub dynamics: Vec<Dynamic>,
     /// Strings that the code names.
     pub texts: Vec<String>,
+    /// Internal names of all classes that it mentions in any way that may make the JVM load them; only if bodies were asked for.
+    pub mentioned: Vec<String>,
 }
 
 /// A method and, if it was asked for and there is one, its body.
@@ -156,8 +158,8 @@ pub enum Operation {
     UnknownConstant(u8),
     /// Makes an object of a class.
     New(u16),
-    /// Makes an array; so many numbers are taken.
-    NewArray(u8),
+    /// Makes an array: so many numbers are taken, and this is the class of its elements, or of the array itself, if they are objects.
+    NewArray(u8, Option<u16>),
     /// Reads an element: whether it is a reference, and its slots.
     LoadElement(bool, u8),
     /// Writes an element: whether it is a reference, and its slots.
@@ -242,7 +244,22 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
         });
     }
     flow.methods = methods;
+    if with_bodies {
+        flow.mentioned = pool.class_names().filter_map(element_class).collect();
+    }
     Ok(flow)
+}
+
+/// The class of this name, or that of the elements of an array.
+fn element_class(name: &[u8]) -> Option<String> {
+    let name = text(name);
+    match name.strip_prefix('[') {
+        None => Some(name.into_owned()),
+        Some(element) => {
+            let element = element.trim_start_matches('[');
+            Some(element.strip_prefix('L')?.strip_suffix(';')?.to_owned())
+        }
+    }
 }
 
 /// The content hash by which a class is recognised in another process.
@@ -406,7 +423,8 @@ impl BodyReader<'_, '_> {
             INVOKEINTERFACE => Operation::Invoke(InvokeKind::Interface, self.method(index())?),
             INVOKEDYNAMIC => Operation::InvokeDynamic(self.dynamic(index())?),
             NEW => Operation::New(self.class(index())?),
-            188 | 189 => Operation::NewArray(1),
+            188 => Operation::NewArray(1, None),
+            189 => Operation::NewArray(1, Some(self.class(index())?)),
             190 => plain(1, 1),
             ATHROW => Operation::Throw,
             CHECKCAST => Operation::Cast(self.class(index())?),
@@ -421,7 +439,7 @@ impl BodyReader<'_, '_> {
                 RET => Operation::SubroutineEnd,
                 _ => plain(0, 0),
             },
-            MULTIANEWARRAY => Operation::NewArray(u8_at(code, pc + 3)),
+            MULTIANEWARRAY => Operation::NewArray(u8_at(code, pc + 3), Some(self.class(index())?)),
             _ => return Err(MethodError::Malformed("code")),
         })
     }
@@ -540,6 +558,13 @@ mod tests {
         check_shape("(IJ[[DLjava/lang/String;Z)[I", "12LL1", Some(b'L'));
         check_shape("(D)J", "2", Some(b'2'));
         assert_eq!(types("(I[La;)Lb;"), (vec!["I", "[La;"], "Lb;"));
+    }
+
+    #[test]
+    fn arrays_mention_the_classes_of_their_elements() {
+        for (name, expected) in [("a/B", Some("a/B")), ("[[La/B;", Some("a/B")), ("[I", None)] {
+            assert_eq!(element_class(name.as_bytes()).as_deref(), expected, "{name}");
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ use fissure_model::locality::Locality;
 use crate::{bodies::Bodies, reach::Reach, world::World};
 
 /// Changes whenever results do, so that remembered ones are not taken for new ones.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Where a class is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

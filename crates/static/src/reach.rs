@@ -13,6 +13,9 @@ use crate::{
     world::{ClassId, Kind, Lambda, MethodId, Target, World, handle_kind},
 };
 
+/// The kind of handles that read a field of an object.
+const GETTER: u8 = 1;
+
 /// What an `invokedynamic` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linked {
@@ -276,7 +279,11 @@ impl Reach {
                 self.demands.statics = true;
             }
             Opens::Services => self.demands.services = true,
-            Opens::Bundles => self.demands.bundles = true,
+            // Modules have providers of bundles.
+            Opens::Bundles => {
+                self.demands.bundles = true;
+                self.demands.services = true;
+            }
             Opens::Properties => self.demands.properties = true,
             Opens::Nothing => {}
         }
@@ -328,7 +335,8 @@ impl Reach {
                 Operation::Text(number) => {
                     self.texts.insert(flow.texts[usize::from(number)].clone());
                 }
-                Operation::ClassConstant(name) => {
+                // An array tells the class of its elements.
+                Operation::ClassConstant(name) | Operation::NewArray(_, Some(name)) => {
                     self.name(world, &flow.classes[usize::from(name)], &mut scan);
                 }
                 Operation::New(name) => {
@@ -596,7 +604,9 @@ pub(crate) fn linked(world: &mut World<'_>, class: ClassId, flow: &FlowClass, nu
     let Some(bootstrap) = &dynamic.bootstrap else { return Linked::Unknown };
     match bootstrap.class.as_str() {
         "java/lang/invoke/StringConcatFactory" | "java/lang/runtime/SwitchBootstraps" => Linked::Harmless,
-        "java/lang/runtime/ObjectMethods" => Linked::Record,
+        "java/lang/runtime/ObjectMethods" if dynamic.handles.iter().all(|handle| handle.kind == GETTER) => {
+            Linked::Record
+        }
         "java/lang/invoke/LambdaMetafactory" => {
             let (Some(handle), Some(erased)) = (dynamic.handles.first(), dynamic.types.first()) else {
                 return Linked::Unknown;

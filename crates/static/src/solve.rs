@@ -322,6 +322,9 @@ fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<Metho
             locality.classes.insert(class.name.to_string(), known);
         }
     }
+    for (name, hash) in bodies.world.dormant() {
+        locality.classes.insert(name, LocalClass { hash, ..LocalClass::default() });
+    }
     for key in accessed {
         if !shared.contains(&key) && is_plain(bodies, key) {
             let field = &bodies.world.fields[key as usize];

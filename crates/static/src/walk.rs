@@ -202,7 +202,7 @@ impl Walk<'_, '_, '_, '_> {
                 let object = self.bodies.object(class);
                 state.stack.push(Some(object));
             }
-            Operation::NewArray(dimensions) => {
+            Operation::NewArray(dimensions, _) => {
                 state.pops(usize::from(dimensions));
                 let node = self.bodies.graph.node();
                 state.stack.push(Some(node));
@@ -328,9 +328,14 @@ impl Walk<'_, '_, '_, '_> {
                 let mut all = values.into_iter().flatten();
                 if let Some(first) = all.next() {
                     all.for_each(|other| self.bodies.graph.unify(first, other));
-                    for index in 0..flow.fields.len() {
-                        let key = self.bodies.world.field_number(self.class, index as u32);
-                        self.bodies.loads.push((first, key));
+                    for getter in &dynamic.handles {
+                        let field = &getter.target;
+                        let class = self.bodies.world.load(&field.class);
+                        if let FieldTarget::Known(key) =
+                            self.bodies.world.field(class, &field.name, &field.descriptor)
+                        {
+                            self.bodies.loads.push((first, key));
+                        }
                     }
                 }
             }

@@ -159,6 +159,27 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Classes of the program that the JVM may load to look at them, though nothing of them can run: those that are mentioned where
+    /// types are checked, and what they inherit from. By name, with the hash of the class file.
+    pub(crate) fn dormant(&mut self) -> Vec<(String, u64)> {
+        let known = self.classes.iter().filter(|class| class.kind == Kind::Application);
+        let mut waiting: Vec<String> = known.flat_map(|class| class.flow.mentioned.iter().cloned()).collect();
+        let mut seen: FxHashSet<String> = FxHashSet::default();
+        let mut found = Vec::new();
+        while let Some(name) = waiting.pop() {
+            if self.by_name.contains_key(name.as_str()) || !seen.insert(name.clone()) {
+                continue;
+            }
+            if let Some((Origin::Application, bytes)) = self.source.find(&name)
+                && let Ok(flow) = read_flow(&bytes, false)
+            {
+                found.push((name, content_hash(&bytes)));
+                waiting.extend(flow.super_name.into_iter().chain(flow.interfaces));
+            }
+        }
+        found
+    }
+
     /// The classes of the program that inherit from a class of the JDK, whether anything reaches them or not.
     pub(crate) fn application_below(&mut self, ancestor: &str) -> Vec<String> {
         let mut parents: FxHashMap<String, Option<String>> = FxHashMap::default();

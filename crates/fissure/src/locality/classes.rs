@@ -62,6 +62,9 @@ impl Classes {
             let manifest = classes.add_archive(&real, release)?;
             if next == 1 {
                 classes.main = manifest.get("Main-Class").map(|name| name.trim().to_owned());
+                classes
+                    .agents
+                    .extend(manifest.get("Launcher-Agent-Class").map(|name| name.trim().to_owned()));
             }
             if agent_names.contains(&path) {
                 classes.agents.extend(manifest.get("Premain-Class").map(|name| name.trim().to_owned()));

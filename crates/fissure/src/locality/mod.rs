@@ -26,6 +26,9 @@ use jimage::ModuleFile;
 /// Progress is shown if it takes longer than this, and so often.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Variables whose options the JVM takes as if they were on the command line.
+const ADDING: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
 /// Why a program cannot be analysed before it runs.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LocalityError {
@@ -60,8 +63,8 @@ pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, Lo
     if !launch::is_java(program) {
         return Err(LocalityError::NotJava(program.to_string_lossy().into_owned()));
     }
-    let added = env::var("JDK_JAVA_OPTIONS").ok();
-    let java = command::understand(&command[1..], added.as_deref(), env::var_os("CLASSPATH"))?;
+    let added = ADDING.iter().filter_map(|name| env::var(name).ok()).collect::<Vec<_>>().join(" ");
+    let java = command::understand(&command[1..], Some(&added), env::var_os("CLASSPATH"))?;
     let home = java_home(program)?;
     let modules = home.join("lib").join("modules");
     let jdk_error =
