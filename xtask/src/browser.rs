@@ -44,7 +44,8 @@ pub(crate) fn run() -> Result<()> {
         }
     };
     let screenshots = fresh_folder("browser")?;
-    let mut tests = cargo(&["test", "--package", "fissure-report", "--test", "browser", "--", "--ignored"]);
+    // Of the package alone, dependencies would have other features and be built once more.
+    let mut tests = cargo(&["test", "--workspace", "--test", "browser", "--", "--ignored"]);
     tests.env("FISSURE_CHROMIUM", &browser).env("FISSURE_SCREENSHOTS", &screenshots);
     succeed(&mut tests)?;
     println!("screenshots are in {}", screenshots.display());
