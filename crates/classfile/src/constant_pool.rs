@@ -16,6 +16,7 @@ const METHOD_HANDLE: u8 = 15;
 const METHOD_TYPE: u8 = 16;
 const DYNAMIC: u8 = 17;
 const INVOKE_DYNAMIC: u8 = 18;
+const MODULE: u8 = 19;
 
 /// The original constants; indices into it are those of the class file.
 pub(crate) struct ConstantPool<'a> {
@@ -99,6 +100,12 @@ impl<'a> ConstantPool<'a> {
     /// The name of a class constant.
     pub(crate) fn class_name(&self, index: u16) -> Result<&'a [u8], ClassError> {
         let at = self.expect(index, &[CLASS])?;
+        self.utf8(u16_at(self.bytes, at))
+    }
+
+    /// The name of a module constant.
+    pub(crate) fn module_name(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let at = self.expect(index, &[MODULE])?;
         self.utf8(u16_at(self.bytes, at))
     }
 

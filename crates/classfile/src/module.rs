@@ -1,20 +1,34 @@
-//! What a module's descriptor says about services.
+//! What a module's descriptor says: its name, what it requires, and its services.
 
 use crate::bytes::Reader;
 use crate::constant_pool::text;
 use crate::error::ClassError;
 use crate::structure::ClassFile;
 
-/// The services that a module provides, from its `module-info.class`: the internal name of each with those of the classes that
-/// provide it. Other classes provide nothing.
-pub fn provided_services(class: &[u8]) -> Result<Vec<(String, Vec<String>)>, ClassError> {
+/// What a module says about itself in its `module-info.class`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleDescriptor {
+    /// Its name.
+    pub name: String,
+    /// The names of the modules that it requires.
+    pub requires: Vec<String>,
+    /// The internal name of each service that it provides, with those of the classes that provide it.
+    pub provides: Vec<(String, Vec<String>)>,
+}
+
+/// Reads a module's descriptor. Other classes describe no module.
+pub fn read_module(class: &[u8]) -> Result<Option<ModuleDescriptor>, ClassError> {
     let file = ClassFile::parse(class)?;
-    let Some(content) = file.attributes.find(&file.pool, b"Module") else { return Ok(Vec::new()) };
+    let Some(content) = file.attributes.find(&file.pool, b"Module") else { return Ok(None) };
     let mut reader = Reader::new(content);
-    // The module's own name, flags and version, then what it requires.
-    reader.take(6)?;
-    let requires = reader.u16()?;
-    reader.take(usize::from(requires) * 6)?;
+    let module = |index| file.pool.module_name(index).map(|name| text(name).into_owned());
+    let mut descriptor = ModuleDescriptor { name: module(reader.u16()?)?, ..ModuleDescriptor::default() };
+    // Flags and version.
+    reader.take(4)?;
+    for _ in 0..reader.u16()? {
+        descriptor.requires.push(module(reader.u16()?)?);
+        reader.take(4)?;
+    }
     for _exported_then_opened in 0..2 {
         for _ in 0..reader.u16()? {
             reader.take(4)?;
@@ -24,15 +38,14 @@ pub fn provided_services(class: &[u8]) -> Result<Vec<(String, Vec<String>)>, Cla
     }
     let uses = reader.u16()?;
     reader.take(usize::from(uses) * 2)?;
-    let mut provided = Vec::new();
     let name = |index| file.pool.class_name(index).map(|name| text(name).into_owned());
     for _ in 0..reader.u16()? {
         let service = name(reader.u16()?)?;
         let count = reader.u16()?;
         let classes = (0..count).map(|_| name(reader.u16()?)).collect::<Result<_, _>>()?;
-        provided.push((service, classes));
+        descriptor.provides.push((service, classes));
     }
-    Ok(provided)
+    Ok(Some(descriptor))
 }
 
 #[cfg(test)]
@@ -44,9 +57,10 @@ mod tests {
     fn providers_are_read_behind_all_that_comes_before_them() {
         let mut class = ClassBuilder::new("module-info");
         let [service, one, other] = ["s/Service", "p/One", "p/Other"].map(|name| class.class(name));
+        let [this, base] = ["m.own", "java.base"].map(|name| class.module(name));
         let module: Vec<u16> = vec![
-            1, 0, 0, // name, flags, version
-            1, 1, 0, 0, // requires one module
+            this, 0, 0, // name, flags, version
+            1, base, 0, 0, // requires one module
             2, 1, 0, 0, 1, 0, 2, 1, 1, // exports two packages, the second to two modules
             1, 1, 0, 1, 1, // opens one to one
             1, service, // uses
@@ -54,8 +68,12 @@ mod tests {
         ];
         let content: Vec<u8> = module.iter().flat_map(|value| value.to_be_bytes()).collect();
         class.class_attribute("Module", &content);
-        let expected = vec![("s/Service".to_owned(), vec!["p/One".to_owned(), "p/Other".to_owned()])];
-        assert_eq!(provided_services(&class.build()), Ok(expected));
-        assert_eq!(provided_services(&ClassBuilder::new("A").build()), Ok(Vec::new()));
+        let expected = ModuleDescriptor {
+            name: "m.own".to_owned(),
+            requires: vec!["java.base".to_owned()],
+            provides: vec![("s/Service".to_owned(), vec!["p/One".to_owned(), "p/Other".to_owned()])],
+        };
+        assert_eq!(read_module(&class.build()), Ok(Some(expected)));
+        assert_eq!(read_module(&ClassBuilder::new("A").build()), Ok(None));
     }
 }

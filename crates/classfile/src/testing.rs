@@ -66,6 +66,11 @@ impl ClassBuilder {
         self.constant(&[7, high, low])
     }
 
+    pub(crate) fn module(&mut self, name: &str) -> u16 {
+        let [high, low] = self.utf8(name).to_be_bytes();
+        self.constant(&[19, high, low])
+    }
+
     pub(crate) fn field_reference(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
         self.reference(9, class, name, descriptor)
     }

@@ -143,6 +143,14 @@ impl ClassSource for Program {
     fn application(&mut self) -> Vec<String> {
         self.0.keys().filter(|name| !name.starts_with("java/")).cloned().collect()
     }
+
+    fn module(&self, name: &str) -> Option<&str> {
+        name.starts_with("java/").then_some("java.base")
+    }
+
+    fn descriptors(&self) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
 }
 
 /// What is known about the program with these classes. Beside them there are `Box` with `value`, and `Reader`, a thread that

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{ELEMENT, FieldKey, Graph, Level, Node, capture},
-    jdk,
+    jdk::{self, Effect},
     reach::Reach,
     walk::Walk,
     world::{ClassId, Kind, MethodId, Target, World, handle_kind},
@@ -162,7 +162,7 @@ impl<'w, 's> Bodies<'w, 's> {
                 self.graph.raise(object, Level::Exposed);
                 return object;
             }
-            Kind::Application => {}
+            Kind::Application | Kind::Outer | Kind::Inner => {}
         }
         if self.world.has_missing_supertype(class) {
             self.graph.raise(object, Level::Exposed);
@@ -246,12 +246,14 @@ impl<'w, 's> Bodies<'w, 's> {
                 }
                 Target::Native | Target::Unknown => self.expose(&actuals),
                 Target::Jdk(class) => {
-                    let name = if reference.class.starts_with('[') {
-                        reference.class.as_str().into()
+                    let (name, effect) = if reference.class.starts_with('[') {
+                        let effect = jdk::effect(&reference.class, &reference.name, &reference.descriptor);
+                        (reference.class.as_str().into(), effect)
                     } else {
-                        self.world.class(class).name.clone()
+                        let effect = self.world.effect(class, &reference.name, &reference.descriptor);
+                        (self.world.class(class).name.clone(), effect)
                     };
-                    self.jdk_call(&name, reference, !is_static, &actuals);
+                    self.jdk_call(&name, reference, effect, !is_static, &actuals);
                 }
                 Target::Abstract => {}
             }
@@ -264,7 +266,14 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    fn jdk_call(&mut self, class: &str, reference: &MemberReference, has_receiver: bool, actuals: &[Node]) {
+    fn jdk_call(
+        &mut self,
+        class: &str,
+        reference: &MemberReference,
+        effect: Effect,
+        has_receiver: bool,
+        actuals: &[Node],
+    ) {
         if class == "java/lang/System" && reference.name == "arraycopy" {
             if let [from, to] = *actuals {
                 self.loads.push((from, ELEMENT));
@@ -273,7 +282,6 @@ impl<'w, 's> Bodies<'w, 's> {
             }
             return;
         }
-        let effect = jdk::effect(class, &reference.name, &reference.descriptor);
         let (parameters, result) = types(&reference.descriptor);
         let receiver = format!("L{class};");
         let mut declared: Vec<&str> = if has_receiver { vec![receiver.as_str()] } else { Vec::new() };

@@ -1,8 +1,9 @@
 //! What the JDK does with the objects that it is given.
 //!
-//! The JDK's own code is not looked into: its methods call each other by interfaces such as `Comparable` all over, so that an
-//! analysis of them says that everything leads everywhere. What its classes do with references is told here instead, and
-//! whatever is not named is taken to do the worst. Code of the program that the JDK calls back is followed.
+//! The code of the JDK's core is not looked into: its methods call each other by interfaces such as `Comparable` all over, so
+//! that an analysis of them says that everything leads everywhere. What its classes do with references is told here instead, and
+//! held against their code by `table`. Classes of the JDK without a row are analysed like those of a library. Code of the program
+//! that the JDK calls back is followed in either case.
 
 use crate::graph::Level;
 
@@ -43,7 +44,12 @@ pub(crate) enum Reason {
     Serialization,
     NativeCode,
     DynamicCalls,
+    /// Classes of the JDK that were neither described nor followed.
     OtherLibraries,
+    /// Objects that code with a row made, of classes without.
+    UnknownReceivers,
+    /// More code of the JDK than is looked into.
+    TooMuch,
     MissingClasses,
     UnreadableClasses,
 }
@@ -59,7 +65,9 @@ impl Reason {
             Reason::Serialization => "serialization",
             Reason::NativeCode => "native code",
             Reason::DynamicCalls => "dynamic calls of unknown kinds",
-            Reason::OtherLibraries => "calls of libraries whose effects are not known",
+            Reason::OtherLibraries => "code of the JDK that is not looked into",
+            Reason::UnknownReceivers => "calls of objects whose classes are not known",
+            Reason::TooMuch => "more code than is looked into",
             Reason::MissingClasses => "classes that are missing",
             Reason::UnreadableClasses => "classes that cannot be read",
         }
@@ -83,6 +91,9 @@ const fn loads(opens: Opens) -> Effect {
 const fn world(reason: Reason) -> Effect {
     Effect { links: true, level: Level::Exposed, opens: Opens::World(reason) }
 }
+
+/// An object of a class that code with a row may have made: nobody knows which.
+pub(crate) const UNKNOWN_RECEIVER: Effect = world(Reason::UnknownReceivers);
 
 /// Final classes, or such whose subclasses of the program are looked for, whose objects lead to none of the program.
 const INERT: &[&str] = &[
@@ -190,24 +201,42 @@ const SYNCHRONIZERS: [&str; 2] = [
     "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
 ];
 
+/// Native methods that only look up the fields that other native methods use.
+const SETTING_UP: &[&str] = &["initIDs", "registerNatives"];
+
 /// What a method of the JDK does with references. The class is the one that the code names or that declares the method.
 pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
+    row(class, name, descriptor).unwrap_or(world(Reason::OtherLibraries))
+}
+
+/// Whether the table tells what the methods of a class of the JDK do.
+pub(crate) fn is_described(class: &str) -> bool {
+    row(class, "", "").is_some()
+}
+
+/// What a native method of a class without a row does.
+pub(crate) fn native_effect(name: &str, descriptor: &str) -> Effect {
+    match SETTING_UP.contains(&name) && descriptor == "()V" {
+        true => PURE,
+        false => world(Reason::NativeCode),
+    }
+}
+
+/// What the table says. Whether it says anything depends on the class alone.
+fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
     // Arrays have one method of their own.
     if class.starts_with('[') {
-        return KEEPS;
+        return Some(KEEPS);
     }
-    let Some((package, simple)) = class.rsplit_once('/') else { return world(Reason::OtherLibraries) };
-    // What everybody has.
-    if matches!(name, "getDefault" | "setDefault") && package.starts_with("java/") && simple != "Locale" {
-        return SHARES;
-    }
+    let (package, simple) = class.rsplit_once('/')?;
     // Whatever package they are of, they only hold what they are given.
-    if package != "java/lang" && (simple.ends_with("Exception") || simple.ends_with("Error")) {
-        return KEEPS;
+    let is_api = ["java/", "javax/", "org/"].iter().any(|begin| package.starts_with(begin));
+    if is_api && package != "java/lang" && (simple.ends_with("Exception") || simple.ends_with("Error")) {
+        return Some(KEEPS);
     }
     // Threads know fields of their own, and whoever gets one has not made it.
     let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
-    match package {
+    let effect = match package {
         "java/lang" => lang(simple, name),
         "java/lang/annotation" | "java/util/regex" | "java/math" | "java/text" | "java/util/function" => {
             KEEPS
@@ -226,9 +255,11 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
             world(Reason::ClassLoading)
         }
         "java/net" if simple == "URLClassLoader" => world(Reason::ClassLoading),
+        // What the content becomes is up to providers of other modules.
+        "java/net" if name == "getContent" => world(Reason::Providers),
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
         // Those that the program brings along are known from where they are registered or made.
-        "java/security" if matches!(simple, "MessageDigest" | "SecureRandom") => KEEPS,
+        "java/security" => security(simple)?,
         "java/util/random" | "java/lang/management" => KEEPS,
         "java/time/zone" => SHARES,
         "java/time/chrono" if simple == "Chronology" => SHARES,
@@ -243,10 +274,22 @@ pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
         "java/lang/invoke" => invoke(simple, name),
         "java/lang/runtime" => PURE,
         _ if package.starts_with("java/time") => KEEPS,
-        "sun/misc" if simple == "Unsafe" && name == "allocateInstance" => world(Reason::Reflection),
-        "sun/misc" if simple == "Unsafe" => EXPOSES,
-        _ => world(Reason::OtherLibraries),
-    }
+        "sun/misc" | "jdk/internal/misc" if simple == "Unsafe" => match name {
+            "allocateInstance" => world(Reason::Reflection),
+            _ if name.starts_with("define") => world(Reason::ClassLoading),
+            _ => EXPOSES,
+        },
+        _ => return None,
+    };
+    // What everybody has.
+    let is_default = matches!(name, "getDefault" | "setDefault") && simple != "Locale";
+    Some(if is_default && package.starts_with("java/") { SHARES } else { effect })
+}
+
+/// Privileged actions are run where they are, in the same thread; natively, in some versions.
+fn security(class: &str) -> Option<Effect> {
+    let known = ["MessageDigest", "SecureRandom", "AccessController", "PrivilegedAction"];
+    (known.contains(&class) || class == "PrivilegedExceptionAction").then_some(KEEPS)
 }
 
 fn lang(class: &str, name: &str) -> Effect {
@@ -497,6 +540,13 @@ mod tests {
         check("java/util/concurrent/locks/ReentrantLock", "getOwner", "()Ljava/lang/Thread;", SHARES);
         check("java/util/stream/Gatherers", "mapConcurrent", "()V", SHARES);
         check("Unnamed", "x", "()V", world(Reason::OtherLibraries));
+        check("java/net/URL", "getContent", "()Ljava/lang/Object;", world(Reason::Providers));
+        check("java/net/URLConnection", "getContentType", "()Ljava/lang/String;", SHARES);
+        check("java/sql/SQLException", "<init>", "()V", KEEPS);
+        assert!(is_described("java/security/AccessController") && !is_described("java/security/Signature"));
+        assert!(!is_described("java/sql/Timestamp") && !is_described("com/sun/tools/Error"));
+        assert_eq!(native_effect("initIDs", "()V"), PURE);
+        assert_eq!(native_effect("start0", "()V"), world(Reason::NativeCode));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //!   time that is nearly linear. After Ruf, "Effective Synchronization Removal for Java" (PLDI 2000).
 //! - There is no thread by thread classification, but one question: which code may other threads than the first run
 //!   (`solve`)? A field is shared if such code accesses it in an object that other threads may know of.
-//! - The JDK is not analysed but described (`jdk`); what the description does not name does the worst.
+//! - The core of the JDK is not analysed but described (`jdk`). What the description does not name is analysed like a library.
 //!
 //! The result is sound as long as the classes that were analysed are those that run. Reflection, class loading, native code
 //! and the like make everything of the program reachable for anybody; they are counted.
@@ -25,6 +25,7 @@ mod graph;
 mod jdk;
 mod reach;
 mod solve;
+mod table;
 mod walk;
 mod world;
 
@@ -32,10 +33,15 @@ use std::borrow::Cow;
 
 use fissure_model::locality::Locality;
 
-use crate::{bodies::Bodies, reach::Reach, world::World};
+pub use crate::table::{TableCheck, check_table};
+use crate::{
+    bodies::Bodies,
+    reach::Reach,
+    world::{Follow, World},
+};
 
 /// Changes whenever results do, so that remembered ones are not taken for new ones.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Where a class is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +59,12 @@ pub trait ClassSource {
 
     /// The internal names of all classes of the program.
     fn application(&mut self) -> Vec<String>;
+
+    /// The module of the JDK that a class belongs to; none for other classes.
+    fn module(&self, name: &str) -> Option<&str>;
+
+    /// The descriptors of the JDK's modules.
+    fn descriptors(&self) -> Vec<Vec<u8>>;
 }
 
 /// Where the program begins.
@@ -91,7 +103,30 @@ pub fn analyse(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Locality, AnalysisError> {
     progress(Progress::Reaching);
-    let mut world = World::new(source);
+    let mut world = World::new(source, Follow::Undescribed);
+    let mut reach = reach_all(&mut world, entry)?;
+    if reach.is_open {
+        // Whoever may call anything calls the JDK, too, so that its code has nothing more to tell.
+        let found = reach.conservative;
+        world = World::new(source, Follow::Nothing);
+        reach = reach_all(&mut world, entry)?;
+        reach.keep(found);
+    }
+    let methods = reach.methods.clone();
+    let components = solve::components(&methods, |method| reach.callees(&mut world, method));
+    let mut bodies = Bodies::new(&mut world, &mut reach);
+    let mut done = 0;
+    for component in &components {
+        bodies.component(component);
+        done += component.len();
+        progress(Progress::Methods(done, methods.len()));
+    }
+    progress(Progress::Solving);
+    Ok(solve::solve(&mut bodies))
+}
+
+/// What the program can reach from where it begins.
+fn reach_all(world: &mut World<'_>, entry: &Entry) -> Result<Reach, AnalysisError> {
     let main = world.load(&entry.main);
     let mut roots = Vec::new();
     // The method may be inherited; newer JVMs take one of an object, without arguments or not public as well.
@@ -107,16 +142,5 @@ pub fn analyse(
         roots.extend(world.declared_named(main, "<init>", "()V"));
     }
     let made: Vec<_> = entry.made.iter().map(|name| world.load(name)).collect();
-    let mut reach = Reach::new(&mut world, &roots, &made, &entry.providers);
-    let methods = reach.methods.clone();
-    let components = solve::components(&methods, |method| reach.callees(&mut world, method));
-    let mut bodies = Bodies::new(&mut world, &mut reach);
-    let mut done = 0;
-    for component in &components {
-        bodies.component(component);
-        done += component.len();
-        progress(Progress::Methods(done, methods.len()));
-    }
-    progress(Progress::Solving);
-    Ok(solve::solve(&mut bodies))
+    Ok(Reach::new(world, &roots, &made, &entry.providers))
 }

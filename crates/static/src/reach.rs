@@ -1,9 +1,12 @@
-//! Which methods of the program can run: from `main`, by rapid type analysis.
+//! Which methods can run, of the program and of the part of the JDK that is analysed: from `main`, by rapid type analysis.
 //!
 //! A virtual call leads to the methods of all classes of which an object may have been made. What the JDK calls back
 //! belongs to the making of the object: whoever has one may hand it to the JDK.
 
-use std::{collections::hash_map::Entry, rc::Rc};
+use std::{
+    collections::{BTreeMap, hash_map::Entry},
+    rc::Rc,
+};
 
 use fissure_classfile::flow::{Dynamic, FlowBody, FlowClass, InvokeKind, MemberReference, Operation, types};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +18,9 @@ use crate::{
 
 /// The kind of handles that read a field of an object.
 const GETTER: u8 = 1;
+
+/// Whoever reaches more methods of the JDK than this has reached all kinds of things.
+const MOST_JDK_METHODS: usize = 8000;
 
 /// What an `invokedynamic` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +70,13 @@ pub(crate) struct Reach {
     waiting: Vec<MethodId>,
     /// Methods that somebody unknown may call.
     pub(crate) unknown: Vec<MethodId>,
-    /// What had to be taken for possibly anything, by the places in the code.
-    pub(crate) conservative: FxHashMap<Reason, u64>,
+    /// What had to be taken for possibly anything, with the number of places in the code.
+    pub(crate) conservative: BTreeMap<String, u64>,
+    /// The method that is looked at.
+    current: Option<MethodId>,
+    /// The method that each was reached from first.
+    reached_from: FxHashMap<MethodId, MethodId>,
+    jdk_methods: usize,
     /// Whether anything may be called by name.
     pub(crate) is_open: bool,
     /// Whether static fields may be accessed in unknown ways.
@@ -76,6 +87,8 @@ pub(crate) struct Reach {
     texts: FxHashSet<String>,
     /// Classes of the program that the code asks about as such.
     named: FxHashSet<ClassId>,
+    /// The same for classes of the JDK.
+    named_of_jdk: FxHashSet<String>,
 }
 
 /// Kinds of classes that may be made by the JDK because the program asks it to.
@@ -89,7 +102,7 @@ struct Demands {
 }
 
 impl Reach {
-    /// Finds what can be reached from the roots.
+    /// Finds what can be reached from the roots. If code of the JDK is followed, it stops where anything may happen.
     ///
     /// `made` are classes whose objects are made by nobody knows whom; so are those of `providers`, but only if the program
     /// asks for services.
@@ -111,53 +124,85 @@ impl Reach {
             callbacks: FxHashMap::default(),
             waiting: Vec::new(),
             unknown: Vec::new(),
-            conservative: FxHashMap::default(),
+            conservative: BTreeMap::new(),
+            current: None,
+            reached_from: FxHashMap::default(),
+            jdk_methods: 0,
             is_open: false,
             statics_exposed: false,
             demands: Demands::default(),
             texts: FxHashSet::default(),
             named: FxHashSet::default(),
+            named_of_jdk: FxHashSet::default(),
         };
         for &root in roots {
-            reach.add(root);
+            reach.add(world, root);
             let class = world.method(root).class;
-            world.initializers(class).into_iter().for_each(|method| reach.add(method));
+            world.initializers(class).into_iter().for_each(|method| reach.add(world, method));
         }
         for &class in made {
             reach.expose(world, class);
         }
         reach.run(world);
         while reach.meet_demands(world, providers) {}
+        reach.current = None;
         if reach.made.iter().any(|&class| {
-            world.supertypes(class).iter().any(|&supertype| {
-                let class = world.class(supertype);
-                class.kind == Kind::Jdk && jdk::loads_by_name(&class.name)
-            })
+            let is_own = world.class(class).kind == Kind::Application;
+            is_own
+                && world.supertypes(class).iter().any(|&supertype| {
+                    let class = world.class(supertype);
+                    class.kind.is_of_jdk() && jdk::loads_by_name(&class.name)
+                })
         }) {
-            reach.count(Reason::Providers, true);
+            reach.count(world, Reason::Providers, true);
         }
         if world.unreadable > 0 {
-            reach.conservative.insert(Reason::UnreadableClasses, world.unreadable);
+            reach.conservative.insert(Reason::UnreadableClasses.name().to_owned(), world.unreadable);
             reach.is_open = true;
         }
-        if reach.is_open {
+        if reach.is_open && !world.follows() {
             reach.open(world);
         }
         reach
     }
 
+    /// Keeps what an earlier look found to be possibly anything.
+    pub(crate) fn keep(&mut self, found: BTreeMap<String, u64>) {
+        let before = self.conservative.len();
+        for (name, count) in found {
+            self.conservative.entry(name).or_insert(count);
+        }
+        // Where the JDK does it is known then.
+        if self.conservative.len() > before {
+            self.conservative.remove(Reason::OtherLibraries.name());
+        }
+    }
+
     fn run(&mut self, world: &mut World<'_>) {
         while let Some(method) = self.waiting.pop() {
+            if world.follows() && self.is_open {
+                return;
+            }
+            self.current = Some(method);
             self.scan(world, method);
         }
     }
 
     /// Makes what the JDK makes because the program asks it to. Says whether that reached anything new.
     fn meet_demands(&mut self, world: &mut World<'_>, providers: &[String]) -> bool {
-        let before = (self.methods.len(), self.demands, self.texts.len(), self.named.len());
+        let size = |reach: &Reach| {
+            let named = reach.named.len() + reach.named_of_jdk.len();
+            (reach.methods.len(), reach.demands, reach.texts.len(), named)
+        };
+        let before = size(self);
         let mut wanted: Vec<ClassId> = Vec::new();
         if self.demands.services {
             wanted.extend(providers.iter().map(|name| world.load(name)));
+            if world.follows() {
+                for service in self.named_of_jdk.clone() {
+                    wanted.extend(world.jdk_providers(&service).iter().map(|name| world.load(name)));
+                }
+            }
         }
         if self.demands.bundles {
             for name in world.application_below("java/util/ResourceBundle") {
@@ -179,7 +224,7 @@ impl Reach {
         if self.demands.statics {
             for class in self.named.clone() {
                 for method in world.initializers(class) {
-                    self.add(method);
+                    self.add(world, method);
                     if !self.unknown.contains(&method) {
                         self.unknown.push(method);
                     }
@@ -187,7 +232,7 @@ impl Reach {
             }
         }
         self.run(world);
-        before != (self.methods.len(), self.demands, self.texts.len(), self.named.len())
+        before != size(self)
     }
 
     /// Anything of the program may be called by anybody.
@@ -202,7 +247,7 @@ impl Reach {
 
     /// Objects of a class may be made, and its methods called, by nobody knows whom.
     fn expose(&mut self, world: &mut World<'_>, class: ClassId) {
-        if world.class(class).kind != Kind::Application {
+        if !world.class(class).kind.is_followed() {
             return;
         }
         self.make(world, class);
@@ -211,23 +256,32 @@ impl Reach {
         for index in 0..world.class(class).flow.methods.len() {
             if world.class(class).flow.methods[index].body.is_some() {
                 let method = world.declared(class, index as u32);
-                self.add(method);
+                self.add(world, method);
                 self.unknown.push(method);
             }
         }
     }
 
-    fn add(&mut self, method: MethodId) {
+    fn add(&mut self, world: &World<'_>, method: MethodId) {
         if let Entry::Vacant(place) = self.scans.entry(method) {
             place.insert(Scan::default());
             self.methods.push(method);
             self.waiting.push(method);
+            if let Some(from) = self.current {
+                self.reached_from.insert(method, from);
+            }
+            if world.class(world.method(method).class).kind.is_of_jdk() {
+                self.jdk_methods += 1;
+                if self.jdk_methods == MOST_JDK_METHODS {
+                    self.count(world, Reason::TooMuch, true);
+                }
+            }
         }
     }
 
     /// An object of the class may be made.
     fn make(&mut self, world: &mut World<'_>, class: ClassId) {
-        if world.class(class).kind != Kind::Application || !self.made.insert(class) {
+        if !world.class(class).kind.is_followed() || !self.made.insert(class) {
             return;
         }
         let supertypes = world.supertypes(class);
@@ -238,7 +292,7 @@ impl Reach {
             }
         }
         let callbacks = self.callbacks(world, class);
-        callbacks.iter().for_each(|&method| self.add(method));
+        callbacks.iter().for_each(|&method| self.add(world, method));
     }
 
     fn extend(&mut self, world: &mut World<'_>, key: usize, class: ClassId) {
@@ -259,9 +313,9 @@ impl Reach {
         }
         self.keys[key].targets.push(target);
         match target {
-            Target::Method(method) => self.add(method),
-            Target::Native => self.count(Reason::NativeCode, true),
-            Target::Unknown => self.count(Reason::MissingClasses, false),
+            Target::Method(method) => self.add(world, method),
+            Target::Native => self.count(world, Reason::NativeCode, true),
+            Target::Unknown => self.count(world, Reason::MissingClasses, false),
             Target::Jdk(class) => {
                 let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
                 self.enter_jdk(world, class, &name, &descriptor);
@@ -272,8 +326,11 @@ impl Reach {
 
     /// The JDK may do something that opens the program.
     fn enter_jdk(&mut self, world: &World<'_>, class: ClassId, name: &str, descriptor: &str) {
-        match jdk::effect(&world.class(class).name, name, descriptor).opens {
-            Opens::World(reason) => self.count(reason, true),
+        match world.effect(class, name, descriptor).opens {
+            // What the JDK's own native methods do is asked where they are called.
+            Opens::World(Reason::NativeCode)
+                if &*world.class(class).name == "java/lang/System" && self.is_in_jdk(world) => {}
+            Opens::World(reason) => self.count(world, reason, true),
             Opens::Statics => {
                 self.statics_exposed = true;
                 self.demands.statics = true;
@@ -289,8 +346,26 @@ impl Reach {
         }
     }
 
-    fn count(&mut self, reason: Reason, opens: bool) {
-        *self.conservative.entry(reason).or_default() += 1;
+    fn is_in_jdk(&self, world: &World<'_>) -> bool {
+        self.current.is_some_and(|method| world.class(world.method(method).class).kind.is_of_jdk())
+    }
+
+    /// What the method that is looked at does may be anything. If it is one of the JDK's, the program needs to know which of its
+    /// own calls leads there.
+    fn count(&mut self, world: &World<'_>, reason: Reason, opens: bool) {
+        let mut name = reason.name().to_owned();
+        if self.is_in_jdk(world) {
+            let mut entry = self.current;
+            while let Some(from) = entry.and_then(|method| self.reached_from.get(&method))
+                && world.class(world.method(*from).class).kind.is_of_jdk()
+            {
+                entry = Some(*from);
+            }
+            let texts = [entry, self.current].map(|method| method.map(|method| world.describe(method)));
+            let [Some(entry), Some(place)] = texts else { return };
+            name.push_str(&format!(" in the JDK, in {place}, which {entry} leads to"));
+        }
+        *self.conservative.entry(name).or_default() += 1;
         self.is_open |= opens;
     }
 
@@ -302,18 +377,21 @@ impl Reach {
         let mut found = Vec::new();
         let supertypes = world.supertypes(class);
         for &supertype in supertypes.iter() {
-            if world.class(supertype).kind == Kind::Jdk {
-                for (name, descriptor) in world.overridable(supertype) {
-                    if let Target::Method(method) = dispatch(world, class, &name, &descriptor)
-                        && !found.contains(&method)
-                    {
-                        found.push(method);
+            if matches!(world.class(supertype).kind, Kind::Jdk | Kind::Inner) {
+                for (name, descriptor) in world.callable(supertype) {
+                    match dispatch(world, class, &name, &descriptor) {
+                        Target::Method(method) if !found.contains(&method) => found.push(method),
+                        Target::Native => self.count(world, Reason::NativeCode, true),
+                        Target::Jdk(declaring) if world.class(declaring).kind.is_followed() => {
+                            self.enter_jdk(world, declaring, &name, &descriptor);
+                        }
+                        _ => {}
                     }
                 }
             }
         }
         if world.has_missing_supertype(class) {
-            self.count(Reason::MissingClasses, false);
+            self.count(world, Reason::MissingClasses, false);
         }
         let found = Rc::new(found);
         self.callbacks.insert(class, found.clone());
@@ -357,9 +435,9 @@ impl Reach {
                 Operation::InvokeDynamic(number) => match linked(world, info.class, &flow, number) {
                     Linked::Lambda(class) => self.made(world, class, &mut scan),
                     Linked::Harmless | Linked::Record => {}
-                    Linked::Unknown => self.count(Reason::DynamicCalls, true),
+                    Linked::Unknown => self.count(world, Reason::DynamicCalls, true),
                 },
-                Operation::UnknownConstant(_) => self.count(Reason::MethodHandles, true),
+                Operation::UnknownConstant(_) => self.count(world, Reason::MethodHandles, true),
                 _ => {}
             }
         }
@@ -377,7 +455,7 @@ impl Reach {
                 }
                 self.call(world, kind, &lambda.handle.target, scan);
             }
-            None => self.count(Reason::MethodHandles, true),
+            None => self.count(world, Reason::MethodHandles, true),
         }
     }
 
@@ -389,6 +467,7 @@ impl Reach {
             false => name.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or_default(),
         };
         if !world.is_application(name) {
+            self.named_of_jdk.insert(name.to_owned());
             return;
         }
         let class = world.load(name);
@@ -402,7 +481,7 @@ impl Reach {
     fn load_by_name(&mut self, world: &mut World<'_>, name: &str, scan: &mut Scan) {
         if name.starts_with('[') {
             self.name(world, &name.replace('.', "/"), scan);
-        } else if let Some(name) = class_name(name).filter(|name| world.is_application(name)) {
+        } else if let Some(name) = class_name(name) {
             self.name(world, &name, scan);
             let class = world.load(&name);
             self.initialize(world, class, scan);
@@ -412,23 +491,23 @@ impl Reach {
     fn made(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
         self.initialize(world, class, scan);
         match world.class(class).kind {
-            Kind::Application => {
+            Kind::Application | Kind::Outer | Kind::Inner => {
                 self.make(world, class);
                 if !scan.made.contains(&class) {
                     scan.made.push(class);
                 }
             }
             Kind::Jdk => {}
-            Kind::Missing => self.count(Reason::MissingClasses, false),
+            Kind::Missing => self.count(world, Reason::MissingClasses, false),
         }
     }
 
     fn initialize(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
-        if world.class(class).kind != Kind::Application {
+        if !world.class(class).kind.is_followed() {
             return;
         }
         for method in world.initializers(class) {
-            self.add(method);
+            self.add(world, method);
             if !scan.direct.contains(&method) {
                 scan.direct.push(method);
             }
@@ -449,11 +528,11 @@ impl Reach {
         for target in self.targets(world, kind, reference) {
             match target {
                 Target::Method(method) => {
-                    self.add(method);
+                    self.add(world, method);
                     scan.direct.push(method);
                 }
-                Target::Native => self.count(Reason::NativeCode, true),
-                Target::Unknown => self.count(Reason::MissingClasses, false),
+                Target::Native => self.count(world, Reason::NativeCode, true),
+                Target::Unknown => self.count(world, Reason::MissingClasses, false),
                 Target::Jdk(class) => {
                     self.enter_jdk(world, class, &reference.name, &reference.descriptor);
                 }
@@ -513,6 +592,11 @@ impl Reach {
             // Objects of the JDK's own classes are not among those whose making was seen. Private interfaces of the JDK's
             // classes go by the name in the code.
             (Kind::Jdk, _) => vec![Target::Jdk(class)],
+            // Nor are those of classes that code with a row knows. What a row tells holds for all of them.
+            (Kind::Inner, Target::Method(method)) if is_virtual && !world.is_exact(method) => {
+                vec![Target::Jdk(class)]
+            }
+            (Kind::Inner, Target::Abstract) if is_virtual => vec![Target::Jdk(class)],
             (_, Target::Abstract) if !is_virtual => vec![Target::Unknown],
             (_, Target::Abstract) => Vec::new(),
             (_, Target::Method(_)) if is_virtual && !is_certain => Vec::new(),

@@ -315,7 +315,12 @@ fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<Metho
             places.entry(site.method).or_default().push(site.pc);
         }
     }
-    let mut locality = Locality { methods: bodies.reach.methods.len() as u64, ..Locality::default() };
+    let is_own = |method: &&MethodId| {
+        let class = bodies.world.method(**method).class;
+        bodies.world.class(class).kind == Kind::Application
+    };
+    let methods = bodies.reach.methods.iter().filter(is_own).count() as u64;
+    let mut locality = Locality { methods, ..Locality::default() };
     for class in bodies.world.classes.iter().filter(|class| class.kind == Kind::Application) {
         if class.lambda.is_none() {
             let known = LocalClass { hash: class.hash, ..LocalClass::default() };
@@ -348,8 +353,7 @@ fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<Metho
         }
     }
     locality.classes.values_mut().for_each(|class| class.fields.sort());
-    let counts = bodies.reach.conservative.iter();
-    locality.conservative = counts.map(|(reason, &count)| (reason.name().to_owned(), count)).collect();
+    locality.conservative = bodies.reach.conservative.clone();
     locality
 }
 

@@ -374,7 +374,7 @@ impl Walk<'_, '_, '_, '_> {
             // The JDK's objects and what they keep are one.
             FieldTarget::Jdk if is_followed => object,
             FieldTarget::Jdk => self.bodies.graph.node(),
-            FieldTarget::Unknown => {
+            FieldTarget::Shared(_) | FieldTarget::Unknown => {
                 self.site(instruction, Accessed::Unknown);
                 self.bodies.graph.raise(object, Level::Exposed);
                 object
@@ -404,9 +404,14 @@ impl Walk<'_, '_, '_, '_> {
                 self.site(instruction, Accessed::Static(key));
                 if is_followed { self.bodies.static_field(key) } else { self.bodies.graph.node() }
             }
-            FieldTarget::Jdk | FieldTarget::Unknown => {
+            FieldTarget::Shared(key) if is_followed => {
+                let node = self.bodies.static_field(key);
+                self.bodies.graph.raise(node, Level::Shared);
+                node
+            }
+            FieldTarget::Jdk | FieldTarget::Shared(_) | FieldTarget::Unknown => {
                 let node = self.bodies.graph.node();
-                let level = if target == FieldTarget::Jdk { Level::Shared } else { Level::Exposed };
+                let level = if target == FieldTarget::Unknown { Level::Exposed } else { Level::Shared };
                 if is_followed {
                     self.bodies.graph.raise(node, level);
                 }
@@ -427,8 +432,8 @@ impl Walk<'_, '_, '_, '_> {
 }
 
 /// The instructions from `pop` to `swap`, on slots.
-fn move_slots(opcode: u8, stack: &mut Vec<Option<Node>>) {
-    let mut pop = || stack.pop().flatten();
+pub(crate) fn move_slots<T: Copy + Default>(opcode: u8, stack: &mut Vec<T>) {
+    let mut pop = || stack.pop().unwrap_or_default();
     match opcode {
         87 => {
             pop();

@@ -2,10 +2,17 @@
 
 use std::rc::Rc;
 
-use fissure_classfile::flow::{FlowClass, Handle, InvokeKind, content_hash, read_flow, shape};
+use fissure_classfile::{
+    flow::{FlowClass, Handle, InvokeKind, content_hash, read_flow, shape},
+    module::read_module,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{ClassSource, Origin, graph::FieldKey};
+use crate::{
+    ClassSource, Origin,
+    graph::FieldKey,
+    jdk::{self, Effect},
+};
 
 pub(crate) type ClassId = u32;
 pub(crate) type MethodId = u32;
@@ -24,13 +31,49 @@ const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 /// Classes that inherit from each other in circles are nothing that the JVM would load.
 const MOST_ANCESTORS: u32 = 1000;
 
+/// Modules that have classes with rows.
+const DESCRIBED: &[&str] =
+    &["java.base", "java.logging", "java.management", "java.net.http", "jdk.unsupported"];
+
+/// Services that code with rows does not ask for, or of which it gives out nothing but what its own types say: contents of
+/// addresses, which give up; providers of security, of which it makes digests and random numbers; tools.
+const NOT_ASKED_FOR: &[&str] =
+    &["java/net/ContentHandlerFactory", "java/security/Provider", "java/util/spi/ToolProvider"];
+
+/// Which code of the JDK is analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follow {
+    Nothing,
+    /// What has no row in the table.
+    Undescribed,
+    /// All of it, to find out whether the table is right.
+    Everything,
+}
+
 /// Where a class is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Application,
+    /// A class of the JDK that is analysed like those of a library: no code with a row knows its module.
+    Outer,
+    /// A class of the JDK that is analysed, and that code with a row may make, call and look into.
+    Inner,
+    /// A class of the JDK with a row, or any if the JDK is not followed.
     Jdk,
     /// It was not found, or cannot be read.
     Missing,
+}
+
+impl Kind {
+    /// Whether the code is analysed.
+    pub(crate) fn is_followed(self) -> bool {
+        matches!(self, Kind::Application | Kind::Outer | Kind::Inner)
+    }
+
+    /// Whether it is a class of the JDK.
+    pub(crate) fn is_of_jdk(self) -> bool {
+        matches!(self, Kind::Outer | Kind::Inner | Kind::Jdk)
+    }
 }
 
 /// What a lambda expression or a method reference becomes at run time.
@@ -68,7 +111,7 @@ impl Class {
     }
 }
 
-/// A method of the program, or the code of a lambda.
+/// A method whose code is analysed, or the code of a lambda.
 #[derive(Debug, Clone)]
 pub(crate) struct Method {
     pub(crate) class: ClassId,
@@ -83,7 +126,7 @@ pub(crate) struct Method {
 /// What a call leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
-    /// Code of the program.
+    /// Code that is analysed.
     Method(MethodId),
     /// A native method of the program.
     Native,
@@ -98,20 +141,58 @@ pub(crate) enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldTarget {
     Known(FieldKey),
+    /// A static field that code with a row may access, too.
+    Shared(FieldKey),
     Jdk,
     Unknown,
 }
 
-/// A field that a class of the program declares.
+/// A field that a class declares whose code is analysed.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) class: ClassId,
     pub(crate) index: u32,
 }
 
+/// The modules of the JDK.
+#[derive(Debug)]
+struct Modules {
+    /// Those that code with a row knows: its own, what these require, and whoever provides services for them.
+    inner: FxHashSet<String>,
+    provides: Vec<(String, Vec<String>)>,
+}
+
+impl Modules {
+    fn new(source: &dyn ClassSource) -> Self {
+        let descriptors = source.descriptors();
+        let all: Vec<_> = descriptors.iter().filter_map(|bytes| read_module(bytes).ok().flatten()).collect();
+        let mut inner: FxHashSet<String> = DESCRIBED.iter().map(|&name| name.to_owned()).collect();
+        loop {
+            let before = inner.len();
+            for module in &all {
+                let is_provider = module.provides.iter().any(|(service, _)| {
+                    !NOT_ASKED_FOR.contains(&service.as_str())
+                        && source.module(service).is_some_and(|owner| inner.contains(owner))
+                });
+                if is_provider || inner.contains(&module.name) {
+                    inner.insert(module.name.clone());
+                    inner.extend(module.requires.iter().cloned());
+                }
+            }
+            if inner.len() == before {
+                let provides = all.into_iter().flat_map(|module| module.provides).collect();
+                return Modules { inner, provides };
+            }
+        }
+    }
+}
+
 /// All classes that were needed so far.
 pub(crate) struct World<'s> {
     source: &'s mut dyn ClassSource,
+    follow: Follow,
+    /// What the JDK's modules say about themselves, once somebody has asked.
+    modules: Option<Modules>,
     pub(crate) classes: Vec<Class>,
     by_name: FxHashMap<Rc<str>, ClassId>,
     selectors: FxHashMap<(Rc<str>, Rc<str>), Selector>,
@@ -129,9 +210,11 @@ pub(crate) struct World<'s> {
 }
 
 impl<'s> World<'s> {
-    pub(crate) fn new(source: &'s mut dyn ClassSource) -> Self {
+    pub(crate) fn new(source: &'s mut dyn ClassSource, follow: Follow) -> Self {
         World {
             source,
+            follow,
+            modules: None,
             classes: Vec::new(),
             by_name: FxHashMap::default(),
             selectors: FxHashMap::default(),
@@ -145,6 +228,11 @@ impl<'s> World<'s> {
             extended: FxHashSet::default(),
             unreadable: 0,
         }
+    }
+
+    /// Whether code of the JDK is analysed.
+    pub(crate) fn follows(&self) -> bool {
+        self.follow != Follow::Nothing
     }
 
     pub(crate) fn application_names(&mut self) -> Vec<String> {
@@ -216,6 +304,19 @@ impl<'s> World<'s> {
         &self.methods[id as usize]
     }
 
+    /// A method as users know it.
+    pub(crate) fn describe(&self, id: MethodId) -> String {
+        let method = self.method(id);
+        let class = self.class(method.class);
+        let name = method.index.map_or("", |index| class.flow.methods[index as usize].name.as_str());
+        let class = class.name.replace('/', ".");
+        match name {
+            "" | "<clinit>" => class,
+            "<init>" => format!("new {class}"),
+            _ => format!("{class}.{name}"),
+        }
+    }
+
     pub(crate) fn selector(&mut self, name: &str, descriptor: &str) -> Selector {
         let next = self.selectors.len() as Selector;
         *self.selectors.entry((name.into(), descriptor.into())).or_insert(next)
@@ -226,9 +327,13 @@ impl<'s> World<'s> {
         if let Some(&known) = self.by_name.get(name) {
             return known;
         }
+        let kind = self.jdk_kind(name);
         let found = self.source.find(name);
         let (kind, hash, flow) = match &found {
-            Some((Origin::Jdk, bytes)) => (Kind::Jdk, 0, read_flow(bytes, false).ok()),
+            Some((Origin::Jdk, bytes)) => match read_flow(bytes, kind.is_followed()) {
+                Ok(flow) => (kind, 0, Some(flow)),
+                Err(_) => (Kind::Jdk, 0, read_flow(bytes, false).ok()),
+            },
             Some((Origin::Application, bytes)) => {
                 (Kind::Application, content_hash(bytes), read_flow(bytes, true).ok())
             }
@@ -239,6 +344,32 @@ impl<'s> World<'s> {
         let kind = if flow.is_none() { Kind::Missing } else { kind };
         self.unreadable += u64::from(flow.is_none() && found.is_some());
         self.add(name, kind, hash, flow.unwrap_or_default(), None)
+    }
+
+    /// What a class is if it is one of the JDK's.
+    fn jdk_kind(&mut self, name: &str) -> Kind {
+        match self.follow {
+            Follow::Nothing => return Kind::Jdk,
+            Follow::Everything => return Kind::Outer,
+            Follow::Undescribed if jdk::is_described(name) => return Kind::Jdk,
+            Follow::Undescribed => {}
+        }
+        let Some(module) = self.source.module(name).map(str::to_owned) else { return Kind::Jdk };
+        match self.modules().inner.contains(&module) {
+            true => Kind::Inner,
+            false => Kind::Outer,
+        }
+    }
+
+    fn modules(&mut self) -> &Modules {
+        let source = &*self.source;
+        self.modules.get_or_insert_with(|| Modules::new(source))
+    }
+
+    /// The classes of the JDK that its modules name as providers of a service.
+    pub(crate) fn jdk_providers(&mut self, service: &str) -> Vec<String> {
+        let all = self.modules().provides.iter().filter(|(known, _)| known == service);
+        all.flat_map(|(_, classes)| classes.iter().cloned()).collect()
     }
 
     fn add(
@@ -272,11 +403,11 @@ impl<'s> World<'s> {
         let class = &mut self.classes[id as usize];
         class.parent = parent;
         class.interfaces = interfaces;
-        if kind == Kind::Application {
+        if kind.is_followed() {
             let supertypes = self.supertypes(id);
             for &supertype in supertypes.iter().filter(|&&supertype| supertype != id) {
                 let class = &self.classes[supertype as usize];
-                if class.kind != Kind::Application {
+                if !class.kind.is_followed() {
                     self.extended.insert(class.name.clone());
                 }
             }
@@ -302,7 +433,7 @@ impl<'s> World<'s> {
             interfaces,
             ..FlowClass::default()
         };
-        let id = self.add(&name, Kind::Application, 0, flow, Some(Rc::new(made)));
+        let id = self.add(&name, self.class(class).kind, 0, flow, Some(Rc::new(made)));
         self.lambdas.insert((class, number), id);
         id
     }
@@ -388,7 +519,7 @@ impl<'s> World<'s> {
         let selector = self.selector(name, descriptor);
         let index = *self.class(class).methods.get(&selector)?;
         let has_body = self.class(class).flow.methods[index as usize].body.is_some();
-        (has_body && self.class(class).kind == Kind::Application).then(|| self.declared(class, index))
+        (has_body && self.class(class).kind.is_followed()).then(|| self.declared(class, index))
     }
 
     fn target(&mut self, class: ClassId, index: u32) -> Target {
@@ -399,8 +530,9 @@ impl<'s> World<'s> {
             _ if method.access & ABSTRACT != 0 => Target::Abstract,
             Kind::Jdk => Target::Jdk(class),
             Kind::Application if method.access & NATIVE != 0 => Target::Native,
-            Kind::Application if method.body.is_none() => Target::Unknown,
-            Kind::Application => Target::Method(self.declared(class, index)),
+            _ if method.access & NATIVE != 0 => Target::Jdk(class),
+            _ if method.body.is_none() => Target::Unknown,
+            _ => Target::Method(self.declared(class, index)),
         }
     }
 
@@ -473,6 +605,13 @@ impl<'s> World<'s> {
             || method.index.is_some_and(|index| access(index) & (PRIVATE | FINAL) != 0)
     }
 
+    /// Whether a native method that a class declares cannot be overridden.
+    pub(crate) fn is_exact_native(&self, class: ClassId, selector: Selector) -> bool {
+        let class = self.class(class);
+        let access = class.methods.get(&selector).map(|&index| class.flow.methods[index as usize].access);
+        (class.flow.access | access.unwrap_or_default()) & (PRIVATE | FINAL) != 0
+    }
+
     /// Whether classes of another package that declare the same method do not override it.
     pub(crate) fn is_package_private(&self, method: MethodId) -> bool {
         let method = self.method(method);
@@ -487,7 +626,7 @@ impl<'s> World<'s> {
             let info = self.class(id);
             if let Some(&index) = info.methods.get(&selector) {
                 let access = info.flow.methods[index as usize].access;
-                return info.kind == Kind::Application && access & (PUBLIC_OR_PROTECTED | PRIVATE) == 0;
+                return info.kind.is_followed() && access & (PUBLIC_OR_PROTECTED | PRIVATE) == 0;
             }
             step = info.parent;
         }
@@ -502,10 +641,26 @@ impl<'s> World<'s> {
         declared.into_iter().filter(|&method| self.is_package_private(method)).collect()
     }
 
-    /// Whether a method of a class of the JDK may be overridden.
-    pub(crate) fn overridable(&self, class: ClassId) -> Vec<(String, String)> {
+    /// What a method of the JDK does to what it is given.
+    pub(crate) fn effect(&self, class: ClassId, name: &str, descriptor: &str) -> Effect {
+        let info = self.class(class);
+        if !info.kind.is_followed() {
+            return jdk::effect(&info.name, name, descriptor);
+        }
+        let mut methods = info.flow.methods.iter();
+        let is_native = methods.any(|method| {
+            method.access & NATIVE != 0 && method.name == name && method.descriptor == descriptor
+        });
+        if is_native { jdk::native_effect(name, descriptor) } else { jdk::UNKNOWN_RECEIVER }
+    }
+
+    /// The methods of a class of the JDK that its core may call on objects of that class or of others that inherit from it.
+    pub(crate) fn callable(&self, class: ClassId) -> Vec<(String, String)> {
         let flow = &self.class(class).flow;
-        let can = |access: u16| access & (PRIVATE | STATIC | FINAL) == 0;
+        // Only what knows the class can call what cannot be overridden.
+        let never =
+            if self.class(class).kind == Kind::Inner { PRIVATE | STATIC } else { PRIVATE | STATIC | FINAL };
+        let can = |access: u16| access & never == 0;
         flow.methods
             .iter()
             .filter(|method| can(method.access) && !method.name.starts_with('<'))
@@ -528,8 +683,12 @@ impl<'s> World<'s> {
                 field.name == name && field.descriptor == descriptor
             };
             if let Some(index) = info.flow.fields.iter().position(is_it) {
+                let is_static = info.flow.fields[index].access & STATIC != 0;
                 found = match info.kind {
-                    Kind::Application => FieldTarget::Known(self.field_number(id, index as u32)),
+                    Kind::Application | Kind::Outer => {
+                        FieldTarget::Known(self.field_number(id, index as u32))
+                    }
+                    Kind::Inner if is_static => FieldTarget::Shared(self.field_number(id, index as u32)),
                     _ => FieldTarget::Jdk,
                 };
                 break;

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fissure_classfile::{flow::content_hash, module::provided_services};
+use fissure_classfile::{flow::content_hash, module::read_module};
 use fissure_static::{ClassSource, Origin};
 use zip::ZipArchive;
 
@@ -176,8 +176,8 @@ impl Classes {
         None
     }
 
-    /// The descriptors of all modules.
-    fn descriptors(&mut self) -> Vec<Vec<u8>> {
+    /// The descriptors of all modules of the program.
+    fn own_descriptors(&mut self) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         for entry in &mut self.entries {
             match entry {
@@ -209,8 +209,8 @@ impl Classes {
     pub(crate) fn services(&mut self) -> Services {
         const FOLDER: &str = "META-INF/services/";
         let mut found = Services::default();
-        for descriptor in self.descriptors() {
-            for (service, classes) in provided_services(&descriptor).unwrap_or_default() {
+        for descriptor in self.own_descriptors() {
+            for (service, classes) in read_module(&descriptor).ok().flatten().unwrap_or_default().provides {
                 found.add(self.modules.has(&service), classes);
             }
         }
@@ -270,6 +270,14 @@ impl ClassSource for Classes {
             return Some((Origin::Jdk, Cow::Owned(class.unwrap_or_default())));
         }
         self.on_path(name).map(|bytes| (Origin::Application, Cow::Owned(bytes)))
+    }
+
+    fn module(&self, name: &str) -> Option<&str> {
+        self.modules.module(name)
+    }
+
+    fn descriptors(&self) -> Vec<Vec<u8>> {
+        self.modules.descriptors()
     }
 
     fn application(&mut self) -> Vec<String> {

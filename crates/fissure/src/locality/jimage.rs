@@ -20,6 +20,7 @@ const HEADER: usize = 28;
 const COMPRESSION_HEADER: usize = 29;
 
 /// Kinds of attributes.
+const MODULE: u8 = 1;
 const PARENT: u8 = 2;
 const BASE: u8 = 3;
 const EXTENSION: u8 = 4;
@@ -36,10 +37,14 @@ pub(crate) struct ModuleFile {
     strings: Vec<u8>,
     is_little: bool,
     classes: HashMap<String, Place>,
+    /// The descriptors of the modules.
+    descriptors: Vec<Place>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
+    /// Where the name of its module is.
+    module: u32,
     offset: u64,
     compressed: u64,
     size: u64,
@@ -66,13 +71,18 @@ impl ModuleFile {
         let (tables, names) = index.split_at(index.len() - strings);
         let (tables, attributes) = tables.split_at(entries * 8);
         let mut classes = HashMap::new();
+        let mut descriptors = Vec::new();
         for entry in tables[entries * 4..].chunks_exact(4) {
             let at = number(entry, 0, read) as usize;
             if let Some((name, place)) = location(attributes.get(at..).unwrap_or_default(), names) {
-                classes.entry(name).or_insert(place);
+                if name == "module-info" {
+                    descriptors.push(place);
+                } else {
+                    classes.entry(name).or_insert(place);
+                }
             }
         }
-        Ok(ModuleFile { file, start, strings: names.to_vec(), is_little, classes })
+        Ok(ModuleFile { file, start, strings: names.to_vec(), is_little, classes, descriptors })
     }
 
     /// Whether there is a class of that internal name.
@@ -83,6 +93,21 @@ impl ModuleFile {
     /// The class of that internal name.
     pub(crate) fn class(&self, class: &str) -> Option<io::Result<Vec<u8>>> {
         self.classes.get(class).map(|place| self.read(*place))
+    }
+
+    /// The module of the class of that internal name.
+    pub(crate) fn module(&self, class: &str) -> Option<&str> {
+        self.classes.get(class).and_then(|place| text(&self.strings, place.module as usize))
+    }
+
+    /// The descriptors of all modules.
+    pub(crate) fn descriptors(&self) -> Vec<Vec<u8>> {
+        self.descriptors.iter().filter_map(|place| self.read(*place).ok()).collect()
+    }
+
+    /// The internal names of all classes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.classes.keys().map(String::as_str)
     }
 
     fn read(&self, place: Place) -> io::Result<Vec<u8>> {
@@ -137,7 +162,13 @@ fn location(attributes: &[u8], names: &[u8]) -> Option<(String, Place)> {
     let (parent, base) = (name(PARENT)?, name(BASE)?);
     let class = if parent.is_empty() { base.to_owned() } else { format!("{parent}/{base}") };
     let value = |kind: u8| values[usize::from(kind)];
-    Some((class, Place { offset: value(OFFSET), compressed: value(COMPRESSED), size: value(UNCOMPRESSED) }))
+    let place = Place {
+        module: value(MODULE) as u32,
+        offset: value(OFFSET),
+        compressed: value(COMPRESSED),
+        size: value(UNCOMPRESSED),
+    };
+    Some((class, place))
 }
 
 fn text(names: &[u8], at: usize) -> Option<&str> {
@@ -156,6 +187,8 @@ fn wrong(reason: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use fissure_classfile::module::read_module;
+
     use super::*;
 
     #[test]
@@ -171,6 +204,12 @@ mod tests {
             assert_eq!(bytes[..4], [0xCA, 0xFE, 0xBA, 0xBE], "{class}");
         }
         assert!(!modules.has("java/lang/Nonsense"));
+        assert_eq!(modules.module("java/lang/Object"), Some("java.base"));
+        assert!(
+            modules.descriptors().iter().any(|bytes| {
+                read_module(bytes).unwrap().is_some_and(|module| module.name == "java.base")
+            })
+        );
     }
 
     #[test]

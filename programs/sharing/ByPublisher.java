@@ -1,0 +1,25 @@
+// A publisher of the JDK hands items and itself to subscribers in other threads.
+// fissure: must-find racer data-race ByPublisher$Item.value
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SubmissionPublisher;
+
+public class ByPublisher {
+    static class Item {
+        int value;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Item item = new Item();
+        CountDownLatch consumed = new CountDownLatch(1);
+        SubmissionPublisher<Item> publisher = new SubmissionPublisher<>();
+        publisher.consume(given -> {
+            given.value++;
+            consumed.countDown();
+        });
+        publisher.submit(item);
+        item.value++;
+        consumed.await();
+        publisher.close();
+        System.out.println("done");
+    }
+}
