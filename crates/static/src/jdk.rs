@@ -34,6 +34,12 @@ pub(crate) enum Opens {
     World(Reason),
 }
 
+impl Opens {
+    pub(crate) fn is_anything(self) -> bool {
+        self != Opens::Nothing
+    }
+}
+
 /// Why anything may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Reason {
@@ -201,8 +207,10 @@ const SYNCHRONIZERS: [&str; 2] = [
     "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
 ];
 
-/// Native methods that only look up the fields that other native methods use.
-const SETTING_UP: &[&str] = &["initIDs", "registerNatives"];
+/// Native methods of classes without a row that do nothing with objects: they look up the fields that other native methods use, or
+/// who calls.
+const HARMLESS_NATIVES: &[(&str, &str)] =
+    &[("initIDs", "()V"), ("registerNatives", "()V"), ("getCallerClass", "()Ljava/lang/Class;")];
 
 /// What a method of the JDK does with references. The class is the one that the code names or that declares the method.
 pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
@@ -216,7 +224,7 @@ pub(crate) fn is_described(class: &str) -> bool {
 
 /// What a native method of a class without a row does.
 pub(crate) fn native_effect(name: &str, descriptor: &str) -> Effect {
-    match SETTING_UP.contains(&name) && descriptor == "()V" {
+    match HARMLESS_NATIVES.contains(&(name, descriptor)) {
         true => PURE,
         false => world(Reason::NativeCode),
     }
@@ -247,7 +255,8 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         "java/util/concurrent/atomic" if simple.ends_with("FieldUpdater") => EXPOSES,
         "java/util/concurrent/atomic" => KEEPS,
         "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
-        "java/util/concurrent/locks" if SYNCHRONIZERS.iter().any(|name| class.starts_with(name)) => KEEPS,
+        // A thread that waits tells everybody what it waits for.
+        "java/util/concurrent/locks" if SYNCHRONIZERS.iter().any(|name| class.starts_with(name)) => SHARES,
         "java/util/concurrent/locks" => PURE,
         // Only cleaners run anything; the queue that references are put into is one of the things that they know.
         "java/lang/ref" if simple.ends_with("Reference") || simple == "ReferenceQueue" => KEEPS,
@@ -259,10 +268,11 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         "java/net" if name == "getContent" => world(Reason::Providers),
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
         // Those that the program brings along are known from where they are registered or made.
-        "java/security" => security(simple)?,
+        "java/security" => security(simple, descriptor)?,
         "java/util/random" | "java/lang/management" => KEEPS,
-        "java/time/zone" => SHARES,
-        "java/time/chrono" if simple == "Chronology" => SHARES,
+        "java/time/zone" if simple == "ZoneRulesProvider" => SHARES,
+        // Those that are registered, and those that come with the JDK.
+        "java/time/chrono" if simple == "Chronology" && gives_chronologies(name) => SHARES,
         "java/util/zip"
         | "java/util/jar"
         | "java/nio"
@@ -286,10 +296,19 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
     Some(if is_default && package.starts_with("java/") { SHARES } else { effect })
 }
 
-/// Privileged actions are run where they are, in the same thread; natively, in some versions.
-fn security(class: &str) -> Option<Effect> {
-    let known = ["MessageDigest", "SecureRandom", "AccessController", "PrivilegedAction"];
-    (known.contains(&class) || class == "PrivilegedExceptionAction").then_some(KEEPS)
+fn gives_chronologies(name: &str) -> bool {
+    matches!(name, "of" | "ofLocale" | "getAvailableChronologies")
+}
+
+/// Privileged actions are run where they are, in the same thread; natively, in some versions. Threads that they start inherit a
+/// context if one is given.
+fn security(class: &str, descriptor: &str) -> Option<Effect> {
+    match class {
+        "AccessController" if descriptor.contains("AccessControlContext;") => Some(SHARES),
+        "AccessController" | "PrivilegedAction" | "PrivilegedExceptionAction" => Some(KEEPS),
+        "MessageDigest" | "SecureRandom" => Some(KEEPS),
+        _ => None,
+    }
 }
 
 fn lang(class: &str, name: &str) -> Effect {
@@ -316,6 +335,7 @@ fn lang(class: &str, name: &str) -> Effect {
             }
             _ => SHARES,
         },
+        "Thread" if name == "holdsLock" => PURE,
         "Runtime" if matches!(name, "load" | "loadLibrary") => world(Reason::NativeCode),
         "Class" => match name {
             "cast" | "asSubclass" => KEEPS,
@@ -431,10 +451,8 @@ fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
         | "PriorityBlockingQueue"
         | "BlockingQueue"
         | "BlockingDeque"
-        | "LinkedTransferQueue"
-        | "TransferQueue"
-        | "SynchronousQueue"
         | "DelayQueue"
+        | "Delayed"
             if name != "parallelStream" =>
         {
             KEEPS
@@ -446,6 +464,8 @@ fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
 fn io(class: &str, name: &str) -> Effect {
     match class {
         "PrintStream" | "PrintWriter" if name != "<init>" && name != "append" => PURE,
+        // The description of a field, for which nothing is written or read.
+        "ObjectStreamField" => KEEPS,
         _ if ["ObjectInput", "ObjectOutput", "ObjectStream"].iter().any(|begin| class.starts_with(begin)) => {
             world(Reason::Serialization)
         }

@@ -235,13 +235,15 @@ impl Reach {
         before != size(self)
     }
 
-    /// Anything of the program may be called by anybody.
+    /// Anything of the program may be called by anybody. What that reaches is no reason for it.
     fn open(&mut self, world: &mut World<'_>) {
+        let reasons = self.conservative.clone();
         for name in world.application_names() {
             let class = world.load(&name);
             self.expose(world, class);
             self.run(world);
         }
+        self.conservative = reasons;
         self.unknown.clone_from(&self.methods);
     }
 
@@ -362,8 +364,12 @@ impl Reach {
                 entry = Some(*from);
             }
             let texts = [entry, self.current].map(|method| method.map(|method| world.describe(method)));
-            let [Some(entry), Some(place)] = texts else { return };
-            name.push_str(&format!(" in the JDK, in {place}, which {entry} leads to"));
+            if let [Some(entry), Some(place)] = texts {
+                name.push_str(&format!(" in the JDK, in {place}"));
+                if entry != place {
+                    name.push_str(&format!(", which {entry} leads to"));
+                }
+            }
         }
         *self.conservative.entry(name).or_default() += 1;
         self.is_open |= opens;

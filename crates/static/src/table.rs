@@ -12,7 +12,7 @@ use fissure_classfile::flow::types;
 use crate::{
     ClassSource,
     graph::Level,
-    jdk::{self, Opens},
+    jdk,
     world::{Follow, MethodId, World},
 };
 use summary::{STATIC, Set, Summaries, Summary, bits, is_inert};
@@ -50,7 +50,7 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String]) -> TableCheck
         let flow = world.class(class).flow.clone();
         for (index, method) in flow.methods.iter().enumerate() {
             let row = jdk::effect(name, &method.name, &method.descriptor);
-            let is_claim = row.level == Level::Local && row.opens == Opens::Nothing;
+            let is_claim = row.level == Level::Local && !row.opens.is_anything();
             if !is_claim || method.access & PUBLIC_OR_PROTECTED == 0 || flow.access & 1 == 0 {
                 continue;
             }
@@ -89,7 +89,12 @@ fn compare(world: &World<'_>, method: MethodId, summary: &Summary) -> Option<(St
     let is_static = declared.access & STATIC_METHOD != 0;
     let mut kinds: Vec<&str> = if is_static { Vec::new() } else { vec![&receiver] };
     kinds.extend(parameters.into_iter().filter(|kind| kind.starts_with(['L', '['])));
-    let counted = kinds.iter().enumerate().filter(|(_, kind)| !is_inert(kind));
+    // Whatever can be thrown is everybody's anyway, and what it holds.
+    if jdk::is_throwable(&receiver) {
+        return None;
+    }
+    let is_counted = |kind: &str| !is_inert(kind) && !jdk::is_throwable(kind);
+    let counted = kinds.iter().enumerate().filter(|(_, kind)| is_counted(kind));
     let counted: Set = counted.fold(0, |all, (formal, _)| all | 1 << formal);
     let name = format!("{}.{}{}", class.name, declared.name, declared.descriptor);
     let tell = |set: Set| {
@@ -98,7 +103,9 @@ fn compare(world: &World<'_>, method: MethodId, summary: &Summary) -> Option<(St
     };
     let escaped = summary.escapes & counted;
     if escaped != 0 {
-        return Some((name, format!("hands {} to static fields or other threads", tell(escaped))));
+        let place = summary.place.as_deref().unwrap_or_default();
+        let escaped = tell(escaped);
+        return Some((name, format!("hands {escaped} to static fields or other threads: {place}")));
     }
     if jdk::effect(&class.name, &declared.name, &declared.descriptor).links {
         return None;

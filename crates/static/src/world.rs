@@ -698,6 +698,12 @@ impl<'s> World<'s> {
         found
     }
 
+    /// Whether a class declares a field of that name as final.
+    pub(crate) fn is_final_field(&self, class: ClassId, name: &str) -> bool {
+        let mut fields = self.class(class).flow.fields.iter();
+        fields.any(|field| field.name == name && field.access & FINAL != 0)
+    }
+
     pub(crate) fn field_number(&mut self, class: ClassId, index: u32) -> FieldKey {
         let next = self.fields.len() as FieldKey;
         let number = *self.field_numbers.entry((class, index)).or_insert(next);

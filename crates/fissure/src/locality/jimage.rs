@@ -106,6 +106,7 @@ impl ModuleFile {
     }
 
     /// The internal names of all classes.
+    #[cfg(test)]
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.classes.keys().map(String::as_str)
     }

@@ -199,6 +199,8 @@ impl Meter {
 
 #[cfg(test)]
 mod tests {
+    use fissure_static::{TableCheck, check_table};
+
     use super::*;
 
     #[test]
@@ -210,6 +212,29 @@ mod tests {
             ("", 11),
         ] {
             assert_eq!(feature(release), expected, "{release}");
+        }
+    }
+
+    /// The table of what the JDK does is held against the code of each JVM of the tests.
+    #[test]
+    fn the_table_agrees_with_the_jdk() {
+        let javas = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_else(|| "java".into());
+        for java in env::split_paths(&javas) {
+            let Ok(home) = java_home(java.as_os_str()) else { continue };
+            let modules = ModuleFile::open(&home.join("lib").join("modules")).unwrap();
+            let mut names: Vec<String> = modules.names().map(str::to_owned).collect();
+            names.sort();
+            let mut classes = Classes::open(modules, &[], &[], 11).unwrap();
+            let check = check_table(&mut classes, &names);
+            let TableCheck { agreed, undecided, harmless, native, looked_into, .. } = check;
+            println!(
+                "{}: {agreed} methods do what their rows say, {undecided} cannot be decided, {harmless} are known to do no \
+                 harm, {native} are native; {looked_into} methods were looked into",
+                home.display()
+            );
+            let contradictions = check.contradictions.join("\n");
+            assert!(contradictions.is_empty(), "{}:\n{contradictions}", home.display());
+            assert!(agreed > 1000 && agreed > undecided, "{check:?}");
         }
     }
 

@@ -5,12 +5,14 @@
 //! proper, this keeps apart what flows into a static field and what comes out of one, because empty arrays and other
 //! constants come out of static fields all over the JDK.
 
+use std::rc::Rc;
+
 use fissure_classfile::flow::{FlowBody, FlowClass, InvokeKind, MemberReference, Operation, shape, types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::Level,
-    jdk::{self, Effect, Opens},
+    jdk::{self, Effect},
     reach::{Linked, linked},
     walk::move_slots,
     world::{ClassId, MethodId, Target, World, handle_kind},
@@ -24,7 +26,38 @@ pub(super) const STATIC: Set = 1 << 127;
 
 /// What is made beyond the number of bits that there are.
 const OTHERS: Set = 1 << 126;
-const MOST_TOKENS: u32 = 126;
+const MOST_TOKENS: u32 = 125;
+
+/// Types, by how their names begin, whose objects keep nothing when the JDK has them in static fields: they are immutable, compute, or
+/// give access to what is private elsewhere.
+const CONSTANTS: &[&str] = &[
+    "java/lang/CharacterData",
+    "java/nio/charset/CodingErrorAction",
+    "java/nio/file/FileSystem",
+    "java/nio/file/spi/FileSystemProvider",
+    "java/text/DontCareFieldPosition",
+    "java/time/",
+    "java/util/Comparator",
+    "java/util/function/",
+    "javax/management/openmbean/",
+    "jdk/internal/access/",
+    "jdk/internal/math/",
+    "jdk/internal/misc/ScopedMemoryAccess",
+    "jdk/internal/misc/Unsafe",
+    "sun/util/calendar/",
+];
+
+/// Classes whose code is looked into though the table says more of them than they do for others: streams are parallel only if
+/// somebody says so.
+const LOOKED_INTO: &[&str] = &["java/util/stream/StreamSupport"];
+
+/// An array in a field that is final: most are empty and end up in all kinds of places, so that only what is stored into it right where it
+/// was taken from the field counts.
+const CONSTANT_ARRAY: Set = 1 << 125;
+
+/// Methods of collections that do not store what they are given.
+const LOOKS_UP: &[&str] =
+    &["get", "containsKey", "contains", "indexOf", "remove", "equals", "iterator", "toArray"];
 
 /// What a method does with what it is given. Sets are over its references, the receiver first, and [`STATIC`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +70,8 @@ pub(super) struct Summary {
     pub(super) escapes: Set,
     /// Whether some of it goes where nobody can follow.
     pub(super) is_open: bool,
+    /// Where something gets to static fields or other threads.
+    pub(super) place: Option<Rc<str>>,
 }
 
 /// The summaries of all methods that were asked about, and of those that they certainly call.
@@ -126,8 +161,11 @@ impl<'w, 's> Summaries<'w, 's> {
             tokens: FxHashMap::default(),
             classes: FxHashMap::default(),
             next: formals,
+            formals: (1 << formals) - 1,
             returns: 0,
             is_open: false,
+            place: None,
+            now: String::new(),
             summaries: self,
         };
         loop {
@@ -141,7 +179,7 @@ impl<'w, 's> Summaries<'w, 's> {
         let holds = (0..formals).map(|formal| look.closure(1 << formal) & own).collect();
         let returns = look.closure(look.returns) & own;
         let escapes = look.closure(look.contents[127]) & own;
-        Summary { holds, returns, escapes, is_open: look.is_open }
+        Summary { holds, returns, escapes, is_open: look.is_open, place: look.place }
     }
 }
 
@@ -191,8 +229,13 @@ struct Look<'l, 'w, 's> {
     /// Of which class exactly it is.
     classes: FxHashMap<Set, ClassId>,
     next: u32,
+    /// What the method is given.
+    formals: Set,
     returns: Set,
     is_open: bool,
+    place: Option<Rc<str>>,
+    /// What the instruction that is looked at uses.
+    now: String,
     summaries: &'l mut Summaries<'w, 's>,
 }
 
@@ -213,6 +256,11 @@ impl Look<'_, '_, '_> {
 
     /// Everything of `values` may be found from everything of `places`.
     fn put(&mut self, places: Set, values: Set) {
+        let is_own = self.place.is_none() && self.closure(values) & self.formals != 0;
+        if places & STATIC != 0 && is_own {
+            let method = self.summaries.world.describe(self.method);
+            self.place = Some(format!("{method} by {}", self.now).into());
+        }
         for place in bits(places) {
             self.contents[place] |= values;
         }
@@ -242,8 +290,12 @@ impl Look<'_, '_, '_> {
             loop {
                 if is_label[index] {
                     match &mut entries[index] {
-                        Some(known) if !known.join(&state) => break,
-                        Some(known) => state = known.clone(),
+                        Some(known) => {
+                            if !known.join(&state) {
+                                break;
+                            }
+                            state = known.clone();
+                        }
                         place => *place = Some(state.clone()),
                     }
                 }
@@ -322,28 +374,38 @@ impl Look<'_, '_, '_> {
                 let value = state.pops(usize::from(slots));
                 state.pops(1);
                 let array = state.pop();
-                self.put(array, value);
+                self.now = "an array".to_owned();
+                self.put(if array == CONSTANT_ARRAY { STATIC } else { array }, value);
             }
             Operation::GetField(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let object = state.pop();
-                let value = if is_inert(descriptor) { 0 } else { self.closure(object) };
+                // Threads are everybody's.
+                let value = match descriptor.as_str() {
+                    "Ljava/lang/Thread;" => STATIC,
+                    _ if is_inert(descriptor) => 0,
+                    _ => self.closure(object),
+                };
                 push(state, descriptor, value);
             }
             Operation::PutField(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let value = state.pops(slots(descriptor));
                 let object = state.pop();
+                self.now = self.flow.field_references[usize::from(number)].name.clone();
                 self.put(object, if is_inert(descriptor) { 0 } else { value });
             }
             Operation::GetStatic(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
-                push(state, descriptor, if is_inert(descriptor) { 0 } else { STATIC });
+                let value = self.static_value(&self.flow.field_references[usize::from(number)]);
+                push(state, descriptor, value);
             }
             Operation::PutStatic(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let value = state.pops(slots(descriptor));
-                self.put(STATIC, if is_inert(descriptor) { 0 } else { value });
+                self.now = self.flow.field_references[usize::from(number)].name.clone();
+                let is_kept = !self.is_constant(descriptor);
+                self.put(STATIC, if is_kept { value } else { 0 });
             }
             Operation::Invoke(kind, number) => {
                 let flow = self.flow;
@@ -368,9 +430,37 @@ impl Look<'_, '_, '_> {
         }
     }
 
+    /// What a static field leads to.
+    fn static_value(&mut self, field: &MemberReference) -> Set {
+        if self.is_constant(&field.descriptor) {
+            return 0;
+        }
+        let world = &mut *self.summaries.world;
+        let class = world.load(&field.class);
+        match (field.descriptor.as_str(), world.is_final_field(class, &field.name)) {
+            (descriptor, true) if descriptor.starts_with('[') => CONSTANT_ARRAY,
+            // Something to lock, or to recognise.
+            ("Ljava/lang/Object;", true) => 0,
+            _ => STATIC,
+        }
+    }
+
+    /// Whether what a static field of this type leads to keeps nothing of what it is given.
+    fn is_constant(&mut self, descriptor: &str) -> bool {
+        let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
+            return !descriptor.starts_with('[');
+        };
+        if is_inert(descriptor) || CONSTANTS.iter().any(|begin| name.starts_with(begin)) {
+            return true;
+        }
+        let class = self.summaries.world.load(name);
+        self.summaries.world.class(class).is_enum()
+    }
+
     /// The result of a call.
     fn call(&mut self, index: usize, kind: InvokeKind, reference: &MemberReference, values: &[Set]) -> Set {
         let all = values.iter().fold(0, |all, value| all | value);
+        self.now = format!("{}.{}", reference.class, reference.name);
         if reference.class.starts_with('[') {
             return all | self.token(index);
         }
@@ -379,11 +469,24 @@ impl Look<'_, '_, '_> {
         }
         let is_described = jdk::is_described(&reference.class);
         let row = jdk::effect(&reference.class, &reference.name, &reference.descriptor);
+        // Looking something up in what everybody has leaves nothing there.
+        if is_described
+            && !row.opens.is_anything()
+            && values.first() == Some(&STATIC)
+            && LOOKS_UP.contains(&&*reference.name)
+        {
+            return STATIC;
+        }
         let class = self.summaries.world.load(&reference.class);
         let is_public = self.summaries.world.class(class).flow.access & 1 != 0;
         // What the table says to be the worst is what is looked for.
-        if is_described && is_public && (row.level > Level::Local || row.opens != Opens::Nothing) {
-            return self.described(index, row, all);
+        let is_looked_into = LOOKED_INTO.contains(&reference.class.as_str());
+        if is_described
+            && is_public
+            && !is_looked_into
+            && (row.level > Level::Local || row.opens.is_anything())
+        {
+            return self.described(index, row, values);
         }
         match self.certain(kind, class, reference, values.first().copied().unwrap_or_default()) {
             Some(Target::Method(method)) => self.enter(index, method, values),
@@ -392,7 +495,7 @@ impl Look<'_, '_, '_> {
                 match jdk::is_described(&name) {
                     true => {
                         let row = jdk::effect(&name, &reference.name, &reference.descriptor);
-                        self.described(index, row, all)
+                        self.described(index, row, values)
                     }
                     false => {
                         let effect = jdk::native_effect(&reference.name, &reference.descriptor);
@@ -401,10 +504,10 @@ impl Look<'_, '_, '_> {
                     }
                 }
             }
-            _ if is_described && is_public => self.described(index, row, all),
+            _ if is_described && is_public => self.described(index, row, values),
             _ => {
-                self.is_open |= all != 0;
-                self.put(all, all);
+                self.is_open |= all & !STATIC != 0;
+                self.link(values);
                 all | self.token(index)
             }
         }
@@ -413,6 +516,14 @@ impl Look<'_, '_, '_> {
     /// Accesses to memory by other means than instructions: an object, a place, values.
     fn memory(&mut self, reference: &MemberReference, values: &[Set]) -> Option<Set> {
         let class = reference.class.as_str();
+        // What a phantom reference leads to, nobody ever gets.
+        if matches!((class, reference.name.as_str()), ("java/lang/ref/PhantomReference", "<init>")) {
+            return Some(0);
+        }
+        if (class, reference.name.as_str()) == ("java/lang/ref/Cleaner", "register") {
+            self.put(STATIC, values.last().copied().unwrap_or_default());
+            return Some(STATIC);
+        }
         let is_memory = matches!(class, "java/lang/invoke/VarHandle" | "jdk/internal/misc/Unsafe")
             || class.starts_with("java/util/concurrent/atomic/") && class.ends_with("FieldUpdater");
         if !is_memory {
@@ -449,16 +560,28 @@ impl Look<'_, '_, '_> {
         }
     }
 
-    fn described(&mut self, index: usize, row: Effect, all: Set) -> Set {
-        if row.level > Level::Local || row.opens != Opens::Nothing {
+    fn described(&mut self, index: usize, row: Effect, values: &[Set]) -> Set {
+        let all = values.iter().fold(0, |all, value| all | value);
+        if row.level > Level::Local || row.opens.is_anything() {
             self.put(STATIC, all);
             return all | STATIC;
         }
         if row.links {
-            self.put(all, all);
+            self.link(values);
             return all | self.token(index);
         }
         self.token(index)
+    }
+
+    /// Any of these may be found from any other afterwards.
+    fn link(&mut self, values: &[Set]) {
+        for (number, &place) in values.iter().enumerate() {
+            for (other, &value) in values.iter().enumerate() {
+                if number != other {
+                    self.put(place, value);
+                }
+            }
+        }
     }
 
     fn enter(&mut self, index: usize, method: MethodId, values: &[Set]) -> Set {
@@ -471,8 +594,11 @@ impl Look<'_, '_, '_> {
         };
         for (formal, held) in summary.holds.iter().enumerate() {
             if let Some(&place) = values.get(formal) {
-                self.put(place, map(*held));
+                self.put(place, map(*held & !(1 << formal)));
             }
+        }
+        if self.place.is_none() && self.closure(map(summary.escapes)) & self.formals != 0 {
+            self.place = summary.place.clone();
         }
         self.put(STATIC, map(summary.escapes));
         let is_given = values.iter().any(|value| *value != 0);
@@ -498,7 +624,7 @@ impl Look<'_, '_, '_> {
                     let references = shape(&target.descriptor).0.iter().filter(|kind| **kind == b'L').count();
                     let values = vec![all | token; references + usize::from(kind != InvokeKind::Static)];
                     let given = self.call(usize::MAX - index, kind, target, &values);
-                    self.put(token, given);
+                    self.put(token, given & !token);
                 }
             }
             Linked::Harmless | Linked::Record => {}
