@@ -282,6 +282,10 @@ impl<'w, 's> Bodies<'w, 's> {
             }
             return;
         }
+        // The program's own coders get arrays as they are.
+        let is_coded =
+            jdk::codes(class, &reference.name) && self.world.extended.contains("java/nio/charset/Charset");
+        let effect = if is_coded { jdk::EXPOSES } else { effect };
         let (parameters, result) = types(&reference.descriptor);
         let receiver = format!("L{class};");
         let mut declared: Vec<&str> = if has_receiver { vec![receiver.as_str()] } else { Vec::new() };

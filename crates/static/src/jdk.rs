@@ -87,7 +87,7 @@ const KEEPS: Effect = Effect { links: true, level: Level::Local, opens: Opens::N
 /// It may get to other threads.
 const SHARES: Effect = Effect { links: true, level: Level::Shared, opens: Opens::Nothing };
 /// Fields may be accessed by unknown code.
-const EXPOSES: Effect = Effect { links: true, level: Level::Exposed, opens: Opens::Nothing };
+pub(crate) const EXPOSES: Effect = Effect { links: true, level: Level::Exposed, opens: Opens::Nothing };
 
 /// Classes of one kind may be loaded, and nobody knows what they do with what they are given.
 const fn loads(opens: Opens) -> Effect {
@@ -117,11 +117,13 @@ const INERT: &[&str] = &[
     "java/lang/Double",
     "java/lang/Package",
     "java/lang/Module",
+    "java/lang/Runtime$Version",
     "java/lang/StackTraceElement",
     "java/math/BigInteger",
     "java/math/BigDecimal",
     "java/math/MathContext",
     "java/math/RoundingMode",
+    "java/net/URI",
     "java/nio/charset/Charset",
     "java/nio/file/Path",
     "java/io/File",
@@ -180,6 +182,11 @@ pub(crate) fn is_inert(descriptor: &str, is_extended: impl Fn(&str) -> bool) -> 
 pub(crate) fn is_throwable(descriptor: &str) -> bool {
     descriptor.starts_with("Ljava")
         && ["Exception;", "Error;", "Throwable;"].iter().any(|end| descriptor.ends_with(end))
+}
+
+/// Whether a method gives arrays to whoever knows a character set.
+pub(crate) fn codes(class: &str, name: &str) -> bool {
+    class == "java/lang/String" && matches!(name, "<init>" | "getBytes")
 }
 
 /// Whether a method may look into what it is given, if that is an array, though it does not say so.
@@ -256,7 +263,7 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         "java/util/concurrent/atomic" => KEEPS,
         "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
         // A thread that waits tells everybody what it waits for.
-        "java/util/concurrent/locks" if SYNCHRONIZERS.iter().any(|name| class.starts_with(name)) => SHARES,
+        "java/util/concurrent/locks" if simple.starts_with("Abstract") => SHARES,
         "java/util/concurrent/locks" => PURE,
         // Only cleaners run anything; the queue that references are put into is one of the things that they know.
         "java/lang/ref" if simple.ends_with("Reference") || simple == "ReferenceQueue" => KEEPS,
@@ -268,7 +275,7 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         "java/net" if name == "getContent" => world(Reason::Providers),
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
         // Those that the program brings along are known from where they are registered or made.
-        "java/security" => security(simple, descriptor)?,
+        "java/security" => security(simple, name, descriptor)?,
         "java/util/random" | "java/lang/management" => KEEPS,
         "java/time/zone" if simple == "ZoneRulesProvider" => SHARES,
         // Those that are registered, and those that come with the JDK.
@@ -279,7 +286,7 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         | "java/nio/charset"
         | "java/nio/file"
         | "java/nio/file/attribute" => KEEPS,
-        "java/io" => io(simple, name),
+        "java/io" => io(simple, name, descriptor),
         "java/lang/reflect" => reflect(simple, name),
         "java/lang/invoke" => invoke(simple, name),
         "java/lang/runtime" => PURE,
@@ -301,11 +308,13 @@ fn gives_chronologies(name: &str) -> bool {
 }
 
 /// Privileged actions are run where they are, in the same thread; natively, in some versions. Threads that they start inherit a
-/// context if one is given.
-fn security(class: &str, descriptor: &str) -> Option<Effect> {
+/// context if one is given, and permissions are shown to whoever decides about them.
+fn security(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
+    let is_plain = name == "doPrivileged" && descriptor.contains("Action;)");
     match class {
-        "AccessController" if descriptor.contains("AccessControlContext;") => Some(SHARES),
-        "AccessController" | "PrivilegedAction" | "PrivilegedExceptionAction" => Some(KEEPS),
+        "AccessController" if is_plain => Some(KEEPS),
+        "AccessController" => Some(SHARES),
+        "PrivilegedAction" | "PrivilegedExceptionAction" => Some(KEEPS),
         "MessageDigest" | "SecureRandom" => Some(KEEPS),
         _ => None,
     }
@@ -415,6 +424,7 @@ fn util(class: &str, name: &str) -> Effect {
         "Timer" | "TimerTask" => SHARES,
         "Objects" if matches!(name, "hash" | "hashCode" | "toString" | "isNull" | "nonNull") => PURE,
         "Random" if name == "from" => KEEPS,
+        "Locale" if name.starts_with("filter") => KEEPS,
         "Locale" | "UUID" | "Random" | "BitSet" | "Date" | "StringTokenizer" => PURE,
         _ if name.starts_with("parallel") => SHARES,
         _ => KEEPS,
@@ -461,8 +471,10 @@ fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
     }
 }
 
-fn io(class: &str, name: &str) -> Effect {
+fn io(class: &str, name: &str, descriptor: &str) -> Effect {
     match class {
+        // What is behind may be the program's own, and gets arrays as they are.
+        "PrintStream" | "PrintWriter" if name.starts_with("write") || descriptor.starts_with("([C") => KEEPS,
         "PrintStream" | "PrintWriter" if name != "<init>" && name != "append" => PURE,
         // The description of a field, for which nothing is written or read.
         "ObjectStreamField" => KEEPS,

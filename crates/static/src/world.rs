@@ -698,10 +698,20 @@ impl<'s> World<'s> {
         found
     }
 
-    /// Whether a class declares a field of that name as final.
-    pub(crate) fn is_final_field(&self, class: ClassId, name: &str) -> bool {
-        let mut fields = self.class(class).flow.fields.iter();
-        fields.any(|field| field.name == name && field.access & FINAL != 0)
+    /// Whether anybody may call a method that a class has.
+    pub(crate) fn is_public(&mut self, class: ClassId, name: &str, descriptor: &str) -> bool {
+        let selector = self.selector(name, descriptor);
+        let class = self.class(class);
+        let index = class.methods.get(&selector);
+        let access = index.map_or(PUBLIC_OR_PROTECTED, |&index| class.flow.methods[index as usize].access);
+        class.flow.access & 1 != 0 && access & PUBLIC_OR_PROTECTED != 0
+    }
+
+    /// Whether a class has a final field of that name.
+    pub(crate) fn is_final_field(&mut self, class: ClassId, name: &str) -> bool {
+        let supertypes = self.supertypes(class);
+        let mut fields = supertypes.iter().flat_map(|&id| self.class(id).flow.fields.iter());
+        fields.find(|field| field.name == name).is_some_and(|field| field.access & FINAL != 0)
     }
 
     pub(crate) fn field_number(&mut self, class: ClassId, index: u32) -> FieldKey {

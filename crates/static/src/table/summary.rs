@@ -32,16 +32,21 @@ const MOST_TOKENS: u32 = 125;
 /// give access to what is private elsewhere.
 const CONSTANTS: &[&str] = &[
     "java/lang/CharacterData",
+    "java/lang/ref/ReferenceQueue",
     "java/nio/charset/CodingErrorAction",
     "java/nio/file/FileSystem",
     "java/nio/file/spi/FileSystemProvider",
     "java/text/DontCareFieldPosition",
     "java/time/",
     "java/util/Comparator",
+    "java/util/Formatter$Flags",
     "java/util/function/",
+    "java/util/jar/Attributes$Name",
+    "java/util/zip/ZipCoder",
     "javax/management/openmbean/",
     "jdk/internal/access/",
     "jdk/internal/math/",
+    "jdk/internal/misc/Java",
     "jdk/internal/misc/ScopedMemoryAccess",
     "jdk/internal/misc/Unsafe",
     "sun/util/calendar/",
@@ -57,7 +62,7 @@ const CONSTANT_ARRAY: Set = 1 << 125;
 
 /// Methods of collections that do not store what they are given.
 const LOOKS_UP: &[&str] =
-    &["get", "containsKey", "contains", "indexOf", "remove", "equals", "iterator", "toArray"];
+    &["containsAll", "get", "containsKey", "contains", "indexOf", "remove", "equals", "iterator", "toArray"];
 
 /// What a method does with what it is given. Sets are over its references, the receiver first, and [`STATIC`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -137,7 +142,7 @@ impl<'w, 's> Summaries<'w, 's> {
         let Some(body) = &declared.body else { return Summary::default() };
         let (parameters, _) = types(&declared.descriptor);
         let mut locals = Vec::new();
-        let mut formals = 0;
+        let (mut formals, mut numbers): (u32, Set) = (0, 0);
         if !info.is_static {
             locals.push(1);
             formals = 1;
@@ -146,6 +151,7 @@ impl<'w, 's> Summaries<'w, 's> {
             match parameter.as_bytes()[0] {
                 b'L' | b'[' => {
                     locals.push(if is_inert(parameter) { 0 } else { 1 << formals });
+                    numbers |= if parameter.len() == 2 { 1 << formals } else { 0 };
                     formals += 1;
                 }
                 b'J' | b'D' => locals.extend([0, 0]),
@@ -162,6 +168,7 @@ impl<'w, 's> Summaries<'w, 's> {
             classes: FxHashMap::default(),
             next: formals,
             formals: (1 << formals) - 1,
+            numbers,
             returns: 0,
             is_open: false,
             place: None,
@@ -231,6 +238,8 @@ struct Look<'l, 'w, 's> {
     next: u32,
     /// What the method is given.
     formals: Set,
+    /// Which of that are arrays of numbers, whose elements lead nowhere.
+    numbers: Set,
     returns: Set,
     is_open: bool,
     place: Option<Rc<str>>,
@@ -383,7 +392,7 @@ impl Look<'_, '_, '_> {
                 // Threads are everybody's.
                 let value = match descriptor.as_str() {
                     "Ljava/lang/Thread;" => STATIC,
-                    _ if is_inert(descriptor) => 0,
+                    _ if self.carries_nothing(descriptor) => 0,
                     _ => self.closure(object),
                 };
                 push(state, descriptor, value);
@@ -413,7 +422,7 @@ impl Look<'_, '_, '_> {
                 let values = arguments(&reference.descriptor, kind != InvokeKind::Static, state);
                 let result = self.call(index, kind, reference, &values);
                 let (_, result_type) = types(&reference.descriptor);
-                push(state, result_type, if is_inert(result_type) { 0 } else { result });
+                push(state, result_type, if self.carries_nothing(result_type) { 0 } else { result });
             }
             Operation::InvokeDynamic(number) => self.dynamic(index, number, state),
             Operation::Cast(number) => {
@@ -450,11 +459,17 @@ impl Look<'_, '_, '_> {
         let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
             return !descriptor.starts_with('[');
         };
-        if is_inert(descriptor) || CONSTANTS.iter().any(|begin| name.starts_with(begin)) {
-            return true;
-        }
-        let class = self.summaries.world.load(name);
-        self.summaries.world.class(class).is_enum()
+        CONSTANTS.iter().any(|begin| name.starts_with(begin)) || self.carries_nothing(descriptor)
+    }
+
+    /// Whether objects of this type lead to none of the program: those of the JDK's enumerations as well.
+    fn carries_nothing(&mut self, descriptor: &str) -> bool {
+        let name = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
+        is_inert(descriptor)
+            || name.is_some_and(|name| {
+                let class = self.summaries.world.load(name);
+                self.summaries.world.class(class).is_enum()
+            })
     }
 
     /// The result of a call.
@@ -469,16 +484,8 @@ impl Look<'_, '_, '_> {
         }
         let is_described = jdk::is_described(&reference.class);
         let row = jdk::effect(&reference.class, &reference.name, &reference.descriptor);
-        // Looking something up in what everybody has leaves nothing there.
-        if is_described
-            && !row.opens.is_anything()
-            && values.first() == Some(&STATIC)
-            && LOOKS_UP.contains(&&*reference.name)
-        {
-            return STATIC;
-        }
         let class = self.summaries.world.load(&reference.class);
-        let is_public = self.summaries.world.class(class).flow.access & 1 != 0;
+        let is_public = self.summaries.world.is_public(class, &reference.name, &reference.descriptor);
         // What the table says to be the worst is what is looked for.
         let is_looked_into = LOOKED_INTO.contains(&reference.class.as_str());
         if is_described
@@ -486,7 +493,7 @@ impl Look<'_, '_, '_> {
             && !is_looked_into
             && (row.level > Level::Local || row.opens.is_anything())
         {
-            return self.described(index, row, values);
+            return self.described(index, &reference.name, row, values);
         }
         match self.certain(kind, class, reference, values.first().copied().unwrap_or_default()) {
             Some(Target::Method(method)) => self.enter(index, method, values),
@@ -495,7 +502,7 @@ impl Look<'_, '_, '_> {
                 match jdk::is_described(&name) {
                     true => {
                         let row = jdk::effect(&name, &reference.name, &reference.descriptor);
-                        self.described(index, row, values)
+                        self.described(index, &reference.name, row, values)
                     }
                     false => {
                         let effect = jdk::native_effect(&reference.name, &reference.descriptor);
@@ -504,10 +511,10 @@ impl Look<'_, '_, '_> {
                     }
                 }
             }
-            _ if is_described && is_public => self.described(index, row, values),
+            _ if is_described && is_public => self.described(index, &reference.name, row, values),
             _ => {
                 self.is_open |= all & !STATIC != 0;
-                self.link(values);
+                self.link(values, false);
                 all | self.token(index)
             }
         }
@@ -523,6 +530,11 @@ impl Look<'_, '_, '_> {
         if (class, reference.name.as_str()) == ("java/lang/ref/Cleaner", "register") {
             self.put(STATIC, values.last().copied().unwrap_or_default());
             return Some(STATIC);
+        }
+        if (class, reference.name.as_str()) == ("java/lang/System", "arraycopy") {
+            let [from, to] = *values else { return Some(0) };
+            self.put(to, self.closure(from) & !self.numbers);
+            return Some(0);
         }
         let is_memory = matches!(class, "java/lang/invoke/VarHandle" | "jdk/internal/misc/Unsafe")
             || class.starts_with("java/util/concurrent/atomic/") && class.ends_with("FieldUpdater");
@@ -560,25 +572,26 @@ impl Look<'_, '_, '_> {
         }
     }
 
-    fn described(&mut self, index: usize, row: Effect, values: &[Set]) -> Set {
+    fn described(&mut self, index: usize, name: &str, row: Effect, values: &[Set]) -> Set {
         let all = values.iter().fold(0, |all, value| all | value);
         if row.level > Level::Local || row.opens.is_anything() {
             self.put(STATIC, all);
             return all | STATIC;
         }
         if row.links {
-            self.link(values);
+            self.link(values, LOOKS_UP.contains(&name));
             return all | self.token(index);
         }
         self.token(index)
     }
 
     /// Any of these may be found from any other afterwards.
-    fn link(&mut self, values: &[Set]) {
+    fn link(&mut self, values: &[Set], is_look: bool) {
         for (number, &place) in values.iter().enumerate() {
             for (other, &value) in values.iter().enumerate() {
                 if number != other {
-                    self.put(place, value);
+                    // Looking something up in what everybody has leaves nothing there.
+                    self.put(if is_look { place & !STATIC } else { place }, value);
                 }
             }
         }

@@ -1,0 +1,59 @@
+// The program's own character set gets the arrays that strings are made from.
+// fissure: must-find racer data-race ByCharset.bytes
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.CoderResult;
+
+public class ByCharset {
+    static class Own extends Charset {
+        volatile byte[] seen;
+
+        Own() {
+            super("own", new String[0]);
+        }
+
+        @Override
+        public boolean contains(Charset other) {
+            return false;
+        }
+
+        @Override
+        public CharsetDecoder newDecoder() {
+            return new CharsetDecoder(this, 1, 1) {
+                @Override
+                protected CoderResult decodeLoop(ByteBuffer in, CharBuffer out) {
+                    seen = in.array();
+                    in.position(in.limit());
+                    return CoderResult.UNDERFLOW;
+                }
+            };
+        }
+
+        @Override
+        public CharsetEncoder newEncoder() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private byte[] bytes = new byte[1];
+
+    public static void main(String[] args) throws InterruptedException {
+        new ByCharset().work();
+        System.out.println("done");
+    }
+
+    private void work() throws InterruptedException {
+        Own own = new Own();
+        byte[] given = bytes;
+        if (!new String(given, own).isEmpty()) {
+            throw new IllegalStateException();
+        }
+        Thread thread = new Thread(() -> own.seen[0]++);
+        thread.start();
+        given[0]++;
+        thread.join();
+    }
+}
