@@ -1,5 +1,5 @@
 // The program's own character set gets the arrays that strings are made from.
-// fissure: must-find racer data-race ByCharset.bytes
+// fissure: must-find racer data-race ByCharset$Own.seen
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.Charset;
@@ -9,7 +9,7 @@ import java.nio.charset.CoderResult;
 
 public class ByCharset {
     static class Own extends Charset {
-        volatile byte[] seen;
+        byte[] seen;
 
         Own() {
             super("own", new String[0]);
@@ -51,9 +51,15 @@ public class ByCharset {
         if (!new String(given, own).isEmpty()) {
             throw new IllegalStateException();
         }
-        Thread thread = new Thread(() -> own.seen[0]++);
+        Thread thread = new Thread(() -> {
+            for (int i = 0; i < 1000; i++) {
+                own.seen[0]++;
+            }
+        });
         thread.start();
-        given[0]++;
+        for (int i = 0; i < 1000; i++) {
+            given[0]++;
+        }
         thread.join();
     }
 }

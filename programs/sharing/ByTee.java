@@ -8,7 +8,7 @@ import java.io.Writer;
 
 public class ByTee {
     static class Tee extends OutputStream {
-        volatile byte[] last;
+        byte[] last;
 
         @Override
         public void write(int value) {}
@@ -20,7 +20,7 @@ public class ByTee {
     }
 
     static class Copy extends Writer {
-        volatile char[] last;
+        char[] last;
 
         @Override
         public void write(char[] text, int from, int count) {
@@ -42,12 +42,16 @@ public class ByTee {
         new PrintStream(tee).write(bytes, 0, 1);
         new PrintWriter(copy).print(text);
         Thread thread = new Thread(() -> {
-            tee.last[0]++;
-            copy.last[0]++;
+            for (int i = 0; i < 1000; i++) {
+                tee.last[0]++;
+                copy.last[0]++;
+            }
         });
         thread.start();
-        bytes[0]++;
-        text[0]++;
+        for (int i = 0; i < 1000; i++) {
+            bytes[0]++;
+            text[0]++;
+        }
         thread.join();
         System.out.println("done");
     }

@@ -11,11 +11,12 @@ use crate::constant_pool::{Constant, ConstantPool, text};
 use crate::descriptor::slots;
 use crate::error::{ClassError, MethodError};
 use crate::opcodes::{
-    AALOAD, ACONST_NULL, ALOAD, ALOAD_0, ALOAD_3, ASTORE, ASTORE_3, ATHROW, BIPUSH, CHECKCAST, DASTORE,
-    GETFIELD, GETSTATIC, GOTO, GOTO_W, IALOAD, IASTORE, IFEQ, IFNONNULL, IFNULL, IINC, ILOAD, INVOKEDYNAMIC,
-    INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE, ISTORE_0, JSR, JSR_W,
-    LASTORE, LDC, LDC_W, LOOKUPSWITCH, MONITORENTER, MONITOREXIT, MULTIANEWARRAY, NEW, POP, PUTFIELD,
-    PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH, WIDE, is_unconditional,
+    AALOAD, ACONST_NULL, ALOAD, ALOAD_0, ALOAD_3, ANEWARRAY, ASTORE, ASTORE_3, ATHROW, BIPUSH, CHECKCAST,
+    DASTORE, GETFIELD, GETSTATIC, GOTO, GOTO_W, IALOAD, IASTORE, ICONST_0, IFEQ, IFNONNULL, IFNULL, IINC,
+    ILOAD, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE,
+    ISTORE_0, JSR, JSR_W, LASTORE, LDC, LDC_W, LOOKUPSWITCH, MONITORENTER, MONITOREXIT, MULTIANEWARRAY, NEW,
+    NEWARRAY, POP, PUTFIELD, PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH, WIDE,
+    is_unconditional,
 };
 use crate::structure::{ClassFile, Member};
 use crate::summary::FieldSummary;
@@ -108,6 +109,8 @@ pub struct FlowBody {
     pub instructions: Vec<FlowInstruction>,
     /// Where jumps of instructions go to, as numbers of instructions.
     pub targets: Vec<u32>,
+    /// The instructions that make an array without elements, the length right before them.
+    pub empty_arrays: Vec<u32>,
     /// The exception table, its bounds as numbers of instructions: first, one after the last, handler.
     pub handlers: Vec<[u32; 3]>,
 }
@@ -318,7 +321,12 @@ impl BodyReader<'_, '_> {
         instructions.decode(code.bytes)?;
         instructions.build_index(code.bytes);
         let mut body = FlowBody { max_locals: code.max_locals, ..FlowBody::default() };
+        let mut before = 0;
         for &instruction in &instructions.list {
+            if matches!((before, instruction.opcode), (ICONST_0, NEWARRAY | ANEWARRAY)) {
+                body.empty_arrays.push(body.instructions.len() as u32);
+            }
+            before = instruction.opcode;
             let first = body.targets.len() as u32;
             let mut is_wrong = false;
             for_each_target(code.bytes, instruction, |target| {
@@ -423,8 +431,8 @@ impl BodyReader<'_, '_> {
             INVOKEINTERFACE => Operation::Invoke(InvokeKind::Interface, self.method(index())?),
             INVOKEDYNAMIC => Operation::InvokeDynamic(self.dynamic(index())?),
             NEW => Operation::New(self.class(index())?),
-            188 => Operation::NewArray(1, None),
-            189 => Operation::NewArray(1, Some(self.class(index())?)),
+            NEWARRAY => Operation::NewArray(1, None),
+            ANEWARRAY => Operation::NewArray(1, Some(self.class(index())?)),
             190 => plain(1, 1),
             ATHROW => Operation::Throw,
             CHECKCAST => Operation::Cast(self.class(index())?),

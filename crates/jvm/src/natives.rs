@@ -170,7 +170,8 @@ extern "system" fn step(
             blocks::look_at(agent, word.site());
         }
         let access = access(segment, set, site, write);
-        if let Some(locality) = &agent.locality
+        // The machine is locked twice only where the analysis is checked.
+        if let Some(locality) = agent.locality.as_ref().filter(|locality| !locality.leaves_out())
             && locked(&agent.machine).has_others(word, access.segment)
         {
             locality.met([word.site(), site as u32]);

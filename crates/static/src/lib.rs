@@ -33,7 +33,7 @@ use std::borrow::Cow;
 
 use fissure_model::locality::Locality;
 
-pub use crate::table::{TableCheck, check_table};
+pub use crate::table::{TableCheck, check_modules, check_table};
 use crate::{
     bodies::Bodies,
     reach::Reach,

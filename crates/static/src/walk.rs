@@ -402,8 +402,10 @@ impl Walk<'_, '_, '_, '_> {
         let place = match target {
             FieldTarget::Known(key) => {
                 self.site(instruction, Accessed::Static(key));
+                let is_followed = is_followed && !self.bodies.world.is_empty_array(key);
                 if is_followed { self.bodies.static_field(key) } else { self.bodies.graph.node() }
             }
+            FieldTarget::Shared(key) if self.bodies.world.is_empty_array(key) => self.bodies.graph.node(),
             FieldTarget::Shared(key) if is_followed => {
                 let node = self.bodies.static_field(key);
                 self.bodies.graph.raise(node, Level::Shared);

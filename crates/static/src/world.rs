@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fissure_classfile::{
-    flow::{FlowClass, Handle, InvokeKind, content_hash, read_flow, shape},
+    flow::{FlowClass, Handle, InvokeKind, Operation, content_hash, read_flow, shape},
     module::read_module,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,10 +35,18 @@ const MOST_ANCESTORS: u32 = 1000;
 const DESCRIBED: &[&str] =
     &["java.base", "java.logging", "java.management", "java.net.http", "jdk.unsupported"];
 
-/// Services that code with rows does not ask for, or of which it gives out nothing but what its own types say: contents of
-/// addresses, which give up; providers of security, of which it makes digests and random numbers; tools.
-const NOT_ASKED_FOR: &[&str] =
-    &["java/net/ContentHandlerFactory", "java/security/Provider", "java/util/spi/ToolProvider"];
+/// Services, by how their names begin, that code with rows does not ask for, or of which it gives out nothing but what its own types say.
+///
+/// Contents of addresses give up. Of providers of security, digests and random numbers are made; of consoles, readers and writers. The rest is
+/// asked for by code without rows.
+const NOT_ASKED_FOR: &[&str] = &[
+    "java/net/ContentHandlerFactory",
+    "java/security/Provider",
+    "java/util/spi/ToolProvider",
+    "javax/management/remote/",
+    "javax/security/auth/spi/",
+    "jdk/internal/io/JdkConsoleProvider",
+];
 
 /// Which code of the JDK is analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +179,7 @@ impl Modules {
             let before = inner.len();
             for module in &all {
                 let is_provider = module.provides.iter().any(|(service, _)| {
-                    !NOT_ASKED_FOR.contains(&service.as_str())
+                    !NOT_ASKED_FOR.iter().any(|begin| service.starts_with(begin))
                         && source.module(service).is_some_and(|owner| inner.contains(owner))
                 });
                 if is_provider || inner.contains(&module.name) {
@@ -202,6 +210,7 @@ pub(crate) struct World<'s> {
     field_numbers: FxHashMap<(ClassId, u32), FieldKey>,
     resolved_fields: FxHashMap<(ClassId, String, String), FieldTarget>,
     supertypes: FxHashMap<ClassId, Rc<Vec<ClassId>>>,
+    empty_arrays: FxHashMap<FieldKey, bool>,
     lambdas: FxHashMap<(ClassId, u16), ClassId>,
     /// Types of the JDK that classes of the program inherit from.
     pub(crate) extended: FxHashSet<Rc<str>>,
@@ -224,6 +233,7 @@ impl<'s> World<'s> {
             field_numbers: FxHashMap::default(),
             resolved_fields: FxHashMap::default(),
             supertypes: FxHashMap::default(),
+            empty_arrays: FxHashMap::default(),
             lambdas: FxHashMap::default(),
             extended: FxHashSet::default(),
             unreadable: 0,
@@ -359,6 +369,20 @@ impl<'s> World<'s> {
             true => Kind::Inner,
             false => Kind::Outer,
         }
+    }
+
+    /// Whether a class of the JDK is of a module that code with a row knows; none for other classes.
+    pub(crate) fn is_inner(&mut self, name: &str) -> Option<bool> {
+        let module = self.source.module(name)?.to_owned();
+        Some(self.modules().inner.contains(&module))
+    }
+
+    /// What a class of the JDK names: classes that it mentions, and strings that may be names of some.
+    pub(crate) fn names_in(&mut self, class: &str) -> Vec<String> {
+        let bytes = self.source.find(class).map(|(_, bytes)| bytes);
+        let flow = bytes.and_then(|bytes| read_flow(&bytes, true).ok()).unwrap_or_default();
+        let texts = flow.texts.into_iter().map(|text| text.replace('.', "/"));
+        flow.mentioned.into_iter().chain(texts).collect()
     }
 
     fn modules(&mut self) -> &Modules {
@@ -696,6 +720,34 @@ impl<'s> World<'s> {
         }
         self.resolved_fields.insert(key, found);
         found
+    }
+
+    /// Whether a static field always holds the same array without elements, which leads to nothing.
+    pub(crate) fn is_empty_array(&mut self, key: FieldKey) -> bool {
+        if let Some(&known) = self.empty_arrays.get(&key) {
+            return known;
+        }
+        let Field { class, index } = self.fields[key as usize].clone();
+        let info = self.class(class);
+        let field = &info.flow.fields[index as usize];
+        let mut is_empty = field.descriptor.starts_with('[') && field.access & FINAL != 0;
+        let mut writes = 0;
+        for body in info.flow.methods.iter().filter_map(|method| method.body.as_ref()) {
+            for (index, instruction) in body.instructions.iter().enumerate() {
+                let Operation::PutStatic(number) = instruction.operation else { continue };
+                let reference = &info.flow.field_references[usize::from(number)];
+                if reference.name != field.name || reference.class != *info.name {
+                    continue;
+                }
+                let places = [index as u32, (index as u32).wrapping_sub(1)];
+                let is_reached_by_jump = body.targets.iter().any(|target| places.contains(target));
+                writes += 1;
+                is_empty &= body.empty_arrays.contains(&places[1]) && !is_reached_by_jump;
+            }
+        }
+        is_empty &= writes > 0;
+        self.empty_arrays.insert(key, is_empty);
+        is_empty
     }
 
     /// Whether anybody may call a method that a class has.
