@@ -159,11 +159,15 @@ const HARMLESS: &[(&str, &[&str])] = &[
 /// Classes, by how their names begin, that name others of modules that the core of the JDK does not know, and why that is no harm.
 const NAMING: &[(&str, &str)] = &[
     ("com/sun/jmx/mbeanserver/JavaBeansAccessor", "it has no row, and gives up where it calls by reflection"),
+    ("java/security/Security", "providers of security, of which only digests and random numbers have rows"),
     ("java/security/Signature", "a name is compared"),
     ("jdk/internal/icu/text/BidiBase$", "what shapes numbers is final and holds nothing"),
     ("jdk/internal/module/SystemModules", "the modules themselves are described"),
+    ("jdk/internal/logger/SimpleConsoleLogger$", "a name is compared"),
     ("sun/launcher/LauncherHelper", "agents count as called by anybody"),
     ("sun/net/ext/ExtendedSocketOptions", "options of sockets have names and numbers"),
+    ("sun/net/www/protocol/http/Negotiator", "what negotiates for a connection is given to nobody"),
+    ("sun/security/provider/certpath/RevocationChecker", "names are compared"),
     ("sun/security/tools/KeyStoreUtil", "it belongs to a tool"),
     ("sun/text/bidi/BidiBase$", "what shapes numbers is final and holds nothing"),
 ];
