@@ -1,4 +1,4 @@
-// A bean of the JDK, which nobody saw being made, keeps the listener, and a thread of the JVM calls it.
+// A bean of the JDK, which nobody saw being made, keeps an object and gives it back to the listener, in a thread of the JVM.
 // fissure: must-find racer data-race ByNotification$Box.value
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -10,18 +10,23 @@ public class ByNotification {
         int value;
     }
 
+    static volatile Box kept;
+
     public static void main(String[] args) throws InterruptedException {
         Box box = new Box();
         CountDownLatch told = new CountDownLatch(1);
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             ((NotificationEmitter) bean).addNotificationListener((notification, given) -> {
-                ((Box) given).value++;
+                kept = (Box) given;
                 told.countDown();
             }, null, box);
         }
         System.gc();
-        box.value++;
         told.await();
+        Thread thread = new Thread(() -> kept.value++);
+        thread.start();
+        box.value++;
+        thread.join();
         System.out.println("done");
     }
 }

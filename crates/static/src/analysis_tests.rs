@@ -25,6 +25,8 @@ const JSR: u8 = 168;
 const RET: u8 = 169;
 const INVOKESTATIC: u8 = 184;
 const RETURN: u8 = 177;
+const ARETURN: u8 = 176;
+const POP: u8 = 87;
 
 /// Puts a class file together.
 struct Assembler {
@@ -131,21 +133,22 @@ impl Assembler {
     }
 }
 
-/// The program's classes, and a JDK of three.
+/// The program's classes, and a JDK of two modules.
 struct Program(BTreeMap<String, Vec<u8>>);
 
 impl ClassSource for Program {
     fn find(&mut self, name: &str) -> Option<(Origin, Cow<'_, [u8]>)> {
-        let origin = if name.starts_with("java/") { Origin::Jdk } else { Origin::Application };
+        let origin = if self.module(name).is_some() { Origin::Jdk } else { Origin::Application };
         self.0.get(name).map(|bytes| (origin, Cow::Borrowed(bytes.as_slice())))
     }
 
     fn application(&mut self) -> Vec<String> {
-        self.0.keys().filter(|name| !name.starts_with("java/")).cloned().collect()
+        self.0.keys().filter(|name| self.module(name).is_none()).cloned().collect()
     }
 
     fn module(&self, name: &str) -> Option<&str> {
-        name.starts_with("java/").then_some("java.base")
+        let modules = [("java/", "java.base"), ("sun/", "java.base"), ("javax/", "java.outer")];
+        modules.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, module)| *module)
     }
 
     fn descriptors(&self) -> Vec<Vec<u8>> {
@@ -245,4 +248,87 @@ fn methods_of_one_package_are_not_overridden_in_another() {
     ];
     let (class, place) = main(class, code.concat());
     check(vec![class, upper, middle, lower, caller], place, false);
+}
+
+/// `Main` calls `name` of a class of the JDK with the box, and keeps the result in its static field if it `keeps`.
+fn check_jdk(class: Assembler, opcode: u8, name: &str, keeps: bool, expected: bool) {
+    let mut main_class = Assembler::new("Main", "java/lang/Object");
+    let receiver = match opcode {
+        INVOKESTATIC => Vec::new(),
+        _ => main_class.made(&class.name),
+    };
+    let last = match keeps {
+        true => main_class.member(PUTSTATIC, "Main", "kept", "LBox;"),
+        false => vec![POP],
+    };
+    let call = main_class.member(opcode, &class.name, name, "(LBox;)LBox;");
+    let code = [main_class.made("Box"), vec![ASTORE_1], receiver, vec![ALOAD_1], call, last].concat();
+    let (main_class, place) = main(main_class, code);
+    check(vec![main_class, class], place, expected);
+}
+
+/// A class of the JDK that gives back what it is given.
+fn jdk_class(name: &str, access: u16) -> Assembler {
+    let mut class = Assembler::new(name, "java/lang/Object");
+    let given = if access & STATIC == 0 { ALOAD_1 } else { ALOAD_0 };
+    class.method(access, "pass", "(LBox;)LBox;", &[given, ARETURN]);
+    class
+}
+
+#[test]
+fn code_of_the_jdk_without_a_row_is_followed() {
+    for (opcode, access) in [(INVOKESTATIC, PUBLIC | STATIC), (INVOKEVIRTUAL, PUBLIC)] {
+        check_jdk(jdk_class("javax/x/Outer", access), opcode, "pass", false, true);
+        check_jdk(jdk_class("javax/x/Outer", access), opcode, "pass", true, false);
+    }
+    check_jdk(jdk_class("sun/x/Inner", PUBLIC | STATIC), INVOKESTATIC, "pass", false, true);
+    check_jdk(jdk_class("sun/x/Inner", PUBLIC | STATIC), INVOKESTATIC, "pass", true, false);
+}
+
+#[test]
+fn the_core_may_have_made_what_it_knows() {
+    const FINAL: u16 = 16;
+    // Another class that inherits from it may be behind the call, unless there is none.
+    check_jdk(jdk_class("sun/x/Inner", PUBLIC), INVOKEVIRTUAL, "pass", false, false);
+    check_jdk(jdk_class("sun/x/Inner", PUBLIC | FINAL), INVOKEVIRTUAL, "pass", false, true);
+}
+
+#[test]
+fn static_fields_that_the_core_may_know_are_everybodys() {
+    for (name, expected) in [("javax/x/Outer", true), ("sun/x/Inner", false)] {
+        let mut class = Assembler::new(name, "java/lang/Object");
+        class.field(STATIC, "last", "LBox;");
+        let put = class.member(PUTSTATIC, name, "last", "LBox;");
+        let code = [vec![ALOAD_0], put, vec![ALOAD_0, ARETURN]].concat();
+        class.method(PUBLIC | STATIC, "pass", "(LBox;)LBox;", &code);
+        check_jdk(class, INVOKESTATIC, "pass", false, expected);
+    }
+}
+
+#[test]
+fn too_much_code_of_the_jdk_is_given_up() {
+    for (methods, expected) in [(10, true), (5000, false)] {
+        let mut all = Vec::new();
+        for name in ["javax/x/One", "javax/x/Two"] {
+            let mut class = Assembler::new(name, "java/lang/Object");
+            for number in 0..methods {
+                let (own, next) = (format!("m{number}"), format!("m{}", number + 1));
+                let call = match number + 1 < methods {
+                    true => class.member(INVOKESTATIC, name, &next, "()V"),
+                    false => Vec::new(),
+                };
+                class.method(PUBLIC | STATIC, &own, "()V", &[call, vec![RETURN]].concat());
+            }
+            all.push(class);
+        }
+        let mut main_class = Assembler::new("Main", "java/lang/Object");
+        let calls =
+            ["javax/x/One", "javax/x/Two"].map(|name| main_class.member(INVOKESTATIC, name, "m0", "()V"));
+        let pass = main_class.member(INVOKEVIRTUAL, "java/lang/Object", "equals", "(Ljava/lang/Object;)Z");
+        let code =
+            [main_class.made("Box"), vec![ASTORE_1], calls.concat(), vec![ALOAD_1, ALOAD_1], pass, vec![POP]];
+        let (main_class, place) = main(main_class, code.concat());
+        all.push(main_class);
+        check(all, place, expected);
+    }
 }

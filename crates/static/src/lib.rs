@@ -23,6 +23,7 @@ mod analysis_tests;
 mod bodies;
 mod graph;
 mod jdk;
+mod modules;
 mod reach;
 mod solve;
 mod table;

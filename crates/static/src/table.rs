@@ -5,6 +5,7 @@
 //! are held against the code of the classes that have them in turn, or are the program's own code, which the analysis follows.
 //! Where the code does more than the row says, the row is wrong, or the code is known to be harmless ([`HARMLESS`]).
 
+mod calls;
 mod summary;
 
 use fissure_classfile::flow::types;

@@ -2,16 +2,14 @@
 
 use std::rc::Rc;
 
-use fissure_classfile::{
-    flow::{FlowClass, Handle, InvokeKind, Operation, content_hash, read_flow, shape},
-    module::read_module,
-};
+use fissure_classfile::flow::{FlowClass, Handle, InvokeKind, Operation, content_hash, read_flow, shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     ClassSource, Origin,
     graph::FieldKey,
     jdk::{self, Effect},
+    modules::Modules,
 };
 
 pub(crate) type ClassId = u32;
@@ -30,23 +28,6 @@ const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 
 /// Classes that inherit from each other in circles are nothing that the JVM would load.
 const MOST_ANCESTORS: u32 = 1000;
-
-/// Modules that have classes with rows.
-const DESCRIBED: &[&str] =
-    &["java.base", "java.logging", "java.management", "java.net.http", "jdk.unsupported"];
-
-/// Services, by how their names begin, that code with rows does not ask for, or of which it gives out nothing but what its own types say.
-///
-/// Contents of addresses give up. Of providers of security, digests and random numbers are made; of consoles, readers and writers. The rest is
-/// asked for by code without rows.
-const NOT_ASKED_FOR: &[&str] = &[
-    "java/net/ContentHandlerFactory",
-    "java/security/Provider",
-    "java/util/spi/ToolProvider",
-    "javax/management/remote/",
-    "javax/security/auth/spi/",
-    "jdk/internal/io/JdkConsoleProvider",
-];
 
 /// Which code of the JDK is analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,39 +141,6 @@ pub(crate) enum FieldTarget {
 pub(crate) struct Field {
     pub(crate) class: ClassId,
     pub(crate) index: u32,
-}
-
-/// The modules of the JDK.
-#[derive(Debug)]
-struct Modules {
-    /// Those that code with a row knows: its own, what these require, and whoever provides services for them.
-    inner: FxHashSet<String>,
-    provides: Vec<(String, Vec<String>)>,
-}
-
-impl Modules {
-    fn new(source: &dyn ClassSource) -> Self {
-        let descriptors = source.descriptors();
-        let all: Vec<_> = descriptors.iter().filter_map(|bytes| read_module(bytes).ok().flatten()).collect();
-        let mut inner: FxHashSet<String> = DESCRIBED.iter().map(|&name| name.to_owned()).collect();
-        loop {
-            let before = inner.len();
-            for module in &all {
-                let is_provider = module.provides.iter().any(|(service, _)| {
-                    !NOT_ASKED_FOR.iter().any(|begin| service.starts_with(begin))
-                        && source.module(service).is_some_and(|owner| inner.contains(owner))
-                });
-                if is_provider || inner.contains(&module.name) {
-                    inner.insert(module.name.clone());
-                    inner.extend(module.requires.iter().cloned());
-                }
-            }
-            if inner.len() == before {
-                let provides = all.into_iter().flat_map(|module| module.provides).collect();
-                return Modules { inner, provides };
-            }
-        }
-    }
 }
 
 /// All classes that were needed so far.

@@ -217,6 +217,7 @@ mod tests {
 
     /// The table of what the JDK does is held against the code of each JVM of the tests.
     #[test]
+    #[allow(clippy::print_stdout, reason = "what could not be decided is told to whoever runs the test")]
     fn the_table_agrees_with_the_jdk() {
         let javas = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_else(|| "java".into());
         let mut contradictions = Vec::new();
