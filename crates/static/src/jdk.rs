@@ -253,6 +253,7 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
     let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
     let effect = match package {
         "java/lang" => lang(simple, name),
+        "java/math" if name.starts_with("parallel") => SHARES,
         "java/lang/annotation" | "java/util/regex" | "java/math" | "java/text" | "java/util/function" => {
             KEEPS
         }
@@ -552,6 +553,9 @@ mod tests {
         check("javax/swing/SwingUtilities", "invokeLater", "()V", world(Reason::OtherLibraries));
         check("java/util/ArrayList", "add", "(Ljava/lang/Object;)Z", KEEPS);
         check("java/util/Arrays", "parallelSort", "([I)V", SHARES);
+        check("java/math/BigInteger", "parallelMultiply", "()V", SHARES);
+        check("java/io/PrintStream", "write", "([BII)V", KEEPS);
+        check("java/io/PrintWriter", "println", "([C)V", KEEPS);
         check("java/util/Collection", "parallelStream", "()Ljava/util/stream/Stream;", SHARES);
         check("java/util/stream/Stream", "parallel", "()Ljava/util/stream/BaseStream;", SHARES);
         check("java/util/stream/Stream", "map", "()V", KEEPS);
