@@ -299,9 +299,23 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         },
         _ => return None,
     };
-    // What everybody has.
-    let is_default = matches!(name, "getDefault" | "setDefault") && simple != "Locale";
-    Some(if is_default && package.starts_with("java/") { SHARES } else { effect })
+    // What everybody has is only made worse by that.
+    let is_worse = effect.level > Level::Local || effect.opens.is_anything();
+    Some(if gives_common(package, simple, name) && !is_worse { SHARES } else { effect })
+}
+
+/// Whether a method gives out or takes what all threads have in common and what may be of the program's own classes: defaults, and what
+/// is made by those who are registered for it.
+fn gives_common(package: &str, class: &str, name: &str) -> bool {
+    match (package, name) {
+        (_, "getDefault" | "setDefault") => package.starts_with("java/") && class != "Locale",
+        ("java/util" | "java/text", "getTimeZone") => true,
+        ("java/text", _) => name.starts_with("get") && name.ends_with("Instance"),
+        ("java/nio/charset", "forName" | "defaultCharset" | "availableCharsets") => true,
+        ("java/util/random", "of" | "all" | "create") => true,
+        ("java/util/jar", "newPacker" | "newUnpacker") => true,
+        _ => false,
+    }
 }
 
 fn gives_chronologies(name: &str) -> bool {
@@ -603,6 +617,10 @@ mod tests {
         check("java/lang/ref/Cleaner", "register", "()V", SHARES);
         check("java/net/URLClassLoader", "loadClass", "()V", world(Reason::ClassLoading));
         check("java/util/TimeZone", "getDefault", "()V", SHARES);
+        check("java/util/Calendar", "getTimeZone", "()V", SHARES);
+        check("java/util/Calendar", "getInstance", "()V", KEEPS);
+        check("java/text/Collator", "getInstance", "()V", SHARES);
+        check("java/nio/charset/Charset", "forName", "()V", SHARES);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use summary::{STATIC, Set, Summaries, Summary, bits, is_inert};
 
 const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 const STATIC_METHOD: u16 = 0x0008;
+const FINAL: u16 = 0x0010;
 
 /// Why what looks like more than a row says is no harm, and where that is so: methods, or places in the code, by how their names begin.
 const HARMLESS: &[(&str, &[&str])] = &[
@@ -86,6 +87,22 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "new java.io.RandomAccessFile",
             "new sun.nio.ch.FileChannelImpl",
         ],
+    ),
+    (
+        "what is given out is new, or a constant without contents; the time zone of a calendar has a row of its own",
+        &[
+            "java.nio.ByteBuffer.allocateDirect",
+            "java.nio.charset.CoderResult.",
+            "java.security.MessageDigest.getInstance",
+            "java.time.temporal.IsoFields$",
+            "java.util.Base64.",
+            "java.util.Calendar.getInstance",
+            "java.util.stream.FindOps.",
+        ],
+    ),
+    (
+        "time zones are compared and asked for their names",
+        &["java.text.DateFormat.equals", "java.util.Calendar.equals", "java.util.Formatter$FormatSpecifier."],
     ),
     ("the hook restores the terminal", &["java.io.Console."]),
     (
@@ -252,6 +269,29 @@ const NAMING: &[(&str, &str)] = &[
     ("sun/text/bidi/BidiBase$", "what shapes numbers is final and holds nothing"),
 ];
 
+/// Types whose objects are constants where a static method gives them out of a static field: empty, or without any contents.
+const GIVEN: &[&str] = &[
+    "java/util/Comparator",
+    "java/util/Enumeration",
+    "java/util/Iterator",
+    "java/util/List",
+    "java/util/ListIterator",
+    "java/util/Map",
+    "java/util/NavigableMap",
+    "java/util/NavigableSet",
+    "java/util/Set",
+    "java/util/SortedMap",
+    "java/util/SortedSet",
+    "java/util/Spliterator",
+    "java/util/Spliterator$OfDouble",
+    "java/util/Spliterator$OfInt",
+    "java/util/Spliterator$OfLong",
+    "java/util/stream/DoubleStream",
+    "java/util/stream/IntStream",
+    "java/util/stream/LongStream",
+    "java/util/stream/Stream",
+];
+
 /// How the table compares to the code of a JDK.
 #[derive(Debug, Default)]
 pub struct TableCheck {
@@ -332,13 +372,22 @@ fn is_harmless(method: &str, summary: &Summary) -> bool {
     begins.into_iter().any(|begin| place.starts_with(begin) || method.starts_with(begin))
 }
 
+/// Whether an object of that type may be one of the program's own classes.
+fn may_be_own(world: &mut World<'_>, descriptor: &str) -> bool {
+    let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
+        return false;
+    };
+    let class = world.load(name);
+    !is_inert(descriptor) && !GIVEN.contains(&name) && world.class(class).flow.access & FINAL == 0
+}
+
 /// What a method does beyond its row.
-fn compare(world: &World<'_>, method: MethodId, summary: &Summary) -> Option<String> {
-    let info = world.method(method);
-    let class = world.class(info.class);
-    let declared = &class.flow.methods[info.index? as usize];
+fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option<String> {
+    let info = world.method(method).clone();
+    let (class_name, flow) = (world.class(info.class).name.clone(), world.class(info.class).flow.clone());
+    let declared = &flow.methods[info.index? as usize];
     let (parameters, result) = types(&declared.descriptor);
-    let receiver = format!("L{};", class.name);
+    let receiver = format!("L{class_name};");
     let is_static = declared.access & STATIC_METHOD != 0;
     let mut kinds: Vec<&str> = if is_static { Vec::new() } else { vec![&receiver] };
     kinds.extend(parameters.into_iter().filter(|kind| kind.starts_with(['L', '['])));
@@ -349,7 +398,7 @@ fn compare(world: &World<'_>, method: MethodId, summary: &Summary) -> Option<Str
     let is_counted = |kind: &str| !is_inert(kind) && !jdk::is_throwable(kind) && kind != "Ljava/lang/Thread;";
     let counted = kinds.iter().enumerate().filter(|(_, kind)| is_counted(kind));
     let counted: Set = counted.fold(0, |all, (formal, _)| all | 1 << formal);
-    let name = format!("{}.{}{}", class.name, declared.name, declared.descriptor);
+    let name = format!("{class_name}.{}{}", declared.name, declared.descriptor);
     let tell = |set: Set| {
         let which = bits(set).map(|formal| kinds.get(formal).copied().unwrap_or_default().to_owned());
         which.collect::<Vec<_>>().join(", ")
@@ -360,7 +409,10 @@ fn compare(world: &World<'_>, method: MethodId, summary: &Summary) -> Option<Str
         let escaped = tell(escaped);
         return Some(format!("{name} hands {escaped} to static fields or other threads: {place}"));
     }
-    if jdk::effect(&class.name, &declared.name, &declared.descriptor).links {
+    if summary.returns & STATIC != 0 && is_static && may_be_own(world, result) {
+        return Some(format!("{name} gives out what static fields hold"));
+    }
+    if jdk::effect(&class_name, &declared.name, &declared.descriptor).links {
         return None;
     }
     for (formal, held) in summary.holds.iter().enumerate() {
