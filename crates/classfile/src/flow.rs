@@ -11,14 +11,16 @@ use crate::constant_pool::{Constant, ConstantPool, text};
 use crate::descriptor::slots;
 use crate::error::{ClassError, MethodError};
 use crate::opcodes::{
-    AALOAD, ACONST_NULL, ALOAD, ALOAD_0, ALOAD_3, ASTORE, ASTORE_3, ATHROW, BIPUSH, CHECKCAST, DASTORE,
-    GETFIELD, GETSTATIC, GOTO, GOTO_W, IALOAD, IASTORE, IFEQ, IFNONNULL, IFNULL, IINC, ILOAD, INVOKEDYNAMIC,
-    INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE, ISTORE_0, JSR, JSR_W,
-    LASTORE, LDC, LDC_W, LOOKUPSWITCH, MONITORENTER, MONITOREXIT, MULTIANEWARRAY, NEW, POP, PUTFIELD,
-    PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH, WIDE, is_unconditional,
+    AALOAD, ACONST_NULL, ALOAD, ALOAD_0, ALOAD_3, ANEWARRAY, ASTORE, ASTORE_3, ATHROW, BIPUSH, CHECKCAST,
+    DASTORE, GETFIELD, GETSTATIC, GOTO, GOTO_W, IALOAD, IASTORE, ICONST_0, IFEQ, IFNONNULL, IFNULL, IINC,
+    ILOAD, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE,
+    ISTORE_0, JSR, JSR_W, LASTORE, LDC, LDC_W, LOOKUPSWITCH, MONITORENTER, MONITOREXIT, MULTIANEWARRAY, NEW,
+    NEWARRAY, POP, PUTFIELD, PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH, WIDE,
+    is_unconditional,
 };
 use crate::structure::{ClassFile, Member};
 use crate::summary::FieldSummary;
+use crate::tables::Lines;
 
 /// A class with its code.
 #[derive(Debug, Clone, Default)]
@@ -110,6 +112,18 @@ pub struct FlowBody {
     pub targets: Vec<u32>,
     /// The exception table, its bounds as numbers of instructions: first, one after the last, handler.
     pub handlers: Vec<[u32; 3]>,
+    /// Where lines of the source begin, as far as the class tells: places in the code and lines, in order.
+    pub lines: Vec<(u16, u16)>,
+    /// The numbers of instructions that make arrays without elements.
+    pub empty_arrays: Vec<u32>,
+}
+
+impl FlowBody {
+    /// The line of the instruction at `pc`.
+    pub fn line(&self, pc: u16) -> Option<u16> {
+        let after = self.lines.partition_point(|start| start.0 <= pc);
+        self.lines.get(after.checked_sub(1)?).map(|start| start.1)
+    }
 }
 
 /// One instruction.
@@ -226,13 +240,7 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
     }
     let bootstraps =
         file.attributes.find(pool, b"BootstrapMethods").map(parse_bootstraps).unwrap_or_default();
-    let mut reader = BodyReader {
-        pool,
-        bootstraps,
-        flow: &mut flow,
-        numbers: FxHashMap::default(),
-        instructions: Instructions::default(),
-    };
+    let mut reader = BodyReader { bootstraps, ..BodyReader::new(pool, &mut flow) };
     let mut methods = Vec::with_capacity(file.methods.len());
     for method in &file.methods {
         let body = if with_bodies { reader.body(method)? } else { None };
@@ -293,7 +301,7 @@ fn parse_bootstraps(content: &[u8]) -> Bootstraps {
     read().unwrap_or_default()
 }
 
-struct BodyReader<'r, 'a> {
+pub(crate) struct BodyReader<'r, 'a> {
     pool: &'r ConstantPool<'a>,
     bootstraps: Bootstraps,
     flow: &'r mut FlowClass,
@@ -302,7 +310,18 @@ struct BodyReader<'r, 'a> {
     instructions: Instructions,
 }
 
-impl BodyReader<'_, '_> {
+impl<'r, 'a> BodyReader<'r, 'a> {
+    /// Prepares to read single instructions, whose names go into the lists of `flow`.
+    pub(crate) fn new(pool: &'r ConstantPool<'a>, flow: &'r mut FlowClass) -> Self {
+        let (bootstraps, numbers) = (Bootstraps::default(), FxHashMap::default());
+        BodyReader { pool, bootstraps, flow, numbers, instructions: Instructions::default() }
+    }
+
+    /// The names that were read so far.
+    pub(crate) fn flow(&self) -> &FlowClass {
+        self.flow
+    }
+
     fn body(&mut self, method: &Member<'_>) -> Result<Option<FlowBody>, ClassError> {
         let Some(content) = method.attributes.find(self.pool, b"Code") else { return Ok(None) };
         match self.code(content) {
@@ -317,7 +336,11 @@ impl BodyReader<'_, '_> {
         let mut instructions = std::mem::take(&mut self.instructions);
         instructions.decode(code.bytes)?;
         instructions.build_index(code.bytes);
-        let mut body = FlowBody { max_locals: code.max_locals, ..FlowBody::default() };
+        let mut lines = Lines::default();
+        lines.read(&code, self.pool);
+        let mut body =
+            FlowBody { max_locals: code.max_locals, lines: lines.into_starts(), ..FlowBody::default() };
+        let mut is_zero = false;
         for &instruction in &instructions.list {
             let first = body.targets.len() as u32;
             let mut is_wrong = false;
@@ -332,6 +355,9 @@ impl BodyReader<'_, '_> {
                 return Err(MethodError::Malformed("code"));
             }
             let opcode = instruction.opcode;
+            if std::mem::replace(&mut is_zero, opcode == ICONST_0) && matches!(opcode, NEWARRAY | ANEWARRAY) {
+                body.empty_arrays.push(body.instructions.len() as u32);
+            }
             body.instructions.push(FlowInstruction {
                 pc: instruction.pc as u16,
                 operation: self.operation(code.bytes, instruction.pc, opcode)?,
@@ -352,7 +378,7 @@ impl BodyReader<'_, '_> {
         Ok(body)
     }
 
-    fn operation(&mut self, code: &[u8], pc: usize, opcode: u8) -> Result<Operation, MethodError> {
+    pub(crate) fn operation(&mut self, code: &[u8], pc: usize, opcode: u8) -> Result<Operation, MethodError> {
         let plain = |pops, pushes| Operation::Plain { pops, pushes };
         let index = || u16_at(code, pc + 1);
         Ok(match opcode {
@@ -423,8 +449,8 @@ impl BodyReader<'_, '_> {
             INVOKEINTERFACE => Operation::Invoke(InvokeKind::Interface, self.method(index())?),
             INVOKEDYNAMIC => Operation::InvokeDynamic(self.dynamic(index())?),
             NEW => Operation::New(self.class(index())?),
-            188 => Operation::NewArray(1, None),
-            189 => Operation::NewArray(1, Some(self.class(index())?)),
+            NEWARRAY => Operation::NewArray(1, None),
+            ANEWARRAY => Operation::NewArray(1, Some(self.class(index())?)),
             190 => plain(1, 1),
             ATHROW => Operation::Throw,
             CHECKCAST => Operation::Cast(self.class(index())?),

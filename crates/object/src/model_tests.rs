@@ -193,7 +193,7 @@ fn judge(harness: &Harness, alphabet: &Alphabet) -> (bool, bool) {
 
 fn spec(name: &str, parameters: Vec<Domain>, read_only: bool) -> Spec {
     let map = builtin::find("java.util.concurrent.ConcurrentHashMap").unwrap();
-    let method = Method { name: name.to_owned(), parameters, read_only };
+    let method = Method { name: name.to_owned(), parameters, read_only, seems_read_only: read_only };
     Spec { core: map.spec(name).core, method: Some(method) }
 }
 

@@ -427,7 +427,7 @@ impl Walk<'_, '_, '_, '_> {
 }
 
 /// The instructions from `pop` to `swap`, on slots.
-fn move_slots(opcode: u8, stack: &mut Vec<Option<Node>>) {
+pub(crate) fn move_slots<T: Copy>(opcode: u8, stack: &mut Vec<Option<T>>) {
     let mut pop = || stack.pop().flatten();
     match opcode {
         87 => {

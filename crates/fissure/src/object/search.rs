@@ -42,11 +42,11 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// The largest rank that is enumerated for a spec.
     pub(crate) fn largest(&self, spec: &Spec) -> Rank {
+        let is_key = |domain: &Domain| matches!(domain, Domain::Scalar(Role::Key) | Domain::Special(_));
         // A range needs values inside and outside of it, and what only reads may be one with a single bound.
         let keys = |method: &fissure_object::spec::Method| {
-            let keys =
-                method.parameters.iter().filter(|domain| **domain == Domain::Scalar(Role::Key)).count();
-            if method.read_only { 2 * keys } else { keys }
+            let keys = method.parameters.iter().filter(|domain| is_key(domain)).count();
+            if method.seems_read_only { 2 * keys } else { keys }
         };
         let values = self.values.unwrap_or_else(|| 2 + spec.method.as_ref().map_or(0, keys).min(2));
         Rank { invocations: self.invocations, sequences: self.sequences, values }
