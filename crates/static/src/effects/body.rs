@@ -14,6 +14,8 @@ use super::{
 };
 use crate::walk::move_slots;
 
+const FINAL: u16 = 16;
+
 /// The state before an instruction. Only references have nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
@@ -44,6 +46,8 @@ pub(crate) struct Body<'a, 's> {
     pub(crate) method: u32,
     pub(crate) context: ContextId,
     pub(crate) flow: Rc<FlowClass>,
+    /// The last class and the last string that the code named: what a handle is asked for by.
+    pub(crate) named: (Option<u16>, Option<u16>),
 }
 
 impl Body<'_, '_> {
@@ -117,8 +121,12 @@ impl Body<'_, '_> {
     /// Puts what comes together with what is there; gives the nodes of both.
     fn join(&mut self, index: usize, state: &State, entries: &mut [Option<State>]) -> State {
         if entries[index].is_none() {
+            let unfinished = self.unfinished();
             let mut fresh = |list: &[Option<NodeId>]| -> Vec<Option<NodeId>> {
-                list.iter().map(|slot| slot.map(|_| self.analysis.heap.node())).collect()
+                let node = |slot: &Option<NodeId>| {
+                    if *slot == unfinished { *slot } else { slot.map(|_| self.analysis.heap.node()) }
+                };
+                list.iter().map(node).collect()
             };
             entries[index] = Some(State { locals: fresh(&state.locals), stack: fresh(&state.stack) });
         }
@@ -126,10 +134,20 @@ impl Body<'_, '_> {
         let pairs = state.locals.iter().zip(&known.locals).chain(state.stack.iter().zip(&known.stack));
         for (new, known) in pairs {
             if let (Some(new), Some(known)) = (new, known) {
+                if new != known && Some(*known) == self.unfinished() {
+                    self.unknown(0, "an odd constructor".to_owned());
+                }
                 self.analysis.connect(*new, *known, None);
             }
         }
         known
+    }
+
+    /// In a constructor, the object that is being made, which is nobody else's.
+    fn unfinished(&self) -> Option<NodeId> {
+        let is_constructor = self.flow.methods[self.method as usize].name == "<init>";
+        let receiver = self.analysis.instance(self.instance).formals.first().copied().flatten();
+        receiver.filter(|_| is_constructor)
     }
 
     fn arrive(
@@ -195,6 +213,12 @@ impl Body<'_, '_> {
                 state.stack.push(Some(node));
             }
             Operation::Text(_) | Operation::ClassConstant(_) => {
+                match instruction.operation {
+                    // The type of the field comes after the class that has it.
+                    Operation::ClassConstant(class) if self.named.0.is_none() => self.named.0 = Some(class),
+                    Operation::Text(text) => self.named.1 = Some(text),
+                    _ => {}
+                }
                 let value = self.value();
                 state.stack.push(value);
             }
@@ -255,6 +279,7 @@ impl Body<'_, '_> {
                 let reference = self.flow.method_references[usize::from(number)].clone();
                 let arguments = self.arguments(&reference.descriptor, kind != InvokeKind::Static, state);
                 let result = self.result(&reference.descriptor, state);
+                self.note_handle(&reference.name, result);
                 let (caller, context) = (self.instance, self.context);
                 let site = self.site(instruction);
                 let call =
@@ -393,6 +418,22 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Remembers which field a handle is for, where it is asked for by name in a class's initializer.
+    fn note_handle(&mut self, method: &str, result: Option<NodeId>) {
+        if !matches!(method, "findVarHandle" | "newUpdater") {
+            return;
+        }
+        let is_initializer = self.flow.methods[self.method as usize].name == "<clinit>";
+        if let ((Some(class), Some(name)), Some(result), true) = (self.named, result, is_initializer) {
+            let class = self.analysis.classes.load(&self.flow.classes[usize::from(class)].clone());
+            if self.analysis.classes.has_field(class, &self.flow.texts[usize::from(name)]) {
+                let field = self.analysis.classes.field(class, &self.flow.texts[usize::from(name)].clone());
+                self.analysis.handles.insert(result, field);
+            }
+        }
+        self.named = (None, None);
+    }
+
     fn field(&mut self, instruction: FlowInstruction, number: u16, state: &mut State) {
         let reference = &self.flow.field_references[usize::from(number)].clone();
         let is_write = matches!(instruction.operation, Operation::PutField(_));
@@ -410,10 +451,7 @@ impl Body<'_, '_> {
         let key = self.analysis.classes.field(class, &reference.name);
         if is_write {
             let Some(object) = object else { return };
-            // An object that is being made is nobody else's.
-            let receiver = self.analysis.instance(self.instance).formals.first().copied().flatten();
-            let is_constructor = self.flow.methods[self.method as usize].name == "<init>";
-            if !(is_constructor && receiver == Some(object)) {
+            if self.unfinished() != Some(object) {
                 self.analysis.note_write(self.instance, Some(object), instruction.pc, key);
             }
             if let Some(value) = value {
@@ -444,6 +482,15 @@ impl Body<'_, '_> {
         match (is_write, is_reference) {
             (true, true) => {
                 if let Some(value) = state.pop() {
+                    // A handle stays known only in a field that is never anything else.
+                    let is_final = self
+                        .flow
+                        .fields
+                        .iter()
+                        .any(|field| field.name == reference.name && field.access & FINAL != 0);
+                    if let Some(&field) = self.analysis.handles.get(&value).filter(|_| is_final) {
+                        self.analysis.handles.insert(node, field);
+                    }
                     self.analysis.connect(value, node, None);
                 }
             }

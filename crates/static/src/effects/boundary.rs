@@ -110,12 +110,13 @@ const QUIET: &[(&str, &[&str])] = &[
     ("java/lang/reflect/Array", &["getLength"]),
     (
         "java/util/concurrent/ThreadLocalRandom",
-        &["current", "nextInt", "nextLong", "nextSecondarySeed", "getProbe"],
+        &["current", "nextInt", "nextLong", "nextSecondarySeed", "getProbe", "localInit", "advanceProbe"],
     ),
     (
         "java/util/concurrent/locks/LockSupport",
         &["park", "parkNanos", "parkUntil", "unpark", "setCurrentBlocker"],
     ),
+    ("java/io/ObjectStreamField", &["<init>"]),
     ("jdk/internal/misc/VM", &["initLevel", "isBooted"]),
     ("jdk/internal/util/ArraysSupport", &["newLength", "mismatch", "vectorizedHashCode", "hugeLength"]),
     (
@@ -172,6 +173,27 @@ pub(crate) fn is_reading(interface: &str, name: &str) -> bool {
 /// whose they are.
 pub(crate) fn is_common(name: &str) -> bool {
     matches!(name, "equals" | "hashCode" | "toString" | "compareTo" | "compare" | "getClass")
+}
+
+/// Whether a write of a class of the JDK changes nothing that anybody sees: maps keep the views of themselves that they hand out, and the
+/// readers of a tree of a hash map count themselves.
+pub(crate) fn is_harmless(class: &str, method: &str, field: &str) -> bool {
+    let (owner, name) = field.rsplit_once('.').unwrap_or_default();
+    let is_view = matches!(
+        name,
+        "keySet"
+            | "values"
+            | "entrySet"
+            | "descendingMap"
+            | "navigableKeySet"
+            | "descendingKeySet"
+            | "keySetView"
+            | "valuesView"
+            | "entrySetView"
+    );
+    class.starts_with("java/util/")
+        && (is_view && owner.ends_with("Map")
+            || class == "java/util/concurrent/ConcurrentHashMap$TreeBin" && method == "find")
 }
 
 /// Whether the code of a class of the JDK is looked into.

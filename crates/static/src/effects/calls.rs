@@ -33,7 +33,7 @@ impl Analysis<'_> {
             match self.classes.look_up(class, &call.reference.name, &call.reference.descriptor) {
                 Found::Code(class, index) if call.kind == InvokeKind::Static => {
                     self.initialise(class);
-                    let context = call.context;
+                    let context = self.heap.context_at(call.context, call.site);
                     self.enter(&call, class, index, context, None);
                     return;
                 }
@@ -81,9 +81,22 @@ impl Analysis<'_> {
             }
             Kind::Lambda(class, number) => self.dispatch_lambda(&call, object, class, number),
             Kind::Value => self.dispatch_value(&call, named, object),
-            Kind::Argument(_) => self.dispatch_argument(&call, named, object),
-            Kind::Unknown if boundary::is_common(name) => self.give(&call, self.value),
-            Kind::Unknown => self.no_idea(&call),
+            Kind::Argument(..) => self.dispatch_argument(&call, named, object),
+            Kind::Unknown => self.dispatch_unknown(&call, named, object),
+        }
+    }
+
+    /// What nobody knows is as well known as the class that code names, if that is not just an interface. A handle may be that
+    /// of a static field, if nobody knows where it is from.
+    fn dispatch_unknown(&mut self, call: &Call, named: ClassId, object: ObjectId) {
+        let class = self.classes.class(named);
+        let is_described = !class.is_analysed && class.is_there && !self.classes.is_interface(named);
+        if boundary::is_common(&call.reference.name) {
+            self.give(call, self.value);
+        } else if is_described && call.reference.class != "java/lang/invoke/VarHandle" {
+            self.beyond(call, &call.reference.class, Some(object));
+        } else {
+            self.no_idea(call);
         }
     }
 
@@ -110,15 +123,16 @@ impl Analysis<'_> {
         if !is_quiet && !is_function && !boundary::is_reading(&call.reference.class, name) {
             self.note_write(call.caller, Some(only), call.site.pc, ANY);
         }
-        if !boundary::is_common(name) {
+        if !is_quiet && !boundary::is_common(name) {
             for value in call.arguments.iter().skip(1).flatten() {
                 self.use_node(only, Use::Store(ANY, *value));
             }
             if let Some(result) = call.result {
                 self.use_node(only, Use::Load(ALL, result));
             }
+        } else {
+            self.give(call, self.value);
         }
-        self.give(call, self.value);
     }
 
     fn dispatch_lambda(&mut self, call: &Call, object: ObjectId, class: ClassId, number: u16) {
@@ -307,18 +321,22 @@ impl Analysis<'_> {
     fn access(&mut self, call: &Call, writes: bool) {
         let mut values = call.arguments.iter().skip(1).flatten();
         let object = values.next().copied();
+        let (stored, loaded) = match call.arguments.first().copied().flatten() {
+            Some(handle) => self.handles.get(&handle).map_or((ANY, ALL), |&field| (field, field)),
+            None => (ANY, ALL),
+        };
         if writes {
-            self.note_write(call.caller, object, call.site.pc, ANY);
+            self.note_write(call.caller, object, call.site.pc, stored);
         }
         let Some(object) = object else {
             // A static field, of which nobody knows which.
             return self.give(call, self.unknown_node);
         };
         for value in values {
-            self.use_node(object, Use::Store(ANY, *value));
+            self.use_node(object, Use::Store(stored, *value));
         }
         if let Some(result) = call.result {
-            self.use_node(object, Use::Load(ALL, result));
+            self.use_node(object, Use::Load(loaded, result));
         }
     }
 

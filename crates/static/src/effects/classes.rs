@@ -251,6 +251,11 @@ impl<'s> Classes<'s> {
         all
     }
 
+    /// Whether a class declares a field.
+    pub(crate) fn has_field(&self, class: ClassId, name: &str) -> bool {
+        self.class(class).flow.fields.iter().any(|field| field.name == name)
+    }
+
     /// The field that a reference in code means.
     pub(crate) fn field(&mut self, class: ClassId, name: &str) -> FieldKey {
         let mut declared = (class, None);
@@ -267,7 +272,10 @@ impl<'s> Classes<'s> {
         }
         let number = FIRST_FIELD + self.field_types.len() as FieldKey;
         let type_class = descriptor.and_then(|descriptor| {
-            let name = descriptor.strip_prefix('L')?.strip_suffix(';')?.to_owned();
+            let name = match descriptor.starts_with('[') {
+                true => descriptor,
+                false => descriptor.strip_prefix('L')?.strip_suffix(';')?.to_owned(),
+            };
             Some(self.load(&name))
         });
         let simple = self.class(class).name.rsplit('/').next().unwrap_or_default().replace('$', ".");

@@ -14,8 +14,8 @@ pub(crate) type ObjectId = u32;
 /// The number of a context.
 pub(crate) type ContextId = u32;
 
-/// How many objects tell contexts apart.
-const DEPTH: usize = 2;
+/// How many places tell contexts apart.
+const DEPTH: usize = 3;
 
 /// A place that makes objects: class, method and place in its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,10 +34,17 @@ pub(crate) enum Kind {
     Lambda(ClassId, u16),
     /// A string, a number, a class: of no class that is looked into, and it never changes.
     Value,
-    /// Handed over by the harness in a call of this number.
-    Argument(u32),
+    /// Handed over by the harness in a call of this number; whether it is an array.
+    Argument(u32, bool),
     /// Made by code that nobody knows.
     Unknown,
+}
+
+impl Kind {
+    /// Whether it certainly has no elements to be written.
+    pub(crate) fn is_no_array(self) -> bool {
+        matches!(self, Kind::Argument(_, false) | Kind::Lambda(..) | Kind::Value)
+    }
 }
 
 /// An object, or all that are made in one place in one context.
@@ -143,6 +150,13 @@ impl Heap {
         let object = self.get(object);
         let outer = self.contexts.get(object.context as usize).cloned().unwrap_or_default();
         let sites: Vec<Site> = object.site.into_iter().chain(outer.iter().copied()).collect();
+        self.context(&sites)
+    }
+
+    /// The context of a method without a receiver that is called in a place: the object that its caller runs for stays the nearest.
+    pub(crate) fn context_at(&mut self, context: ContextId, site: Site) -> ContextId {
+        let mut sites = self.contexts.get(context as usize).map_or_else(Vec::new, |sites| sites.to_vec());
+        sites.insert(sites.len().min(1), site);
         self.context(&sites)
     }
 

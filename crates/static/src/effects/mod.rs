@@ -20,12 +20,10 @@ mod boundary;
 mod calls;
 mod classes;
 mod heap;
-#[cfg(test)]
-mod tests;
 
 use std::{collections::VecDeque, rc::Rc};
 
-use fissure_classfile::flow::{InvokeKind, MemberReference, shape};
+use fissure_classfile::flow::{InvokeKind, MemberReference, shape, types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ClassSource;
@@ -114,6 +112,8 @@ pub(crate) struct Analysis<'s> {
     exposed: FxHashSet<ObjectId>,
     looked: FxHashSet<(u32, ObjectId)>,
     singles: FxHashMap<ObjectId, NodeId>,
+    /// Handles of fields that are known by name, by the nodes that lead to them.
+    pub(crate) handles: FxHashMap<NodeId, FieldKey>,
     /// For each harness the instance that stands for it, what it looks at, and what it hands over.
     harnesses: Vec<(InstanceId, NodeId, NodeId)>,
     /// A node with a value.
@@ -170,6 +170,7 @@ impl<'s> Analysis<'s> {
             exposed: FxHashSet::default(),
             looked: FxHashSet::default(),
             singles: FxHashMap::default(),
+            handles: FxHashMap::default(),
             harnesses: Vec::new(),
             value,
             unknown_node,
@@ -185,16 +186,26 @@ impl<'s> Analysis<'s> {
         let number = self.harnesses.len() as u32;
         let caller = self.instances.len() as InstanceId;
         self.instances.push(Instance { method: NOBODY, ..Instance::default() });
-        let given = self.heap.special(Kind::Argument(number));
-        let given = self.only(given);
+        let [given, array] = [false, true].map(|is_array| {
+            let object = self.heap.special(Kind::Argument(number, is_array));
+            self.only(object)
+        });
+        self.use_node(array, Use::Store(ANY, given));
         let looked = self.heap.node();
         self.harnesses.push((caller, looked, given));
         self.use_node(looked, Use::Look(number));
         self.use_node(given, Use::Load(ALL, looked));
+        self.use_node(array, Use::Load(ALL, looked));
         let receiver = self.only(self.subject);
         let mut arguments = vec![Some(receiver)];
-        let (parameters, result) = shape(descriptor);
-        arguments.extend(parameters.iter().map(|kind| (*kind == b'L').then_some(given)));
+        for parameter in types(descriptor).0 {
+            arguments.push(match parameter.as_bytes().first() {
+                Some(b'[') => Some(array),
+                Some(b'L') => Some(given),
+                _ => None,
+            });
+        }
+        let result = shape(descriptor).1;
         let kind = if name == "<init>" { InvokeKind::Special } else { InvokeKind::Virtual };
         let reference = MemberReference {
             class: class.to_owned(),
@@ -225,7 +236,8 @@ impl<'s> Analysis<'s> {
             if let Some(instance) = self.unwalked.pop() {
                 let Instance { class, method, context, .. } = self.instances[instance as usize];
                 let flow = self.classes.class(class).flow.clone();
-                Body { analysis: self, instance, class, method, context, flow }.run();
+                let named = (None, None);
+                Body { analysis: self, instance, class, method, context, flow, named }.run();
             } else if let Some((node, new)) = self.heap.next() {
                 for (to, filter) in self.heap.edges(node).to_vec() {
                     for &object in &new {
@@ -296,10 +308,13 @@ impl<'s> Analysis<'s> {
             Kind::Lambda(..) => self.classes.is_interface(class) || !self.classes.is_concrete(class),
             Kind::Value => !self.classes.is_concrete(class),
             // Harnesses make the usual collections, and nothing of the program but its enumerations and functions.
-            Kind::Argument(_) => {
-                !self.classes.is_concrete(class) || {
-                    let name = &self.classes.class(class).name;
-                    name.rsplit_once('/').is_some_and(|(package, _)| package == "java/util")
+            Kind::Argument(_, is_array) => {
+                let name = &self.classes.class(class).name;
+                let package = name.rsplit_once('/').map_or("", |(package, _)| package);
+                match self.classes.class(class).is_analysed {
+                    true => !self.classes.is_concrete(class) || package == "java/util",
+                    false if name.starts_with('[') => is_array,
+                    false => self.classes.is_interface(class) || package == "java/lang",
                 }
             }
             Kind::Unknown => true,
@@ -430,7 +445,7 @@ impl<'s> Analysis<'s> {
                 }
             }
             Kind::Unknown => self.note_unknown(caller, 0, "what it returns".to_owned()),
-            Kind::Lambda(..) | Kind::Value | Kind::Argument(_) => {}
+            Kind::Lambda(..) | Kind::Value | Kind::Argument(..) => {}
         }
     }
 
@@ -458,7 +473,7 @@ impl<'s> Analysis<'s> {
                     self.ask(ELSEWHERE, 0, site, node, ("java/lang/Object", &dynamic.name, descriptor), None);
                 }
             }
-            Kind::Value | Kind::Argument(_) | Kind::Unknown => {}
+            Kind::Value | Kind::Argument(..) | Kind::Unknown => {}
         }
     }
 
@@ -481,9 +496,13 @@ impl<'s> Analysis<'s> {
         let (mut acquires, mut releases) = (false, false);
         while let Some(at) = waiting.pop_front() {
             let instance = self.instance(at);
-            for (to, pc, field) in &instance.writes {
-                let is_old =
-                    to.is_none_or(|to| self.heap.objects_of(to).iter().any(|object| state.contains(object)));
+            let writes = instance.writes.iter().filter(|(_, _, field)| !self.is_harmless(instance, *field));
+            for (to, pc, field) in writes {
+                let is_old = |object: &ObjectId| {
+                    let cannot = *field == ELEMENT && self.heap.get(*object).kind.is_no_array();
+                    state.contains(object) && !cannot
+                };
+                let is_old = to.is_none_or(|to| self.heap.objects_of(to).iter().any(is_old));
                 if is_old {
                     let what = match *field {
                         ELEMENT => "an array".to_owned(),
@@ -504,6 +523,16 @@ impl<'s> Analysis<'s> {
             return Effect::Writes("a lock that it does not take and give back".to_owned());
         }
         unknown.map_or(Effect::Reads, Effect::Unknown)
+    }
+
+    /// Whether a write of the JDK's collections makes no difference to anybody: cached views, and a lock of their own.
+    fn is_harmless(&self, instance: &Instance, field: FieldKey) -> bool {
+        if instance.method == NOBODY {
+            return false;
+        }
+        let class = self.classes.class(instance.class);
+        let method = &class.flow.methods[instance.method as usize].name;
+        !class.is_application && boundary::is_harmless(&class.name, method, &self.classes.field_name(field))
     }
 
     /// Where something happens, in words.
