@@ -63,9 +63,21 @@ pub struct MethodReport {
     /// What was executed under controlled schedules, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedules: Option<SchedulesReport>,
+    /// How fast it was executed, if it is a single harness that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
     /// What was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<ViolationReport>,
+}
+
+/// How often a harness was executed in a second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct RateReport {
+    /// Over the whole time.
+    pub whole: f64,
+    /// In the second half, when the JVM has compiled what it runs.
+    pub second_half: f64,
 }
 
 /// What was executed under controlled schedules.

@@ -389,6 +389,7 @@ impl Work {
             seconds: findings.elapsed.as_secs_f64(),
             values,
             schedules: findings.schedules.report(),
+            rate: findings.rate,
             violation: shown.as_ref().map(|shown| shown.report.clone()),
         });
         self.violations.extend(shown);

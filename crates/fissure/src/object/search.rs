@@ -16,7 +16,7 @@ use fissure_object::{
     spec::{Domain, Role, Spec},
 };
 
-use fissure_report::object::SchedulesReport;
+use fissure_report::object::{RateReport, SchedulesReport};
 
 use super::{
     driver::{Depth, RunEnd, Stressed},
@@ -72,6 +72,8 @@ pub(crate) struct Findings {
     pub(crate) thread_dependent: u64,
     /// What was executed under controlled schedules.
     pub(crate) schedules: Schedules,
+    /// How fast the one harness was executed that was asked for, if it was stressed.
+    pub(crate) rate: Option<RateReport>,
 }
 
 impl Findings {
@@ -86,6 +88,7 @@ impl Findings {
             stuck: self.stuck.into_iter().chain(later.stuck).collect(),
             thread_dependent: self.thread_dependent.max(later.thread_dependent),
             schedules: later.schedules,
+            rate: self.rate.or(later.rate),
         }
     }
 }
@@ -475,6 +478,9 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         self.findings.executions += stressed.executions;
+        if self.patient && self.mode == Mode::Stress {
+            self.findings.rate = rate(&stressed);
+        }
         let mut strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
         // The steps are those of the first one.
         let told = if steps.is_some() { strange.next() } else { strange.max_by_key(|(_, count)| *count) };
@@ -579,6 +585,18 @@ impl<'a> Search<'a> {
         let harness = ready.harness.clone();
         Ok(Violation { harness, outcome: words, hits, executions, atomic, counts, steps })
     }
+}
+
+/// How fast a harness was executed; nothing if there was no time to tell.
+fn rate(stressed: &Stressed) -> Option<RateReport> {
+    let a_second = |executions: u64, time: Duration| {
+        (!time.is_zero()).then(|| (executions as f64 / time.as_secs_f64()).round())
+    };
+    let (later, time) = stressed.later;
+    Some(RateReport {
+        whole: a_second(stressed.executions, stressed.elapsed)?,
+        second_half: a_second(later, time)?,
+    })
 }
 
 /// So many harnesses of a list: in turn the most promising one and the next in the order of the shuffle, for what promises

@@ -134,7 +134,7 @@ impl Target {
                 && (wishes.methods.is_empty()
                     || wishes.methods.iter().any(|wish| is_meant(wish, &callable.info)))
         };
-        for wish in &wishes.methods {
+        for wish in wishes.methods.iter().chain(&wishes.read_only) {
             check_wish(wish, &class, &callables, &left_out)?;
         }
         let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();

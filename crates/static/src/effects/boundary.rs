@@ -199,6 +199,9 @@ pub(crate) fn is_harmless(class: &str, method: &str, field: &str) -> bool {
 /// Whether the code of a class of the JDK is looked into.
 pub(crate) fn is_analysed(name: &str) -> bool {
     let Some((package, simple)) = name.rsplit_once('/') else { return false };
+    if name == "java/lang/Iterable" {
+        return true;
+    }
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| simple.starts_with(prefix));
     match package {
         "java/util" => !starts(&[
@@ -252,7 +255,8 @@ pub(crate) fn boundary(class: &str, name: &str) -> Boundary {
         ("java/lang/Class", "cast") => return Boundary::Same(1),
         ("java/lang/System", "arraycopy") => return Boundary::ArrayCopy,
         ("java/lang/reflect/Array", "newInstance") => return Boundary::NewArray,
-        ("java/lang/String", "valueOf" | "join" | "format" | "formatted") => return Boundary::Text,
+        ("java/lang/String", "valueOf") => return Boundary::Text,
+        ("java/lang/String", "join" | "format" | "formatted") => return Boundary::Unknown,
         ("java/lang/Class", "newInstance") => return Boundary::Unknown,
         ("jdk/internal/misc/Unsafe" | "sun/misc/Unsafe", _) => return unsafe_access(name),
         ("java/lang/invoke/VarHandle", _) => return access(name),

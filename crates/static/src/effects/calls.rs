@@ -67,7 +67,9 @@ impl Analysis<'_> {
                     return;
                 }
                 let from = if call.kind == InvokeKind::Special { named } else { class };
-                match self.classes.look_up(from, name, descriptor) {
+                let own = self.classes.private_method(named, name, descriptor);
+                let found = own.unwrap_or_else(|| self.classes.look_up(from, name, descriptor));
+                match found {
                     Found::Code(class, index) => {
                         let context = self.heap.context_of(object);
                         self.enter(&call, class, index, context, Some(object));
@@ -115,6 +117,10 @@ impl Analysis<'_> {
         let name = call.reference.name.as_str();
         if !self.passes(object, Some(named)) {
             return;
+        }
+        let is_fixed = boundary::is_common(name) || matches!(name, "ordinal" | "name");
+        if self.classes.is_own_enumeration(named) && !is_fixed {
+            return self.no_idea(call);
         }
         let is_function = self.classes.class(named).is_application && self.classes.is_interface(named);
         let is_quiet =
@@ -213,7 +219,7 @@ impl Analysis<'_> {
         context: ContextId,
         receiver: Option<ObjectId>,
     ) {
-        let callee = self.instance_of(class, index, context);
+        let callee = self.instance_of(class, index, context, call.caller);
         self.link(call.caller, callee);
         let formals = self.instance(callee).formals.clone();
         let mut at = 0;

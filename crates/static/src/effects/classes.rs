@@ -29,6 +29,7 @@ const ENUM: u16 = 0x4000;
 const ABSTRACT: u16 = 0x400;
 const NATIVE: u16 = 0x100;
 const STATIC: u16 = 8;
+const PRIVATE: u16 = 2;
 
 /// A class.
 #[derive(Debug)]
@@ -185,6 +186,18 @@ impl<'s> Classes<'s> {
     pub(crate) fn is_concrete(&self, class: ClassId) -> bool {
         let class = self.class(class);
         class.is_analysed && class.flow.access & (INTERFACE | ENUM) == 0
+    }
+
+    /// Whether it is an enumeration whose code is looked into.
+    pub(crate) fn is_own_enumeration(&self, class: ClassId) -> bool {
+        let class = self.class(class);
+        class.is_analysed && class.flow.access & ENUM != 0
+    }
+
+    /// A private method of a class, which no other class overrides.
+    pub(crate) fn private_method(&self, class: ClassId, name: &str, descriptor: &str) -> Option<Found> {
+        let index = *self.class(class).methods.get(&(name.to_owned(), descriptor.to_owned()))?;
+        (self.method(class, index).access & PRIVATE != 0).then(|| self.code(class, index))
     }
 
     pub(crate) fn is_interface(&self, class: ClassId) -> bool {

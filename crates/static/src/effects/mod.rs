@@ -55,8 +55,8 @@ pub enum Effect {
 }
 
 /// What more code than this does is not found out.
-const MOST_INSTANCES: usize = 12_000;
-const MOST_NODES: usize = 600_000;
+const MOST_INSTANCES: usize = 40_000;
+const MOST_NODES: usize = 1_200_000;
 
 /// The number of a method in a context.
 pub(crate) type InstanceId = u32;
@@ -86,6 +86,8 @@ pub(crate) struct Instance {
     class: ClassId,
     method: u32,
     context: ContextId,
+    /// The harness that leads to it: what one method hands on does not reach the code that another one runs.
+    harness: InstanceId,
     /// The receiver, if there is one, and the parameters; numbers have no node.
     pub(crate) formals: Vec<Option<NodeId>>,
     pub(crate) result: Option<NodeId>,
@@ -104,7 +106,7 @@ pub(crate) struct Analysis<'s> {
     pub(crate) classes: Classes<'s>,
     pub(crate) heap: Heap,
     instances: Vec<Instance>,
-    numbers: FxHashMap<(ClassId, u32, ContextId), InstanceId>,
+    numbers: FxHashMap<(ClassId, u32, ContextId, InstanceId), InstanceId>,
     unwalked: Vec<InstanceId>,
     calls: Vec<Rc<Call>>,
     statics: FxHashMap<FieldKey, NodeId>,
@@ -185,7 +187,7 @@ impl<'s> Analysis<'s> {
     fn harness(&mut self, class: &str, name: &str, descriptor: &str) {
         let number = self.harnesses.len() as u32;
         let caller = self.instances.len() as InstanceId;
-        self.instances.push(Instance { method: NOBODY, ..Instance::default() });
+        self.instances.push(Instance { method: NOBODY, harness: caller, ..Instance::default() });
         let [given, array] = [false, true].map(|is_array| {
             let object = self.heap.special(Kind::Argument(number, is_array));
             self.only(object)
@@ -368,8 +370,15 @@ impl<'s> Analysis<'s> {
         &self.instances[instance as usize]
     }
 
-    pub(crate) fn instance_of(&mut self, class: ClassId, method: u32, context: ContextId) -> InstanceId {
-        if let Some(&known) = self.numbers.get(&(class, method, context)) {
+    pub(crate) fn instance_of(
+        &mut self,
+        class: ClassId,
+        method: u32,
+        context: ContextId,
+        caller: InstanceId,
+    ) -> InstanceId {
+        let harness = self.instance(caller).harness;
+        if let Some(&known) = self.numbers.get(&(class, method, context, harness)) {
             return known;
         }
         let (parameters, result) = shape(&self.classes.method(class, method).descriptor.clone());
@@ -380,8 +389,9 @@ impl<'s> Analysis<'s> {
         formals.extend(parameters.iter().map(|kind| (*kind == b'L').then(|| self.heap.node())));
         let result = (result == Some(b'L')).then(|| self.heap.node());
         let id = self.instances.len() as InstanceId;
-        self.instances.push(Instance { class, method, context, formals, result, ..Instance::default() });
-        self.numbers.insert((class, method, context), id);
+        let instance = Instance { class, method, context, harness, formals, result, ..Instance::default() };
+        self.instances.push(instance);
+        self.numbers.insert((class, method, context, harness), id);
         self.unwalked.push(id);
         id
     }
@@ -413,7 +423,7 @@ impl<'s> Analysis<'s> {
         if let Found::Code(owner, index) = self.classes.look_up(class, "<clinit>", "()V")
             && owner == class
         {
-            let instance = self.instance_of(class, index, 0);
+            let instance = self.instance_of(class, index, 0, ELSEWHERE);
             self.link(ELSEWHERE, instance);
         }
     }
@@ -498,9 +508,10 @@ impl<'s> Analysis<'s> {
             let instance = self.instance(at);
             let writes = instance.writes.iter().filter(|(_, _, field)| !self.is_harmless(instance, *field));
             for (to, pc, field) in writes {
-                let is_old = |object: &ObjectId| {
-                    let cannot = *field == ELEMENT && self.heap.get(*object).kind.is_no_array();
-                    state.contains(object) && !cannot
+                let is_old = |object: &ObjectId| match self.heap.get(*object).kind {
+                    // Of what harnesses hand over only constants of enumerations have fields that code can name.
+                    Kind::Argument(..) if *field != ELEMENT && *field != ANY => true,
+                    kind => state.contains(object) && !(*field == ELEMENT && kind.is_no_array()),
                 };
                 let is_old = to.is_none_or(|to| self.heap.objects_of(to).iter().any(is_old));
                 if is_old {

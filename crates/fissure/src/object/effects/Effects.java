@@ -23,6 +23,24 @@ import java.util.function.Supplier;
 
 public class Effects extends Base implements Iterable<Object> {
     interface Shape { int area(); }
+    enum Level {
+        LOW, HIGH;
+        int uses;
+        int used() { return ++uses; }
+    }
+    static class Hidden {
+        int count;
+        private int step() { return ++count; }
+        int advance() { return step(); }
+    }
+    static class Shown extends Hidden {
+        int step() { return 0; }
+    }
+    static class Account {
+        int balance;
+        synchronized int get() { return balance; }
+        synchronized void add(int amount) { balance += amount; }
+    }
     static final class Square implements Shape {
         int side = 2;
         public int area() { return side * side; }
@@ -88,6 +106,8 @@ public class Effects extends Base implements Iterable<Object> {
     private final Function<Object, Object> pure = value -> value;
     private final Supplier<Object> impure = () -> { number++; return null; };
     private Cell cell = new Cell(0);
+    private final Hidden hidden = new Shown();
+    private final Account[] accounts = {new Account(), new Account()};
     private transient List<Object> view;
     private List<Object> kept;
 
@@ -172,7 +192,23 @@ public class Effects extends Base implements Iterable<Object> {
     public int readsInherited() { return inheritedRead(); }
     public void writesInherited() { inheritedWrite(); }
     public int readsSwitch(String name) { switch (name) { case "a": return number; case "b": return 2; default: return 0; } }
+    public int readsLevel(Level level) { return level.ordinal() + level.uses; }
+    public void writesLevel(Level level) { level.uses++; }
+    public int writesConstant() { return Level.LOW.used(); }
+    public int unknownLevel(Level level) { return level.used(); }
+    public int writesPrivate() { return hidden.advance(); }
+    public int readsAccounts() { int sum = 0; for (Account one : accounts) { sum += one.get(); } return sum; }
+    public void writesAccount(int at, int amount) { accounts[at].add(amount); }
+    public void readsForEach(java.util.function.Consumer<Object> action) { list.forEach(action); sorted.forEach((key, value) -> action.accept(key)); }
+    public boolean readsSame(Object other) { return other instanceof Effects && ((Effects) other).number == number; }
+    public long readsSum() { long[] sum = new long[1]; list.forEach(one -> sum[0] += one.hashCode()); return sum[0]; }
+    public void writesEach() { list.forEach(one -> number++); }
+    public void writesOnError(Object value) { try { list.get(9); } catch (RuntimeException error) { slot = value; } }
+    public void writesInFinally() { try { list.get(9); } finally { number = 0; } }
+    public int[] writesLeaked() { numbers = new int[2]; return numbers; }
+    public void writesHandedOut(Object[] into) { into[0] = cell; ((Cell) into[0]).set(1); }
     public native int unknownNative();
+    public String unknownFormat() { return String.format("%s", telltale); }
     public Object unknownReflection() throws Exception { return Effects.class.getDeclaredMethod("writesField").invoke(this); }
     public void unknownThread() { new Thread(() -> number++).start(); }
     public long unknownStream() { return list.stream().count(); }
