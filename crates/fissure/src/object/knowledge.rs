@@ -77,11 +77,9 @@ pub(crate) fn judge(callable: &mut Callable, is_unchanged: bool) -> EffectReport
             "bytecode",
             format!("its code may write {what}, although no sequential run shows a change"),
         ),
-        (None, Some(Effect::Unknown(what)), true) => (
-            false,
-            "bytecode",
-            format!("nobody knows what {what} does, although no sequential run shows a change"),
-        ),
+        (None, Some(Effect::Unknown(what)), true) => {
+            (false, "bytecode", format!("nobody knows {what}, although no sequential run shows a change"))
+        }
         (None, None, true) => {
             (false, "bytecode", "its code was not read, although no sequential run shows a change".to_owned())
         }

@@ -56,7 +56,7 @@ impl Body<'_, '_> {
         let Some(body) = &flow.methods[self.method as usize].body else { return };
         let count = body.instructions.len();
         if body.instructions.iter().any(|one| one.operation == Operation::Subroutine) {
-            self.unknown(0, "code of an old compiler".to_owned());
+            self.unknown(0, "what code of an old compiler does".to_owned());
             return;
         }
         let mut is_label = vec![false; count];
@@ -135,7 +135,7 @@ impl Body<'_, '_> {
         for (new, known) in pairs {
             if let (Some(new), Some(known)) = (new, known) {
                 if new != known && Some(*known) == self.unfinished() {
-                    self.unknown(0, "an odd constructor".to_owned());
+                    self.unknown(0, "what an odd constructor makes".to_owned());
                 }
                 self.analysis.connect(*new, *known, None);
             }
@@ -409,7 +409,7 @@ impl Body<'_, '_> {
                 }
             }
             (_, result) => {
-                self.unknown(instruction.pc, format!("what {} links", dynamic.name));
+                self.unknown(instruction.pc, format!("what {} is linked with", dynamic.name));
                 if let Some(result) = result {
                     let unknown = self.analysis.unknown_node;
                     self.analysis.connect(unknown, result, None);

@@ -250,7 +250,7 @@ impl Analysis<'_> {
     /// A call of which nobody knows what it does.
     fn no_idea(&mut self, call: &Call) {
         let class = call.reference.class.rsplit('/').next().unwrap_or_default().replace('$', ".");
-        self.note_unknown(call.caller, call.site.pc, format!("{class}.{}", call.reference.name));
+        self.note_unknown(call.caller, call.site.pc, format!("what {class}.{} does", call.reference.name));
         self.give(call, self.unknown_node);
         for argument in call.arguments.iter().flatten() {
             self.use_node(*argument, Use::Expose);

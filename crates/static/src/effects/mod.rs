@@ -50,7 +50,7 @@ pub enum Effect {
     Reads,
     /// It may change it: what is written, and where.
     Writes(String),
-    /// It leads to this code, of which nobody knows what it does.
+    /// It leads to code that cannot be followed: what nobody knows.
     Unknown(String),
 }
 
@@ -140,7 +140,7 @@ pub fn effects(source: &mut dyn ClassSource, subject: &Subject) -> Vec<Effect> {
     methods
         .map(|number| match complete {
             true => analysis.effect(analysis.harnesses[number].0, &state),
-            false => Effect::Unknown("more code than is looked into".to_owned()),
+            false => Effect::Unknown("what so much code does".to_owned()),
         })
         .collect()
 }
@@ -454,7 +454,7 @@ impl<'s> Analysis<'s> {
                     self.ask_text(caller, 0, site, node);
                 }
             }
-            Kind::Unknown => self.note_unknown(caller, 0, "what it returns".to_owned()),
+            Kind::Unknown => self.note_unknown(caller, 0, "what its result is".to_owned()),
             Kind::Lambda(..) | Kind::Value | Kind::Argument(..) => {}
         }
     }
