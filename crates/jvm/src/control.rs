@@ -15,7 +15,10 @@ mod sets;
 mod story;
 mod watchdog;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
 
 use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
@@ -49,6 +52,9 @@ const ENDED_BY_FISSURE: i32 = 86;
 /// Everything about the threads under control.
 pub(crate) struct Control {
     state: Mutex<State>,
+    /// A release that the conductor has not been told of: the thread's number plus one, and below that the lock's, as the hook
+    /// class left them here; 0 if there is none. This saves the way through the JVM's border for every other operation.
+    releases: AtomicU64,
 }
 
 impl std::fmt::Debug for Control {
@@ -150,11 +156,21 @@ impl Control {
                 is_burying: false,
                 is_over: false,
             }),
+            releases: AtomicU64::new(0),
         }
     }
 
+    /// The state, as it is after everything that has happened so far.
+    #[inline]
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
+        let mut state = locked(&self.state);
+        let release = self.releases.load(Ordering::Acquire);
+        if let Some(thread) = ((release >> 32) as u32).checked_sub(1) {
+            // Nobody leaves one while there is one, and nobody else takes it while this has the mutex.
+            self.releases.store(0, Ordering::Release);
+            state.conductor.release(ThreadId(thread), LockId(release as u32));
+        }
+        state
     }
 
     /// Makes a decision true. If `me` is to wait, this returns when its turn has come.
@@ -225,30 +241,41 @@ impl State {
         self.thread(thread).gate.clone()
     }
 
+    #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut ControlledThread {
         let place = thread.0 as usize;
-        while place >= self.threads.len() {
-            self.threads.push(ControlledThread {
-                gate: Arc::default(),
-                regions: 0,
-                attempt_site: SiteId(0),
-                calls: Vec::new(),
-                reference: None,
-                kernel_thread: None,
-            });
+        if place >= self.threads.len() {
+            self.add_threads(place + 1);
         }
         &mut self.threads[place]
     }
 
+    #[cold]
+    fn add_threads(&mut self, count: usize) {
+        self.threads.resize_with(count, || ControlledThread {
+            gate: Arc::default(),
+            regions: 0,
+            attempt_site: SiteId(0),
+            calls: Vec::new(),
+            reference: None,
+            kernel_thread: None,
+        });
+    }
+
     /// Gives a lock a number that tells it from others of its kind.
+    #[inline]
     fn name_lock(&mut self, lock: LockId) {
-        if let Some(lock) = self.locks.get_mut(lock.0 as usize)
-            && lock.number.is_none()
-        {
-            let count = self.named.entry(lock.name.clone()).or_default();
-            *count += 1;
-            lock.number = Some(*count);
+        if self.locks.get(lock.0 as usize).is_some_and(|lock| lock.number.is_none()) {
+            self.name_new_lock(lock);
         }
+    }
+
+    #[cold]
+    fn name_new_lock(&mut self, lock: LockId) {
+        let lock = &mut self.locks[lock.0 as usize];
+        let count = self.named.entry(lock.name.clone()).or_default();
+        *count += 1;
+        lock.number = Some(*count);
     }
 
     /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may

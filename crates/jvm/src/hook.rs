@@ -57,6 +57,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureControl$Numbered",
     "FissureControl$Locks",
     "FissureControl$Waits",
+    "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
 ];
@@ -71,6 +72,21 @@ pub(crate) fn define(jni: Jni) -> Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, fs, path::Path};
+
+    /// A class that is not defined is missed only once it is used.
+    #[test]
+    fn every_hook_class_is_defined() {
+        let classes = Path::new(env!("CARGO_MANIFEST_DIR")).join("hook/classes");
+        let mut compiled: Vec<String> = fs::read_dir(classes.join("java/lang"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .map(|file| format!("java/lang/{}", file.trim_end_matches(".class")))
+            .collect();
+        let mut defined: Vec<&str> = super::CLASSES.iter().map(|(name, _)| *name).collect();
+        compiled.sort();
+        defined.sort();
+        assert_eq!(compiled, defined);
+    }
 
     /// The compiled classes must be those of the sources beside them.
     #[test]

@@ -27,7 +27,7 @@ use crate::{
     monitor::Lock,
     observer::Observer,
     operation::{Nanos, Operation, Wake},
-    pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation},
+    pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation, at},
     random::Random,
     recording::Recording,
     strategy::{Aim, Candidate, Choice, Strategy, Target, View},
@@ -221,18 +221,16 @@ impl Conductor {
         let had_token = self.running == Some(thread);
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
+        let state = self.thread(thread);
         // Looking at things again and again is what spinning is.
         if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
-            self.thread(thread).spin = (None, 0);
+            state.spin = (None, 0);
         }
-        {
-            let state = self.thread(thread);
-            state.state = State::Stopped(operation);
-            state.target = arrival.target;
-            state.aim = arrival.aim;
-            state.calm = arrival.calm;
-            state.stays = arrival.stays;
-        }
+        state.state = State::Stopped(operation);
+        state.target = arrival.target;
+        state.aim = arrival.aim;
+        state.calm = arrival.calm;
+        state.stays = arrival.stays;
         self.look_for_race(thread, operation);
         if !had_token {
             // It comes back from where it ran without the token.
@@ -676,15 +674,15 @@ impl Conductor {
     }
 
     fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
+        let state = self.thread(thread);
+        let aim = std::mem::take(&mut state.aim);
+        (state.state, state.got_with) = (State::Running, aim);
         // What is of no interest takes no time: it may differ from run to run.
-        if !self.thread(thread).calm {
+        if !state.calm {
             self.clock += STEP_TIME;
             self.executed += 1;
         }
         self.running = Some(thread);
-        let aim = std::mem::take(&mut self.thread(thread).aim);
-        let state = self.thread(thread);
-        (state.state, state.got_with) = (State::Running, aim);
         match operation {
             Operation::Begin => {
                 self.log(thread, Action::Begin, None, None, None);
@@ -736,26 +734,32 @@ impl Conductor {
     }
 
     fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
-        self.thread(thread).held.push(lock);
-        let is_calm = self.thread(thread).calm;
+        let state = self.thread(thread);
+        state.held.push(lock);
+        let (is_calm, target, aim) = (state.calm, state.target, state.got_with);
         self.lock(lock).is_calm = is_calm;
         if is_calm {
             return;
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-        self.violations.extend(self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock));
-        let (target, aim) = (self.thread(thread).target, self.thread(thread).got_with);
+        if let Some(violation) = self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock) {
+            self.violations.push_back(violation);
+        }
         self.strategy.acquired(thread, lock, target, aim);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {
         self.strategy.released(thread, lock);
         let held = &mut self.thread(thread).held;
-        if let Some(place) = held.iter().rposition(|held| *held == lock) {
+        if held.pop_if(|last| *last == lock).is_none()
+            && let Some(place) = held.iter().rposition(|held| *held == lock)
+        {
             held.remove(place);
         }
     }
 
+    /// What it is about is mostly known where it is called, so that little is left to do.
+    #[inline(always)]
     fn log(
         &mut self,
         thread: ThreadId,
@@ -768,18 +772,23 @@ impl Conductor {
     }
 
     /// Numbers are given by the conductor alone; one that it did not give is made to stand for something.
+    #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
-        while thread.0 as usize >= self.threads.len() {
-            self.announce("", true);
+        if thread.0 as usize >= self.threads.len() {
+            self.make_up(thread);
         }
         &mut self.threads[thread.0 as usize]
     }
 
-    fn lock(&mut self, lock: LockId) -> &mut Lock {
-        let place = lock.0 as usize;
-        if place >= self.locks.len() {
-            self.locks.resize_with(place + 1, Lock::default);
+    #[cold]
+    fn make_up(&mut self, thread: ThreadId) {
+        while thread.0 as usize >= self.threads.len() {
+            self.announce("", true);
         }
-        &mut self.locks[place]
+    }
+
+    #[inline]
+    fn lock(&mut self, lock: LockId) -> &mut Lock {
+        at(&mut self.locks, lock.0)
     }
 }

@@ -113,10 +113,12 @@ impl LockPattern {
     /// A thread leaves the innermost block of this kind; says whether it was to be atomic.
     pub fn exit(&mut self, thread: ThreadId, kind: BlockKind) -> bool {
         let blocks = at(&mut self.blocks, thread.0);
-        match blocks.iter().rposition(|block| block.kind == kind) {
-            Some(place) => blocks.remove(place).atomic != Atomic::No,
-            None => false,
-        }
+        let ended = match blocks.pop_if(|block| block.kind == kind) {
+            // Blocks that are no monitors may end out of order.
+            None => blocks.iter().rposition(|block| block.kind == kind).map(|place| blocks.remove(place)),
+            innermost => innermost,
+        };
+        ended.is_some_and(|block| block.atomic != Atomic::No)
     }
 
     /// A thread waits in a monitor: the blocks of that monitor are not meant to be atomic.
@@ -165,10 +167,15 @@ impl LockPattern {
     /// A thread has acquired a lock that it did not hold. Gives the pattern that this completes.
     pub fn acquire(&mut self, acquired: Acquired, lock: LockId) -> Option<Violation> {
         let last = at(&mut self.last, lock.0);
+        let blocks = at(&mut self.blocks, acquired.thread.0);
+        if blocks.is_empty() {
+            last[usize::from(acquired.is_shared)] = Some(acquired);
+            return None;
+        }
         let before = *last;
         last[usize::from(acquired.is_shared)] = Some(acquired);
         let mut violation = None;
-        for block in at(&mut self.blocks, acquired.thread.0) {
+        for block in blocks {
             if block.atomic == Atomic::No {
                 continue;
             }
@@ -211,12 +218,18 @@ impl LockPattern {
 }
 
 /// The element of this number; made if it is not there yet.
-fn at<T: Default>(list: &mut Vec<T>, number: u32) -> &mut T {
+#[inline]
+pub(crate) fn at<T: Default>(list: &mut Vec<T>, number: u32) -> &mut T {
     let place = number as usize;
     if place >= list.len() {
-        list.resize_with(place + 1, T::default);
+        lengthen(list, place + 1);
     }
     &mut list[place]
+}
+
+#[cold]
+fn lengthen<T: Default>(list: &mut Vec<T>, length: usize) {
+    list.resize_with(length, T::default);
 }
 
 #[cfg(test)]

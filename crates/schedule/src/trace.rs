@@ -40,6 +40,7 @@ struct Kept {
 }
 
 impl From<TraceStep> for Kept {
+    #[inline(always)]
     fn from(step: TraceStep) -> Self {
         let about = match step.action {
             Action::Read | Action::Write => step.location.map(|location| location.0),
@@ -90,6 +91,7 @@ pub struct Trace {
 
 impl Trace {
     /// Adds a step and gives its number.
+    #[inline(always)]
     pub(crate) fn push(&mut self, step: TraceStep) -> u64 {
         let place = place(self.last + 1);
         match self.steps.get_mut(place) {

@@ -100,7 +100,11 @@ pub(super) extern "system" fn end(_environment: *mut JNIEnv, _class: jclass, thr
 }
 
 /// The program's own code does something: calls from this method are over, be it that they have thrown.
+#[inline]
 pub(super) fn settle(agent: &Agent, state: &mut State, thread: ThreadId) {
+    if state.thread(thread).calls.is_empty() {
+        return;
+    }
     let depth = state.conductor.units(thread).len();
     close(agent, state, thread, depth);
 }
@@ -124,9 +128,10 @@ pub(super) fn leaves(agent: &Agent, state: &mut State, thread: ThreadId, site: S
 }
 
 /// Whether a thread is inside of a collection.
+#[inline]
 pub(super) fn is_inside(state: &mut State, thread: ThreadId) -> bool {
-    let depth = state.conductor.units(thread).len();
-    state.thread(thread).calls.last().is_some_and(|call| call.depth == depth)
+    let Some(innermost) = state.thread(thread).calls.last().map(|call| call.depth) else { return false };
+    innermost == state.conductor.units(thread).len()
 }
 
 /// Others ran: what the thread is in the midst of, in the program's code again, cannot be told from what they did.

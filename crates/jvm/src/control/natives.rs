@@ -50,6 +50,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"started", c"(JJ)V", started as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
             (c"release", c"(JI)V", release as *mut c_void),
+            (c"releasePlace", c"()J", release_place as *mut c_void),
             (c"giveBack", c"(JI)V", give_back as *mut c_void),
             (c"attempt", c"(JI)V", attempt as *mut c_void),
             (c"acquired", c"(JIZ)V", acquired as *mut c_void),
@@ -359,6 +360,10 @@ extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jl
     controlled((), thread, |_, control, thread| {
         control.state().conductor.release(thread, LockId(lock as u32));
     });
+}
+
+extern "system" fn release_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+    guarded(0, |agent| agent.control.as_ref().map_or(0, |control| control.releases.as_ptr() as jlong))
 }
 
 extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {

@@ -121,11 +121,8 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
 
 /// A thread that is not alone is about to acquire a lock: is that the second time inside of a block?
 pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    if state.story.nested.len() < MOST_PAIRS {
-        let held: Vec<LockId> = state.conductor.held(thread).collect();
-        if !held.contains(&lock) {
-            state.story.nested.extend(held.into_iter().map(|held| (held, lock, thread, site)));
-        }
+    if state.story.nested.len() < MOST_PAIRS && state.conductor.held(thread).all(|held| held != lock) {
+        state.story.nested.extend(state.conductor.held(thread).map(|held| (held, lock, thread, site)));
     }
     while let Some(block) = state.conductor.reacquires(thread, lock) {
         if block.atomic == Atomic::Unknown {

@@ -86,8 +86,10 @@ impl Conductor {
 
     /// A thread has got a lock, perhaps not for the first time.
     pub(super) fn tell_lock(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, site: SiteId) {
-        let context = self.context(thread);
-        self.observe(|observer| observer.locked(thread, lock, is_shared, (site, context)));
+        if self.observer.is_some() {
+            let context = self.context(thread);
+            self.observe(|observer| observer.locked(thread, lock, is_shared, (site, context)));
+        }
     }
 
     /// A thread waits for others: its units of work are not meant to be atomic across that.

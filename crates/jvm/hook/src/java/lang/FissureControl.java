@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.concurrent.CountedCompleter;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import jdk.internal.misc.Unsafe;
 
 /**
  * What rewritten code calls when Fissure decides which thread runs. A thread stops here before everything that others may
@@ -63,6 +64,19 @@ public final class FissureControl {
         }
     }
 
+    /** Apart for the same reason: the way to the one release that the conductor has not been told of yet. */
+    private static final class Releases {
+        static final Unsafe MEMORY = Unsafe.getUnsafe();
+        static final long PLACE = releasePlace();
+
+        private Releases() {}
+
+        /** Leaves a release for the conductor to find; says whether there was room. */
+        static boolean leave(long thread, int lock) {
+            return MEMORY.compareAndSetLong(null, PLACE, 0L, thread << 32 | lock);
+        }
+    }
+
     private FissureControl() {}
 
     /** Binds all other native methods; the one symbol that the JVM looks up by name. */
@@ -92,6 +106,9 @@ public final class FissureControl {
     private static native void acquire(long thread, int lock, int site);
 
     private static native void release(long thread, int lock);
+
+    /** Where a release may be left: whoever comes to the conductor next, with whatever, tells it first. */
+    private static native long releasePlace();
 
     /** The same for a lock that another thread may have got. */
     private static native void giveBack(long thread, int lock);
@@ -225,7 +242,11 @@ public final class FissureControl {
         if (on) {
             long self = self();
             if (self > 0L) {
-                release(self, number(lock));
+                int number = number(lock);
+                // Nobody stops at a release, so that it need not be told before anything else is.
+                if (!Releases.leave(self, number)) {
+                    release(self, number);
+                }
             }
         }
     }
