@@ -126,9 +126,12 @@ impl Constants {
 
     /// Adds the constants to the arguments of a method.
     fn extend(&self, callable: &mut Callable) {
+        // More of them would be too many to be combined with each other.
+        let takers = callable.method.parameters.iter().filter(|domain| matches!(domain, Domain::Scalar(_)));
+        let takes_numbers = takers.count() <= 2;
         for (parameter, domain) in callable.info.parameters.iter().zip(&mut callable.method.parameters) {
             match (parameter.kind.as_bytes().first(), &mut *domain) {
-                (Some(b'I' | b'J' | b'S' | b'B' | b'C'), Domain::Scalar(Role::Key)) => {
+                (Some(b'I' | b'J' | b'S' | b'B' | b'C'), Domain::Scalar(Role::Key)) if takes_numbers => {
                     let fitting = self.numbers.iter().copied();
                     let fitting: Vec<i64> = fitting.filter(|&number| fits(&parameter.kind, number)).collect();
                     if !fitting.is_empty() {

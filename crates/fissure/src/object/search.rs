@@ -267,7 +267,8 @@ impl<'a> Search<'a> {
         for round in 0_u32.. {
             let share = SHARE * (1 << round.min(8));
             pools.retain(|pool| !pool.is_done());
-            if pools.is_empty() {
+            // The time may be over before there is a single harness to execute.
+            if pools.is_empty() || self.is_over() {
                 break;
             }
             for pool in &mut pools {
@@ -324,7 +325,7 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            if is_done {
+            if is_done || self.is_over() {
                 break;
             }
         }

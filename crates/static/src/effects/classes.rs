@@ -78,7 +78,7 @@ impl<'s> Classes<'s> {
             own: Vec::new(),
         };
         let mut next = Some(subject.to_owned());
-        while let Some(name) = next.filter(|name| name != "java/lang/Object") {
+        while let Some(name) = next.filter(|name| name != "java/lang/Object" && !classes.own.contains(name)) {
             let flow = classes.source.find(&name).and_then(|(_, bytes)| read_flow(&bytes, false).ok());
             classes.own.push(name);
             next = flow.and_then(|flow| flow.super_name);
