@@ -544,16 +544,41 @@ public final class FissureControl {
         StringBuilder stack = new StringBuilder();
         try {
             message = exception.getMessage();
-            StackTraceElement[] frames = exception.getStackTrace();
-            for (int i = 0; i < frames.length && i < 64; i++) {
-                StackTraceElement frame = frames[i];
-                stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
-                stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
-            }
+            addFrames(stack, exception);
         } catch (Throwable failure) {
             // An exception that fails when it is asked about itself is told without an answer.
         }
         throwing(self, exception.getClass().getName(), message, stack.toString());
+    }
+
+    /** The program ends itself. */
+    public static void exit(Object runtime, int status) {
+        exiting(status);
+        ((Runtime) runtime).exit(status);
+    }
+
+    /** The same, without hooks. */
+    public static void halt(Object runtime, int status) {
+        exiting(status);
+        ((Runtime) runtime).halt(status);
+    }
+
+    private static void exiting(int status) {
+        long self = on && status != 0 ? self() : -1L;
+        if (self > 0L) {
+            StringBuilder stack = new StringBuilder();
+            addFrames(stack, new Throwable());
+            throwing(self, "exit", Integer.toString(status), stack.toString());
+        }
+    }
+
+    private static void addFrames(StringBuilder stack, Throwable exception) {
+        StackTraceElement[] frames = exception.getStackTrace();
+        for (int i = 0; i < frames.length && i < 64; i++) {
+            StackTraceElement frame = frames[i];
+            stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
+            stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
+        }
     }
 
     // Volatile fields and atomics.
