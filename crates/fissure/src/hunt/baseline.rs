@@ -82,12 +82,14 @@ impl Baseline {
                 || self.new_exit(outcome).is_some())
     }
 
-    /// An exit code that never comes without interference, in a run in which nothing else went wrong that it could come of.
+    /// An exit code that never comes without interference, in a run in which nothing else went wrong that it could come of. What
+    /// fails by itself and succeeds for once is no failure.
     pub(crate) fn new_exit(&self, outcome: &Outcome) -> Option<(i32, Consequence)> {
         let mut failures = outcome.accounts().flat_map(|run| &run.failures);
         match outcome.own_exit() {
             Some(Exit::Code(code))
-                if self.is_known
+                if code != 0
+                    && self.is_known
                     && outcome.is_told()
                     && !self.exits.contains(&Exit::Code(code))
                     && failures.all(|failure| self.knows_failure(failure)) =>
@@ -253,6 +255,7 @@ mod tests {
         let one = Sketch { exit: Some(1), ..Sketch::default() };
         check(&[Sketch::default()], one, Some("Main"));
         check(&[Sketch::default(), one], one, None);
+        check(&[one], Sketch::default(), None);
         check(&[], one, None);
         check(&[Sketch::default()], Sketch { failures: &["Boom 7 "], ..one }, None);
         let known = Sketch { failures: &["Boom 7 "], ..Sketch::default() };
