@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::bytes::{Reader, u8_at, u16_at};
+use crate::bytes::{Reader, i32_at, u8_at, u16_at};
 use crate::error::ClassError;
 
 const UTF8: u8 = 1;
@@ -151,6 +151,19 @@ impl<'a> ConstantPool<'a> {
             Some(CLASS) => Constant::Class,
             _ => Constant::Unknown,
         }
+    }
+
+    /// The value of a whole number; none for other constants.
+    pub(crate) fn whole_number(&self, index: u16) -> Option<i64> {
+        let at = |tag| self.expect(index, &[tag]).ok();
+        let int = at(3).map(|at| i64::from(i32_at(self.bytes, at)));
+        let long = || {
+            at(5).map(|at| {
+                i64::from(i32_at(self.bytes, at)) << 32
+                    | i64::from(i32_at(self.bytes, at + 4).cast_unsigned())
+            })
+        };
+        int.or_else(long)
     }
 
     /// The kind and the target of a method handle; none for other constants.

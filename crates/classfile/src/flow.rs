@@ -20,6 +20,7 @@ use crate::opcodes::{
 };
 use crate::structure::{ClassFile, Member};
 use crate::summary::FieldSummary;
+use crate::tables::Lines;
 
 /// A class with its code.
 #[derive(Debug, Clone, Default)]
@@ -109,10 +110,20 @@ pub struct FlowBody {
     pub instructions: Vec<FlowInstruction>,
     /// Where jumps of instructions go to, as numbers of instructions.
     pub targets: Vec<u32>,
-    /// The instructions that make an array without elements, the length right before them.
-    pub empty_arrays: Vec<u32>,
     /// The exception table, its bounds as numbers of instructions: first, one after the last, handler.
     pub handlers: Vec<[u32; 3]>,
+    /// Where lines of the source begin, as far as the class tells: places in the code and lines, in order.
+    pub lines: Vec<(u16, u16)>,
+    /// The numbers of instructions that make arrays without elements.
+    pub empty_arrays: Vec<u32>,
+}
+
+impl FlowBody {
+    /// The line of the instruction at `pc`.
+    pub fn line(&self, pc: u16) -> Option<u16> {
+        let after = self.lines.partition_point(|start| start.0 <= pc);
+        self.lines.get(after.checked_sub(1)?).map(|start| start.1)
+    }
 }
 
 /// One instruction.
@@ -229,13 +240,7 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
     }
     let bootstraps =
         file.attributes.find(pool, b"BootstrapMethods").map(parse_bootstraps).unwrap_or_default();
-    let mut reader = BodyReader {
-        pool,
-        bootstraps,
-        flow: &mut flow,
-        numbers: FxHashMap::default(),
-        instructions: Instructions::default(),
-    };
+    let mut reader = BodyReader { bootstraps, ..BodyReader::new(pool, &mut flow) };
     let mut methods = Vec::with_capacity(file.methods.len());
     for method in &file.methods {
         let body = if with_bodies { reader.body(method)? } else { None };
@@ -296,7 +301,7 @@ fn parse_bootstraps(content: &[u8]) -> Bootstraps {
     read().unwrap_or_default()
 }
 
-struct BodyReader<'r, 'a> {
+pub(crate) struct BodyReader<'r, 'a> {
     pool: &'r ConstantPool<'a>,
     bootstraps: Bootstraps,
     flow: &'r mut FlowClass,
@@ -305,7 +310,18 @@ struct BodyReader<'r, 'a> {
     instructions: Instructions,
 }
 
-impl BodyReader<'_, '_> {
+impl<'r, 'a> BodyReader<'r, 'a> {
+    /// Prepares to read single instructions, whose names go into the lists of `flow`.
+    pub(crate) fn new(pool: &'r ConstantPool<'a>, flow: &'r mut FlowClass) -> Self {
+        let (bootstraps, numbers) = (Bootstraps::default(), FxHashMap::default());
+        BodyReader { pool, bootstraps, flow, numbers, instructions: Instructions::default() }
+    }
+
+    /// The names that were read so far.
+    pub(crate) fn flow(&self) -> &FlowClass {
+        self.flow
+    }
+
     fn body(&mut self, method: &Member<'_>) -> Result<Option<FlowBody>, ClassError> {
         let Some(content) = method.attributes.find(self.pool, b"Code") else { return Ok(None) };
         match self.code(content) {
@@ -320,13 +336,12 @@ impl BodyReader<'_, '_> {
         let mut instructions = std::mem::take(&mut self.instructions);
         instructions.decode(code.bytes)?;
         instructions.build_index(code.bytes);
-        let mut body = FlowBody { max_locals: code.max_locals, ..FlowBody::default() };
-        let mut before = 0;
+        let mut lines = Lines::default();
+        lines.read(&code, self.pool);
+        let mut body =
+            FlowBody { max_locals: code.max_locals, lines: lines.into_starts(), ..FlowBody::default() };
+        let mut is_zero = false;
         for &instruction in &instructions.list {
-            if matches!((before, instruction.opcode), (ICONST_0, NEWARRAY | ANEWARRAY)) {
-                body.empty_arrays.push(body.instructions.len() as u32);
-            }
-            before = instruction.opcode;
             let first = body.targets.len() as u32;
             let mut is_wrong = false;
             for_each_target(code.bytes, instruction, |target| {
@@ -340,6 +355,9 @@ impl BodyReader<'_, '_> {
                 return Err(MethodError::Malformed("code"));
             }
             let opcode = instruction.opcode;
+            if std::mem::replace(&mut is_zero, opcode == ICONST_0) && matches!(opcode, NEWARRAY | ANEWARRAY) {
+                body.empty_arrays.push(body.instructions.len() as u32);
+            }
             body.instructions.push(FlowInstruction {
                 pc: instruction.pc as u16,
                 operation: self.operation(code.bytes, instruction.pc, opcode)?,
@@ -360,7 +378,7 @@ impl BodyReader<'_, '_> {
         Ok(body)
     }
 
-    fn operation(&mut self, code: &[u8], pc: usize, opcode: u8) -> Result<Operation, MethodError> {
+    pub(crate) fn operation(&mut self, code: &[u8], pc: usize, opcode: u8) -> Result<Operation, MethodError> {
         let plain = |pops, pushes| Operation::Plain { pops, pushes };
         let index = || u16_at(code, pc + 1);
         Ok(match opcode {

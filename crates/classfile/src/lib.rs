@@ -35,6 +35,7 @@ mod instrument;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
+pub mod literals;
 mod method;
 pub mod module;
 mod opcodes;

@@ -84,6 +84,7 @@ fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
 fn run(class: &[u8], foreign: Foreign) {
     // Whatever it is, reading it for its flow comes to an end, too.
     let _ = crate::flow::read_flow(class, true);
+    let _ = crate::literals::read_literals(class);
     for plan in plans() {
         if let Ok(Some(outcome)) = crate::rewrite(class, &plan, &mut Recorder::new(foreign)) {
             assert!(crate::read_summary(&outcome.bytes).is_ok() || crate::read_summary(class).is_err());

@@ -141,6 +141,11 @@ impl Lines {
         }
     }
 
+    /// Where lines begin: places and lines, in order.
+    pub(crate) fn into_starts(self) -> Vec<(u16, u16)> {
+        self.starts
+    }
+
     /// The line of the instruction at `pc`.
     pub(crate) fn at(&self, pc: usize) -> Option<u16> {
         let after = self.starts.partition_point(|start| usize::from(start.0) <= pc);

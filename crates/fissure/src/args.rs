@@ -212,6 +212,10 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Vec<String>,
 
+    /// A method that certainly changes nothing. May be repeated; found out from class files otherwise.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) read_only: Vec<String>,
+
     /// A method to leave out. May be repeated.
     #[arg(long, value_name = "METHOD")]
     pub(crate) exclude: Vec<String>,

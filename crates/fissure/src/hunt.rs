@@ -5,7 +5,7 @@
 //! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
-mod baseline;
+pub(crate) mod baseline;
 mod chronicle;
 mod goals;
 mod merge;
@@ -50,9 +50,14 @@ use baseline::Baseline;
 use chronicle::Chronicle;
 use goals::Goals;
 use merge::{Merged, Tally};
+use options::Points;
 use pool::Progress;
 use shard::Shard;
 use targets::Targets;
+
+/// What is said where nothing happened, and something might have elsewhere.
+const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --points fields also interrupts them at atomics, volatile \
+                          fields and the fields of your classes, and --strategy racefuzzer,assetfuzzer aims at these";
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -415,6 +420,11 @@ impl Hunt<'_> {
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
+        let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
+        let only_locks = self.options.steering.points == Points::Locks;
+        if !has_hits && only_locks && !self.strategies.iter().any(|strategy| predicts(*strategy)) {
+            notices.push(ONLY_LOCKS.to_owned());
+        }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
             // What could not be seen is not clean.

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use fissure_model::{
-    finding::{Finding, Status, fingerprint},
+    finding::{Finding, Kind, Status, fingerprint},
     goal::Goal,
     pointcut::Pointcut,
     record::Run,
@@ -23,7 +23,7 @@ use crate::{
     collect::{self, Jvm},
     config::Config,
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, config_of},
+    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, baseline, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -214,15 +214,16 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
 /// What the run made happen, as far as it was asked for. What was known to break is told again only if it broke again.
 fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     let mut shown: Vec<Finding> = Vec::new();
-    for found in outcome.jvms.iter().flat_map(|jvm| &jvm.findings) {
+    for found in outcome.jvms.iter().flat_map(|jvm| jvm.findings.clone()).chain(failures(outcome)) {
         let is_wanted = wanted.is_none_or(|wanted| wanted.id == found.id);
         if found.status == Status::Warning || !is_wanted || shown.iter().any(|known| known.id == found.id) {
             continue;
         }
-        let mut finding = found.clone();
+        let mut finding = found;
         if let Some(wanted) = wanted {
             finding.analysis.clone_from(&wanted.analysis);
-            if breaks_again(outcome, wanted) {
+            finding.reason.clone_from(&wanted.reason);
+            if finding.kind == Kind::Custom || breaks_again(outcome, wanted) {
                 finding.status = Status::Bug;
                 finding.consequence.clone_from(&wanted.consequence);
             }
@@ -233,6 +234,19 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
         shown.push(finding);
     }
     shown
+}
+
+/// What went wrong. Without the hunt's control runs nobody knows whether it always does.
+fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
+    let failures = outcome.accounts().flat_map(|run| &run.failures);
+    let exit = outcome.own_exit().map(|exit| exit.code()).filter(|code| *code != 0);
+    let is_alone = outcome.accounts().all(|run| run.failures.is_empty());
+    let exit = exit.filter(|_| is_alone).map(|code| baseline::finding_of_exit(outcome, code));
+    failures.filter_map(baseline::finding_of).chain(exit).map(|finding| Finding {
+        status: Status::Confirmed,
+        reason: Some("failed in this run".to_owned()),
+        ..finding
+    })
 }
 
 /// Whether the consequence that a report tells of followed again.
@@ -293,8 +307,12 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         for failure in &run.failures {
             let message =
                 if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
-            notices
-                .push(format!("thread \"{}\" was ended by {}{message}", failure.thread, failure.exception));
+            notices.push(match failure.exit_code() {
+                Some(code) => {
+                    format!("thread \"{}\" ended the program with exit code {code}", failure.thread)
+                }
+                None => format!("thread \"{}\" was ended by {}{message}", failure.thread, failure.exception),
+            });
         }
         for reason in &run.uncontrolled {
             notices.push(format!("another replay may go otherwise, because {reason}"));
@@ -320,8 +338,6 @@ fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::finding::Kind;
-
     use super::*;
 
     fn finding(id: &str, status: Status, seeds: &[u64]) -> Finding {

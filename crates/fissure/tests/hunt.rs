@@ -117,6 +117,49 @@ fn a_finding_is_replayed_the_same_each_time() {
     }
 }
 
+/// Many programs notice themselves that something is wrong, and end with an exit code.
+#[test]
+fn failures_that_nothing_explains_are_told_with_their_steps_and_replayed() {
+    let place = Place::new();
+    let (code, text) = place.hunt(&["--runs", "6"], "LazyExit");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{text}") };
+    assert_eq!((code, finding["status"].as_str()), (Some(1), Some("bug")), "{text}");
+    assert_eq!(finding["consequence"]["exception"], "exit");
+    let message = "the program ended with exit code 3, without interference with 0";
+    assert_eq!(finding["consequence"]["message"], message);
+    let interleaving = &finding["interleaving"];
+    assert_eq!(interleaving["threads"].as_array().unwrap().len(), 3, "{text}");
+    let steps = interleaving["steps"].as_array().unwrap();
+    let acquires = steps.iter().filter(|step| step["action"] == "acquire").count();
+    assert_eq!((acquires, &steps[steps.len() - 1]["role"]), (4, &Value::from("failed")), "{text}");
+    let again = place.replay(&["report.json"], "LazyExit");
+    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+    assert!(told(&again).contains("shows again with the recorded schedule"), "{}", told(&again));
+    let seed = finding["seeds"][0].to_string();
+    let by_seed = place.replay(&["report.json", "--seed", &seed], "LazyExit");
+    assert_eq!(by_seed.status.code(), Some(1), "{}", told(&by_seed));
+    let (code, text) = place.hunt(&["--runs", "6"], "LazyExitFixed");
+    assert_eq!(code, Some(0), "{text}");
+}
+
+/// Where the JVM is only a part of the command, it is the command's exit code that counts.
+#[test]
+fn an_exit_code_of_the_command_is_a_finding() {
+    let place = Place::new();
+    let script = format!("java -cp '{}' LazyExit print | grep two && exit 4 || exit 0", classes().display());
+    let arguments = ["hunt", "--runs", "6", "--json", "report.json", "--", "sh", "-c", &script];
+    let output = place.fissure(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
+    assert_eq!(report["findings"][0]["subject"], "LazyExit", "{report}");
+    let message = "the program ended with exit code 4, without interference with 0";
+    assert_eq!(report["findings"][0]["consequence"]["message"], message);
+    let again = place.fissure(&["replay", "report.json", "--", "sh", "-c", &script]);
+    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+}
+
 #[test]
 fn a_seed_is_replayed_with_what_it_looked_for() {
     let place = Place::new();

@@ -72,7 +72,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name) && monitor.is_none_or(Watcher::needs_locks),
+        monitors: !jdk::keeps_its_monitors(name)
+            && monitor.is_none_or(Watcher::needs_locks)
+            && !(is_controlled && !in_scope && control::locks_for_the_collector(name)),
         advice: monitor.is_some() && in_scope,
         lock_calls: jdk::LOCK_CALLS,
         monitor_sites: is_controlled || view != View::None,

@@ -6,6 +6,7 @@
 
 mod calls;
 mod contents;
+mod failure;
 mod gate;
 pub(crate) mod natives;
 mod places;
@@ -36,7 +37,7 @@ use fissure_schedule::{
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{plan, plan_for_exploring, probes};
+pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
 pub(crate) use places::flags;
 
 use crate::agent::locked;

@@ -37,6 +37,7 @@ macro_rules! classes {
 /// The classes, each after its superclass.
 const CLASSES: &[(&str, &[u8])] = classes![
     "FissureTable$Entry",
+    "FissureTable$Numbered",
     "FissureTable",
     "FissureLocks$Numbered",
     "FissureLocks",
@@ -52,11 +53,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureEngine",
     "FissureHook",
     "FissureChance",
-    "FissureObjects$Numbered",
     "FissureObjects",
-    "FissureControl$Numbered",
-    "FissureControl$Locks",
-    "FissureControl$Waits",
+    "FissureNumbers",
+    "FissureWaits",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",

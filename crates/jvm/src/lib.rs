@@ -16,6 +16,7 @@ mod classes;
 mod control;
 mod explore;
 mod findings;
+mod futex;
 mod handles;
 mod hook;
 mod jdk;

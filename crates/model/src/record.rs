@@ -11,6 +11,7 @@ use crate::{
     coverage::Coverage,
     finding::{Finding, Frame},
     goal::Goal,
+    interleaving::Interleaving,
     settings::Pair,
 };
 
@@ -100,7 +101,7 @@ pub enum RunEnd {
 }
 
 /// An exception that nobody caught.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The thread's name.
     pub thread: String,
@@ -114,6 +115,20 @@ pub struct Failure {
     /// The fingerprints of what had been confirmed in this run before.
     #[serde(default)]
     pub after: Vec<String>,
+    /// The steps that led there.
+    #[serde(default)]
+    pub interleaving: Option<Interleaving>,
+}
+
+impl Failure {
+    /// What stands for the exception's class if the program ended itself with an exit code that is not 0; that code, as a
+    /// number, is the message then.
+    pub const EXIT: &str = "exit";
+
+    /// The exit code that the program ended itself with, if that is what happened.
+    pub fn exit_code(&self) -> Option<i32> {
+        (self.exception == Self::EXIT).then(|| self.message.parse().ok()).flatten()
+    }
 }
 
 /// Which JVM this is.

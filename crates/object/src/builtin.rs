@@ -227,6 +227,7 @@ impl BuiltIn {
             name: name.to_owned(),
             parameters: collections.iter().enumerate().map(domain).collect(),
             read_only: names(self.read_only, name, number),
+            seems_read_only: names(self.read_only, name, number),
         }
     }
 }

@@ -30,6 +30,7 @@ pub fn published(spec: &Spec, invocations: u32, values: u64) -> u64 {
 fn arguments(method: &Method, values: u64) -> u64 {
     let choices = |domain: &Domain| match domain {
         Domain::Scalar(Role::Key | Role::Stored | Role::Probe) => values,
+        Domain::Special(numbers) => values + numbers.len() as u64,
         Domain::Collection(_) => values * values,
         Domain::Map { .. } => values * (values - 1) * values * values,
         Domain::Choice(choices) => choices.len() as u64,

@@ -65,6 +65,7 @@ pub struct Alphabet {
     numbers: FxHashMap<(usize, Vec<Value>), Operation>,
     names: Vec<String>,
     read_only: Vec<bool>,
+    seems_read_only: Vec<bool>,
 }
 
 impl Alphabet {
@@ -76,6 +77,7 @@ impl Alphabet {
             numbers: FxHashMap::default(),
             names: spec.methods().map(|(_, method)| method.name.clone()).collect(),
             read_only: spec.methods().map(|(_, method)| method.read_only).collect(),
+            seems_read_only: spec.methods().map(|(_, method)| method.seems_read_only).collect(),
         };
         for (number, method) in spec.methods() {
             for template in templates(number, method, largest.values, fresh) {
@@ -99,6 +101,7 @@ impl Alphabet {
             numbers: FxHashMap::default(),
             names: spec.methods().map(|(_, method)| method.name.clone()).collect(),
             read_only: spec.methods().map(|(_, method)| method.read_only).collect(),
+            seems_read_only: spec.methods().map(|(_, method)| method.seems_read_only).collect(),
         };
         let mut target = None;
         let mut sequences = Vec::new();
@@ -137,7 +140,12 @@ impl Alphabet {
         &self.operations
     }
 
-    /// Whether an operation only reads.
+    /// Whether an operation seems to do nothing but read.
+    pub fn seems_read_only(&self, operation: Operation) -> bool {
+        self.seems_read_only[self.operations[usize::from(operation)].0]
+    }
+
+    /// Whether an operation certainly only reads.
     pub fn read_only(&self, operation: Operation) -> bool {
         self.read_only[self.operations[usize::from(operation)].0]
     }

@@ -193,7 +193,7 @@ fn judge(harness: &Harness, alphabet: &Alphabet) -> (bool, bool) {
 
 fn spec(name: &str, parameters: Vec<Domain>, read_only: bool) -> Spec {
     let map = builtin::find("java.util.concurrent.ConcurrentHashMap").unwrap();
-    let method = Method { name: name.to_owned(), parameters, read_only };
+    let method = Method { name: name.to_owned(), parameters, read_only, seems_read_only: read_only };
     Spec { core: map.spec(name).core, method: Some(method) }
 }
 
@@ -248,6 +248,39 @@ fn no_rule_loses_a_violation() {
                 assert!(left <= all, "{name} {invocations} {rule:?}");
             }
         }
+    }
+}
+
+/// What only seems to read loses no harness, and is suspected of all that a reader is suspected of.
+#[test]
+fn what_only_seems_to_read_is_left_out_by_no_rule() {
+    let certain = spec("size", vec![], true);
+    let mut uncertain = certain.clone();
+    uncertain.method.iter_mut().for_each(|method| method.read_only = false);
+    for (invocations, violates) in [(2, false), (3, false), (4, true)] {
+        let (violating, all) = violations(&uncertain, invocations, 2, Rules::ALL);
+        let (expected, fewer) = violations(&certain, invocations, 2, Rules::ALL);
+        assert_eq!((violating, violating > 0), (expected, violates), "{invocations}");
+        assert!(all > fewer, "{invocations}");
+        assert!(revealing(&uncertain, invocations) >= revealing(&certain, invocations), "{invocations}");
+    }
+}
+
+/// Numbers for which an object may do something else are tried beside the others, in every rank.
+#[test]
+fn special_numbers_are_tried_too() {
+    let mut special = spec("size", vec![Domain::Special(vec![42])], true);
+    special.core.truncate(1);
+    for (values, expected) in [(1, ["0", "42"].as_slice()), (2, &["0", "1", "42"])] {
+        let rank = Rank { invocations: 2, sequences: 2, values };
+        let alphabet = Alphabet::new(&special, rank, &Rules::ALL);
+        let sizes = alphabet.operations().iter().filter(|(method, _)| *method == 1);
+        let found: Vec<String> = sizes.map(|(_, arguments)| arguments[0].to_string()).collect();
+        assert_eq!(found, expected);
+        let enumeration = Enumeration::new(&special, &alphabet, rank, Rules::ALL);
+        let texts = enumeration.harnesses().map(|one| alphabet.schema(&one).to_string());
+        // With two invocations, the other one cannot use two numbers.
+        assert_eq!(texts.filter(|text| text.contains("42")).count() > 0, values == 1);
     }
 }
 

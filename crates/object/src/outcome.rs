@@ -77,9 +77,12 @@ impl Examination {
         };
         for target in targets {
             let place = Place::new(harness, &lengths, target);
-            if alphabet.read_only(examination.operations[target]) {
+            // What seems to read but is not certain to may misbehave in both ways.
+            let operation = examination.operations[target];
+            if alphabet.seems_read_only(operation) {
                 examination.suspect_reader(target, &place);
-            } else {
+            }
+            if !alphabet.read_only(operation) {
                 examination.suspect_update(target, &place);
             }
         }

@@ -31,6 +31,8 @@ pub enum Domain {
     },
     /// One of these, whatever the number of values.
     Choice(Vec<Value>),
+    /// One value with the role of a key, or one of these numbers, for which the object may do something else.
+    Special(Vec<i64>),
 }
 
 /// A method of the object.
@@ -40,8 +42,10 @@ pub struct Method {
     pub name: String,
     /// The arguments that are tried, parameter by parameter.
     pub parameters: Vec<Domain>,
-    /// Whether it leaves the object's state alone.
+    /// Whether it certainly leaves the object's state alone. Harnesses are left out because of that.
     pub read_only: bool,
+    /// Whether it seems to, as far as was tried. That only decides what comes first.
+    pub seems_read_only: bool,
 }
 
 /// The methods that may appear in harnesses: the core and one method under test.
@@ -69,7 +73,7 @@ impl Spec {
         self.methods().flat_map(|(_, method)| &method.parameters).any(|domain| match domain {
             Domain::Scalar(role) | Domain::Collection(role) => *role == Role::Probe,
             Domain::Map { key, value } => *key == Role::Probe || *value == Role::Probe,
-            Domain::Choice(_) => false,
+            Domain::Choice(_) | Domain::Special(_) => false,
         })
     }
 }
@@ -161,6 +165,10 @@ fn slots(domain: &Domain, values: usize, fresh: bool) -> Vec<Slot> {
     match domain {
         Domain::Scalar(role) => scalars(*role),
         Domain::Choice(choices) => choices.iter().cloned().map(Slot::Fixed).collect(),
+        Domain::Special(numbers) => {
+            let special = numbers.iter().map(|&number| Slot::Fixed(Value::Integer(number)));
+            scalars(Role::Key).into_iter().chain(special).collect()
+        }
         Domain::Collection(role) => {
             let items = scalars(*role);
             let pairs = items.iter().flat_map(|first| {

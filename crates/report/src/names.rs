@@ -223,6 +223,7 @@ pub(crate) fn step(step: &Step) -> String {
     };
     match (action(step.action), object) {
         ("leaves", "") => "leaves the block".to_owned(),
+        ("atomic", "") => "shared operation".to_owned(),
         (verb, "") => verb.to_owned(),
         ("", object) => object.to_owned(),
         (verb, object) => format!("{verb} {object}"),

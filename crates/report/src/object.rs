@@ -26,8 +26,23 @@ pub struct ObjectReport {
     pub sequences: usize,
     /// The core itself first, then the methods.
     pub methods: Vec<MethodReport>,
+    /// Whether methods only read, and how that is known.
+    pub effects: Vec<EffectReport>,
     /// Methods that were not tested.
     pub left_out: Vec<LeftOut>,
+}
+
+/// Whether a method only reads.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct EffectReport {
+    /// The method.
+    pub method: String,
+    /// Whether it certainly leaves the object alone, so that harnesses may be left out.
+    pub read_only: bool,
+    /// How that is known: `given`, `built in`, `bytecode` or `trial`.
+    pub by: String,
+    /// The same in words.
+    pub reason: String,
 }
 
 /// A method that was tested.
@@ -48,9 +63,21 @@ pub struct MethodReport {
     /// What was executed under controlled schedules, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedules: Option<SchedulesReport>,
+    /// How fast it was executed, if it is a single harness that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
     /// What was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<ViolationReport>,
+}
+
+/// How often a harness was executed in a second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct RateReport {
+    /// Over the whole time.
+    pub whole: f64,
+    /// In the second half, when the JVM has compiled what it runs.
+    pub second_half: f64,
 }
 
 /// What was executed under controlled schedules.
@@ -119,6 +146,13 @@ pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> S
         report.core_is,
         report.core.join(", ")
     );
+    if options.verbose {
+        for effect in &report.effects {
+            let what = if effect.read_only { "only reads" } else { "is not taken to be read-only" };
+            say(&mut text, "", &format!("{} {what}: {}", effect.method, effect.reason), options, painter);
+        }
+        text.push('\n');
+    }
     let width = report.methods.iter().map(|method| method.method.chars().count()).max().unwrap_or(0);
     for method in &report.methods {
         text.push_str(&row(method, width, painter, options));

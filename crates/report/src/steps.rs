@@ -10,6 +10,11 @@ use fissure_model::{
 /// Steps that are shown of an interleaving that does not say which of its steps matter.
 const MOST_UNMARKED: usize = 24;
 
+/// What a step is whose role says only that something went wrong there.
+const FAILED: &str = "failed";
+/// Steps that are shown before it.
+const MOST_BEFORE_FAILURE: usize = 40;
+
 /// More steps that matter than this do not help anybody.
 const MOST_IMPORTANT: usize = 80;
 /// How near to a step with a role the others have to be then.
@@ -33,6 +38,14 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
     let steps = &interleaving.steps;
     let marked: Vec<bool> =
         steps.iter().map(|step| step.role.is_some() || step.action == Action::Throw).collect();
+    let mut roles = steps.iter().filter_map(|step| step.role.as_deref());
+    if let Some(first) = roles.next()
+        && first == FAILED
+        && roles.all(|role| role == FAILED)
+    {
+        // Nobody knows what led to a failure, but it came before.
+        return (0..steps.len()).map(|at| at + MOST_BEFORE_FAILURE >= steps.len()).collect();
+    }
     if !steps.iter().any(|step| step.role.is_some()) {
         // Nothing says what matters, so the beginning and the end have to do.
         let (head, tail) = (MOST_UNMARKED / 2, steps.len().saturating_sub(MOST_UNMARKED / 2));
@@ -257,6 +270,16 @@ pub(crate) mod tests {
         assert_eq!(rows.len(), MOST_UNMARKED + 1);
         assert_eq!(rows[MOST_UNMARKED / 2], Row::Folded(100 - MOST_UNMARKED as u64));
         assert_eq!(rows_of(&lines, true).len(), 100);
+    }
+
+    #[test]
+    fn a_failure_is_shown_with_what_came_before() {
+        let mut lines = vec!["0 acquire x"; 100];
+        lines.push("0 throw E failed");
+        let rows = rows_of(&lines, false);
+        assert_eq!(rows.len(), MOST_BEFORE_FAILURE + 1);
+        assert_eq!(rows[0], Row::Folded(101 - MOST_BEFORE_FAILURE as u64));
+        assert_eq!(rows.last(), Some(&Row::Step(100)));
     }
 
     #[test]

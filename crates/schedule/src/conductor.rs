@@ -726,7 +726,13 @@ impl Conductor {
                 self.log_access(thread, location, is_write, site);
             }
             // Whoever does anything else does not try any more.
-            Operation::Step { .. } => self.thread(thread).attempts = None,
+            Operation::Step { site } => {
+                let state = self.thread(thread);
+                state.attempts = None;
+                if !state.calm && site.0 != 0 {
+                    self.log(thread, Action::Atomic, None, None, Some(site));
+                }
+            }
             Operation::Yield { .. } => {}
         }
         self.strategy.executed(thread, &operation, aim);

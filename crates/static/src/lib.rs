@@ -21,6 +21,8 @@
 #[cfg(test)]
 mod analysis_tests;
 mod bodies;
+pub mod comparands;
+pub mod effects;
 mod graph;
 mod jdk;
 mod modules;

@@ -10,8 +10,13 @@ use fissure_report::Exit;
 
 use super::run::Outcome;
 
+const EXIT: &str = Failure::EXIT;
+
 /// Where the names of classes begin that are never the program's own.
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
+
+/// What is said of a failure that no violation went before.
+const UNEXPLAINED: &str = "fails in some schedules, and never without interference";
 
 /// Everything that went wrong without interference, and how the program ended.
 #[derive(Debug, Default)]
@@ -63,31 +68,37 @@ impl Baseline {
             .filter(|failure| !self.knows_failure(failure))
             .collect();
         if let Some(failure) = news.iter().find(|failure| failure.after.iter().any(|id| id == violation)) {
-            return Some(consequence_of(failure));
+            return Some(self.consequence_of(failure));
         }
-        if let Some(consequence) = self.new_end(outcome.end()) {
-            return Some(consequence);
-        }
-        // An exit code may come of a failure that was there before the violation.
-        match outcome.own_exit() {
-            Some(Exit::Code(code))
-                if news.is_empty() && outcome.is_told() && !self.exits.contains(&Exit::Code(code)) =>
-            {
-                Some(Consequence {
-                    exception: "exit".to_owned(),
-                    message: format!("the program ended with exit code {code}, {}", self.usual_exits()),
-                    ..Consequence::default()
-                })
-            }
-            _ => None,
-        }
+        self.new_end(outcome.end()).or_else(|| self.new_exit(outcome).map(|(_, consequence)| consequence))
     }
 
     /// Whether anything went wrong in a run that never does without interference.
     pub(crate) fn is_news(&self, outcome: &Outcome) -> bool {
         let mut failures = outcome.accounts().flat_map(|run| &run.failures);
         self.is_known
-            && (self.new_end(outcome.end()).is_some() || failures.any(|failure| !self.knows_failure(failure)))
+            && (self.new_end(outcome.end()).is_some()
+                || failures.any(|failure| !self.knows_failure(failure))
+                || self.new_exit(outcome).is_some())
+    }
+
+    /// An exit code that never comes without interference, in a run in which nothing else went wrong that it could come of. What
+    /// fails by itself and succeeds for once is no failure.
+    pub(crate) fn new_exit(&self, outcome: &Outcome) -> Option<(i32, Consequence)> {
+        let mut failures = outcome.accounts().flat_map(|run| &run.failures);
+        match outcome.own_exit() {
+            Some(Exit::Code(code))
+                if code != 0
+                    && self.is_known
+                    && outcome.is_told()
+                    && !self.exits.contains(&Exit::Code(code))
+                    && failures.all(|failure| self.knows_failure(failure)) =>
+            {
+                let message = self.told_exit(code);
+                Some((code, Consequence { exception: EXIT.to_owned(), message, ..Consequence::default() }))
+            }
+            _ => None,
+        }
     }
 
     /// That threads are stuck, if they never are without interference.
@@ -109,52 +120,80 @@ impl Baseline {
         if !self.is_known || self.knows_failure(failure) {
             return None;
         }
-        // What the library throws is the doing of whoever called it.
-        let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
-        let frame = failure.stack.iter().find(is_own).or(failure.stack.first())?;
-        let subject = format!("{}.{}", frame.class, frame.method);
-        let site = Site {
-            role: "failed".to_owned(),
-            thread: failure.thread.clone(),
-            class: frame.class.clone(),
-            method: frame.method.clone(),
-            file: frame.file.clone(),
-            line: frame.line,
-            stack: failure.stack.clone(),
-            locks: Vec::new(),
-        };
-        Some(Finding {
-            id: fingerprint(&["failure", &failure.exception, &subject]),
-            sites: vec![site],
-            reason: Some("fails in some schedules, and never without interference".to_owned()),
-            consequence: Some(consequence_of(failure)),
-            ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
-        })
+        let finding = finding_of(failure)?;
+        Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding })
+    }
+
+    /// An exit code as a finding of its own, if nothing else tells how it came about.
+    pub(crate) fn unexplained_exit(&self, outcome: &Outcome) -> Option<Finding> {
+        let (code, consequence) = self.new_exit(outcome)?;
+        Some(Finding { consequence: Some(consequence), ..finding_of_exit(outcome, code) })
     }
 
     /// Whether the same goes wrong without interference.
     pub(crate) fn knows_failure(&self, failure: &Failure) -> bool {
+        if let Some(code) = failure.exit_code() {
+            return self.exits.contains(&Exit::Code(code));
+        }
         let place = failure.stack.first().map(place);
         self.failures.iter().any(|(exception, known)| {
             *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)
         })
     }
 
-    fn usual_exits(&self) -> String {
+    fn consequence_of(&self, failure: &Failure) -> Consequence {
+        let Failure { exception, message, thread, stack, .. } = failure.clone();
+        let message = failure.exit_code().map_or(message, |code| self.told_exit(code));
+        Consequence { exception, message, thread, stack }
+    }
+
+    fn told_exit(&self, code: i32) -> String {
         let exits: Vec<String> = self.exits.iter().map(|exit| exit.code().to_string()).collect();
-        match exits.as_slice() {
+        let usual = match exits.as_slice() {
             [] => "without interference it never ended by itself".to_owned(),
             exits => format!("without interference with {}", exits.join(" or ")),
-        }
+        };
+        format!("the program ended with exit code {code}, {usual}")
     }
 }
 
-fn consequence_of(failure: &Failure) -> Consequence {
-    Consequence {
-        exception: failure.exception.clone(),
-        message: failure.message.clone(),
+/// A failure as a finding of its own, whatever happens without interference; nothing if nobody knows where it happened.
+pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
+    // What the library throws is the doing of whoever called it.
+    let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
+    let frame = failure.stack.iter().find(is_own).or(failure.stack.first())?;
+    let subject = format!("{}.{}", frame.class, frame.method);
+    let site = Site {
+        role: "failed".to_owned(),
         thread: failure.thread.clone(),
+        class: frame.class.clone(),
+        method: frame.method.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
         stack: failure.stack.clone(),
+        locks: Vec::new(),
+    };
+    // Programs may end themselves with several codes at one place.
+    let code = failure.exit_code().map(|code| code.to_string()).unwrap_or_default();
+    let mut parts = vec!["failure", &failure.exception, &subject];
+    parts.extend(Some(code.as_str()).filter(|code| !code.is_empty()));
+    Some(Finding {
+        id: fingerprint(&parts),
+        sites: vec![site],
+        reason: Some(UNEXPLAINED.to_owned()),
+        interleaving: failure.interleaving.clone(),
+        ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
+    })
+}
+
+/// The same for an exit code that nobody saw the reason of.
+pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
+    let command = outcome.jvms.iter().filter(|jvm| jvm.run.is_some()).find_map(|jvm| jvm.hello.as_ref());
+    let subject = command.and_then(|hello| hello.command.split(' ').next()).unwrap_or("the program");
+    Finding {
+        id: fingerprint(&["exit", subject, &code.to_string()]),
+        reason: Some(UNEXPLAINED.to_owned()),
+        ..Finding::new(Kind::Custom, Status::Bug, "conductor", subject)
     }
 }
 
@@ -205,6 +244,39 @@ mod tests {
         check(&calm(), stuck(RunEnd::TooLong), None);
         check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Hang), None);
         check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Deadlock), Some("deadlock"));
+    }
+
+    #[test]
+    fn exit_codes_are_findings_where_nothing_explains_them() {
+        let check = |controls: &[Sketch], run: Sketch, expected: Option<&str>| {
+            let found = baseline(controls).unexplained_exit(&run.outcome());
+            assert_eq!(found.map(|found| found.subject).as_deref(), expected, "{run:?}");
+        };
+        let one = Sketch { exit: Some(1), ..Sketch::default() };
+        check(&[Sketch::default()], one, Some("Main"));
+        check(&[Sketch::default(), one], one, None);
+        check(&[one], Sketch::default(), None);
+        check(&[], one, None);
+        check(&[Sketch::default()], Sketch { failures: &["Boom 7 "], ..one }, None);
+        let known = Sketch { failures: &["Boom 7 "], ..Sketch::default() };
+        check(&[known], Sketch { failures: &["Boom 7 "], ..one }, Some("Main"));
+        check(&[Sketch::default()], Sketch { end: RunEnd::TooLong, ..one }, None);
+    }
+
+    #[test]
+    fn a_program_that_ends_itself_tells_where() {
+        let exits =
+            |code: &str| Failure { message: code.to_owned(), ..crate::hunt::testing::failure("exit 7 ") };
+        let calm = baseline(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
+        let found = calm.unexplained(&exits("1")).unwrap();
+        assert_eq!(found.subject, "Main.run");
+        let consequence = found.consequence.unwrap();
+        assert_eq!(
+            consequence.message,
+            "the program ended with exit code 1, without interference with 0 or 2"
+        );
+        assert_eq!(calm.unexplained(&exits("2")), None);
+        assert_ne!(finding_of(&exits("1")).unwrap().id, finding_of(&exits("3")).unwrap().id);
     }
 
     #[test]

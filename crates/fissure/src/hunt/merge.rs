@@ -189,8 +189,8 @@ fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item
     })
 }
 
-/// Exceptions that nobody caught, that never come without interference, and that no violation went before. Where time was made to
-/// pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+/// Exceptions that nobody caught and exit codes, that never come without interference, and that no violation went before. Where time
+/// was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
 pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
     let mut found: Vec<(&Jvm, Finding)> = Vec::new();
     for jvm in &outcome.jvms {
@@ -201,6 +201,13 @@ pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'
                 found.push((jvm, finding));
             }
         }
+    }
+    let mut controlled = outcome.jvms.iter().filter(|jvm| jvm.run.is_some());
+    let is_hurried = outcome.accounts().any(|run| run.is_hurried);
+    let has_violation =
+        outcome.jvms.iter().flat_map(|jvm| &jvm.findings).any(|finding| finding.status != Status::Warning);
+    if let (Some(jvm), false, false) = (controlled.next(), is_hurried, has_violation) {
+        found.extend(baseline.unexplained_exit(outcome).map(|finding| (jvm, finding)));
     }
     found
 }

@@ -117,7 +117,7 @@ fn violation(id: &str, status: Status) -> Finding {
     Finding { id: id.to_owned(), sites: vec![site], ..finding }
 }
 
-fn failure(text: &str) -> Failure {
+pub(crate) fn failure(text: &str) -> Failure {
     let mut words = text.split(' ');
     let mut next = || words.next().unwrap_or_default().to_owned();
     let (exception, line, after) = (next(), next(), next());
@@ -128,5 +128,6 @@ fn failure(text: &str) -> Failure {
         message: String::new(),
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
         after: Some(after).filter(|after| !after.is_empty()).into_iter().collect(),
+        interleaving: None,
     }
 }

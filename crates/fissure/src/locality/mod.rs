@@ -125,6 +125,16 @@ pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, Lo
     Ok(result)
 }
 
+/// Opens a class path, and the JDK that a `java` belongs to behind it.
+pub(crate) fn open_classes(java: &Path, class_path: &[PathBuf]) -> Result<Classes, LocalityError> {
+    let home = java_home(java.as_os_str())?;
+    let jdk_error =
+        |error: io::Error| LocalityError::Jdk { path: home.display().to_string(), reason: error.to_string() };
+    let modules = ModuleFile::open(&home.join("lib").join("modules")).map_err(jdk_error)?;
+    let release = fs::read_to_string(home.join("release")).unwrap_or_default();
+    Classes::open(modules, class_path, &[], feature(&release))
+}
+
 /// Writes a result so that no other process sees a half of it.
 fn keep(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));

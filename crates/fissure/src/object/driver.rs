@@ -111,6 +111,8 @@ pub(crate) struct Stressed {
     pub(crate) executions: u64,
     /// For how long.
     pub(crate) elapsed: Duration,
+    /// How often in the second half of the time, and how long that was; nothing for controlled executions.
+    pub(crate) later: (u64, Duration),
 }
 
 /// What executing a harness under one schedule after the other gave.
@@ -326,7 +328,9 @@ impl Driver {
         message.byte(u8::from(patient));
         let width = harness.lengths().iter().sum();
         let (stressed, news, fit) = self.ask(&message, time, |reader| {
-            let stressed = stressed(reader, width)?;
+            let mut stressed = stressed(reader, width)?;
+            let [executions, nanoseconds]: [i64; 2] = reader.longs()?;
+            stressed.later = (executions.unsigned_abs(), Duration::from_nanos(nanoseconds.unsigned_abs()));
             let (news, fit) = finish(reader)?;
             Ok((stressed, news, fit))
         })?;
@@ -500,7 +504,7 @@ fn stressed(reader: &mut Reader, width: usize) -> Result<Stressed, WireError> {
     let outcomes = reader.list(|reader| Ok((numbers(reader, width)?, reader.long()? as u64)))?;
     let beyond = reader.long()? as u64;
     let executions = beyond + outcomes.iter().map(|(_, count)| count).sum::<u64>();
-    Ok(Stressed { problem, outcomes, executions, elapsed })
+    Ok(Stressed { problem, outcomes, executions, elapsed, later: (0, Duration::ZERO) })
 }
 
 /// The end of an answer: texts of new results, and whether the JVM can go on.

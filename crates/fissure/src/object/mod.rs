@@ -1,6 +1,6 @@
 //! `fissure object CLASS`: finds the methods of a concurrent object that are not atomic.
 //!
-//! `options` says what is wanted; `target` decides what of the class can be called; `session` keeps a JVM with the
+//! `options` says what is wanted; `target` decides what of the class can be called, and `knowledge` what its class files say of that; `session` keeps a JVM with the
 //! driver (`driver`, `wire`, `describe`, `pin`) and the generated operations (`bytecode`, `values`) in it; `probe` and `search` do the
 //! work; `present` makes findings and reports of what came out, and `java` programs that show it without Fissure.
 
@@ -10,6 +10,9 @@ mod driver;
 mod error;
 mod interleaving;
 mod java;
+mod knowledge;
+#[cfg(test)]
+mod knowledge_tests;
 mod options;
 mod pin;
 mod present;
@@ -75,7 +78,8 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     };
     let mut session = Session::start(setup.clone())?;
     let info = session.describe(&options.class)?;
-    let target = Target::new(info, &wishes)?;
+    let mut target = Target::new(info, &wishes)?;
+    let unread = knowledge::consult(&mut target, &setup.java, &options.classpath);
     let bounds = Bounds {
         invocations: usize::from(options.invocations),
         sequences: usize::from(options.sequences),
@@ -91,6 +95,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     };
     let mut work = Work::new(session, target, bounds);
     work.control = control;
+    work.notices.extend(unread);
     work.notices.extend(missing);
     work.stresses = options.schedules != SchedulesName::Controlled;
     match harness {
@@ -251,8 +256,7 @@ impl Work {
             self.session.open(&self.target, &methods, &alphabet)?;
             match probe::examine(&mut self.session, &alphabet, at, methods.len())? {
                 Nature::Fine { reads } => {
-                    let callable = &mut self.target.core[at];
-                    callable.method.read_only = callable.reads.unwrap_or(reads);
+                    self.report.effects.push(knowledge::judge(&mut self.target.core[at], reads));
                     at += 1;
                 }
                 Nature::Unfit(reason) => {
@@ -299,7 +303,7 @@ impl Work {
         let methods: Vec<&Callable> = core.iter().chain([&method]).collect();
         self.session.open(&self.target, &methods, &alphabet)?;
         match probe::examine(&mut self.session, &alphabet, core.len(), core.len())? {
-            Nature::Fine { reads } => method.method.read_only = method.reads.unwrap_or(reads),
+            Nature::Fine { reads } => self.report.effects.push(knowledge::judge(&mut method, reads)),
             Nature::Unfit(reason) => {
                 self.leave_out(&method, reason);
                 return Ok(());
@@ -385,6 +389,7 @@ impl Work {
             seconds: findings.elapsed.as_secs_f64(),
             values,
             schedules: findings.schedules.report(),
+            rate: findings.rate,
             violation: shown.as_ref().map(|shown| shown.report.clone()),
         });
         self.violations.extend(shown);
@@ -432,8 +437,10 @@ impl Work {
 fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
     let operations = harness.operations();
     let calls = |name: &str| operations.iter().filter(|&&one| alphabet.method_name(one) == name).count();
-    let updates =
-        operations.iter().filter(|&&one| !alphabet.read_only(one)).map(|&one| alphabet.method_name(one));
+    let updates = operations
+        .iter()
+        .filter(|&&one| !alphabet.seems_read_only(one))
+        .map(|&one| alphabet.method_name(one));
     let any = operations.first().map_or(CORE, |&one| alphabet.method_name(one));
     updates.max_by_key(|name| calls(name)).unwrap_or(any).to_owned()
 }

@@ -40,7 +40,7 @@ pub(crate) fn wishes(options: &ObjectArguments) -> Result<Wishes, ObjectError> {
         core: or(&options.core, file.core),
         methods: or(&options.method, file.methods),
         exclude: or(&options.exclude, file.exclude),
-        read_only: file.read_only,
+        read_only: or(&options.read_only, file.read_only),
         constructor: match &options.constructor {
             Some(text) => Some(arguments(text)?),
             None => file.constructor,

@@ -26,6 +26,9 @@ pub(crate) enum Nature {
 /// How many invocations of a method with different arguments are tried.
 const SAMPLES: usize = 4;
 
+/// How many different operations come before it at most.
+const MOST_BEFORE: usize = 20;
+
 /// Examines the method of this number; those below `core` are core methods.
 pub(crate) fn examine(
     session: &mut Session,
@@ -37,7 +40,10 @@ pub(crate) fn examine(
     let mine = samples(method);
     let others: Vec<Operation> =
         (0..core).filter(|&other| other != method).flat_map(samples).chain(mine.iter().copied()).collect();
-    let prefixes = prefixes(&others);
+    // Of a core with many overloads, some of them are enough to come to different states.
+    let step = others.len().div_ceil(MOST_BEFORE).max(1);
+    let before: Vec<Operation> = others.iter().copied().step_by(step).collect();
+    let prefixes = prefixes(&before);
     let first: Vec<Run> = mine.iter().map(|&one| vec![one]).collect();
     // Alone first, so that a method that never returns costs little.
     for part in [first, runs(&prefixes, &mine, &others)] {

@@ -16,7 +16,7 @@ use fissure_object::{
     spec::{Domain, Role, Spec},
 };
 
-use fissure_report::object::SchedulesReport;
+use fissure_report::object::{RateReport, SchedulesReport};
 
 use super::{
     driver::{Depth, RunEnd, Stressed},
@@ -42,11 +42,11 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// The largest rank that is enumerated for a spec.
     pub(crate) fn largest(&self, spec: &Spec) -> Rank {
+        let is_key = |domain: &Domain| matches!(domain, Domain::Scalar(Role::Key) | Domain::Special(_));
         // A range needs values inside and outside of it, and what only reads may be one with a single bound.
         let keys = |method: &fissure_object::spec::Method| {
-            let keys =
-                method.parameters.iter().filter(|domain| **domain == Domain::Scalar(Role::Key)).count();
-            if method.read_only { 2 * keys } else { keys }
+            let keys = method.parameters.iter().filter(|domain| is_key(domain)).count();
+            if method.seems_read_only { 2 * keys } else { keys }
         };
         let values = self.values.unwrap_or_else(|| 2 + spec.method.as_ref().map_or(0, keys).min(2));
         Rank { invocations: self.invocations, sequences: self.sequences, values }
@@ -72,6 +72,8 @@ pub(crate) struct Findings {
     pub(crate) thread_dependent: u64,
     /// What was executed under controlled schedules.
     pub(crate) schedules: Schedules,
+    /// How fast the one harness was executed that was asked for, if it was stressed.
+    pub(crate) rate: Option<RateReport>,
 }
 
 impl Findings {
@@ -86,6 +88,7 @@ impl Findings {
             stuck: self.stuck.into_iter().chain(later.stuck).collect(),
             thread_dependent: self.thread_dependent.max(later.thread_dependent),
             schedules: later.schedules,
+            rate: self.rate.or(later.rate),
         }
     }
 }
@@ -264,7 +267,8 @@ impl<'a> Search<'a> {
         for round in 0_u32.. {
             let share = SHARE * (1 << round.min(8));
             pools.retain(|pool| !pool.is_done());
-            if pools.is_empty() {
+            // The time may be over before there is a single harness to execute.
+            if pools.is_empty() || self.is_over() {
                 break;
             }
             for pool in &mut pools {
@@ -321,7 +325,7 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            if is_done {
+            if is_done || self.is_over() {
                 break;
             }
         }
@@ -475,6 +479,9 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         self.findings.executions += stressed.executions;
+        if self.patient && self.mode == Mode::Stress {
+            self.findings.rate = rate(&stressed);
+        }
         let mut strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
         // The steps are those of the first one.
         let told = if steps.is_some() { strange.next() } else { strange.max_by_key(|(_, count)| *count) };
@@ -579,6 +586,18 @@ impl<'a> Search<'a> {
         let harness = ready.harness.clone();
         Ok(Violation { harness, outcome: words, hits, executions, atomic, counts, steps })
     }
+}
+
+/// How fast a harness was executed; nothing if there was no time to tell.
+fn rate(stressed: &Stressed) -> Option<RateReport> {
+    let a_second = |executions: u64, time: Duration| {
+        (!time.is_zero()).then(|| (executions as f64 / time.as_secs_f64()).round())
+    };
+    let (later, time) = stressed.later;
+    Some(RateReport {
+        whole: a_second(stressed.executions, stressed.elapsed)?,
+        second_half: a_second(later, time)?,
+    })
 }
 
 /// So many harnesses of a list: in turn the most promising one and the next in the order of the shuffle, for what promises

@@ -5,6 +5,7 @@ use fissure_object::{
     builtin::{BuiltIn, Shape},
     spec::{Method, Role, Spec},
 };
+use fissure_static::effects::Effect;
 
 use super::{
     describe::{ClassInfo, MethodInfo, ParameterInfo},
@@ -34,8 +35,10 @@ pub(crate) struct Callable {
     pub(crate) info: MethodInfo,
     /// As harnesses have it; whether it only reads is not decided yet if `reads` is `None`.
     pub(crate) method: Method,
-    /// Whether it only reads, if that is known from elsewhere.
-    pub(crate) reads: Option<bool>,
+    /// Whether it only reads, if that is known from elsewhere, and from where: `given` or `built in`.
+    pub(crate) reads: Option<(bool, &'static str)>,
+    /// What its class file says of it, if that was read.
+    pub(crate) effect: Option<Effect>,
 }
 
 /// The class under test.
@@ -131,7 +134,7 @@ impl Target {
                 && (wishes.methods.is_empty()
                     || wishes.methods.iter().any(|wish| is_meant(wish, &callable.info)))
         };
-        for wish in &wishes.methods {
+        for wish in wishes.methods.iter().chain(&wishes.read_only) {
             check_wish(wish, &class, &callables, &left_out)?;
         }
         let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();
@@ -215,10 +218,12 @@ fn callable(
         }
         parameters.push(values::domain(&parameter.kind, &parameter.type_name, role)?);
     }
-    let given = wishes.read_only.iter().any(|wish| is_meant(wish, info)).then_some(true);
-    let reads = given.or_else(|| known.map(|known| builtin::names(known.read_only, &info.name, number)));
-    let method = Method { name: info.name.clone(), parameters, read_only: reads.unwrap_or(false) };
-    Ok(Callable { info: info.clone(), method, reads })
+    let given = wishes.read_only.iter().any(|wish| is_meant(wish, info)).then_some((true, "given"));
+    let built_in = |known: &BuiltIn| (builtin::names(known.read_only, &info.name, number), "built in");
+    let reads = given.or_else(|| known.map(built_in));
+    let read_only = reads.is_some_and(|(reads, _)| reads);
+    let method = Method { name: info.name.clone(), parameters, read_only, seems_read_only: read_only };
+    Ok(Callable { info: info.clone(), method, reads, effect: None })
 }
 
 /// Methods that share name and number of parameters are told apart by their types.

@@ -54,6 +54,10 @@ impl Place {
     }
 }
 
+/// The programs that tests hunt in.
+const PROGRAMS: [&str; 5] =
+    ["AccountTransfer", "AccountTransferFixed", "TicketCounter", "LazyExit", "LazyExitFixed"];
+
 /// The programs' class files, compiled once.
 pub(crate) fn classes() -> &'static Path {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
@@ -64,10 +68,7 @@ pub(crate) fn classes() -> &'static Path {
         let output = Command::new("javac")
             .args(["-g", "-d"])
             .arg(&classes)
-            .args(
-                ["AccountTransfer.java", "AccountTransferFixed.java", "TicketCounter.java"]
-                    .map(|name| sources.join(name)),
-            )
+            .args(PROGRAMS.map(|name| sources.join(name).with_extension("java")))
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", told(&output));

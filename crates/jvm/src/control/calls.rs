@@ -27,6 +27,17 @@ const fn clock(
     Call { class: Some(class), name, descriptor, hook_method, hook_descriptor: descriptor, site: false }
 }
 
+const fn exit(name: &'static str) -> Call<'static> {
+    Call {
+        class: Some("java/lang/Runtime"),
+        name,
+        descriptor: "(I)V",
+        hook_method: name,
+        hook_descriptor: "(Ljava/lang/Object;I)V",
+        site: false,
+    }
+}
+
 const fn random(
     class: &'static str,
     name: &'static str,
@@ -71,6 +82,8 @@ const CALLS: &[Call<'static>] = &[
         hook_descriptor: "(Ljava/lang/Object;)Ljava/lang/Thread$State;",
         site: false,
     },
+    exit("exit"),
+    exit("halt"),
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
@@ -109,6 +122,12 @@ const fn region(method: &'static str) -> Region<'static> {
 }
 
 const CONTROL: Control<'static> = Control { calls: CALLS, regions: REGIONS };
+
+/// Whether a class takes locks only when the garbage collector has found something. That comes at other times in every run, and a lock that
+/// gets its number then moves the identity hashes of all objects that get theirs later. Nobody stops while holding such a lock.
+pub(crate) fn locks_for_the_collector(class: &str) -> bool {
+    matches!(class, "java/lang/ref/ReferenceQueue" | "java/util/WeakHashMap")
+}
 
 /// What the rewriter is to do to a class under control.
 pub(crate) fn plan() -> Control<'static> {

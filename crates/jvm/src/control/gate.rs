@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{agent::agent, vm::RawMonitor};
+use crate::{agent::agent, futex, vm::RawMonitor};
 
 /// The thread has to wait.
 const CLOSED: u32 = 0;
@@ -95,29 +95,11 @@ impl Gate {
         // A JVM that ends makes no monitors any more.
         self.monitor();
         let _ = self.state.compare_exchange(CLOSED, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
-        // SAFETY: the address is that of an aligned 32-bit number that lives during the call; the kernel looks at it again before it
-        // puts the thread to sleep.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.state.as_ptr(),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                ASLEEP,
-                std::ptr::null::<libc::timespec>(),
-            );
-        }
+        futex::wait(&self.state, ASLEEP);
     }
 
     fn wake(&self) {
-        // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.state.as_ptr(),
-                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                1,
-            );
-        }
+        futex::wake(&self.state);
     }
 
     fn monitor(&self) -> Option<RawMonitor> {

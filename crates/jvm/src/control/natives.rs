@@ -19,7 +19,7 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, contents, gate,
+    Control, LockName, State, contents, failure, gate,
     places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
@@ -552,11 +552,13 @@ extern "system" fn looks(
 ) {
     controlled((), thread, |agent, control, thread| {
         let site = SiteId(site as u32);
+        // Atomics do not know who uses them, and readers want to; all count as one place for spinning.
+        let told = if stops != 0 && site.0 == 0 { story::calling_site(agent) } else { site };
         let mut state = control.state();
         let operation = if state.conductor.spins(thread, site) {
             Operation::Yield { site }
         } else if stops != 0 {
-            Operation::Step { site }
+            Operation::Step { site: told }
         } else {
             return;
         };
@@ -617,12 +619,12 @@ extern "system" fn throwing(
     message: jobject,
     stack: jobject,
 ) {
-    controlled((), thread, |_, control, thread| {
+    controlled((), thread, |agent, control, thread| {
         let jni = Jni::new(environment);
         let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
         let mut state = control.state();
         state.conductor.throws(thread);
-        story::failed(&mut state, thread, exception, message, &stack);
+        failure::failed(agent, &mut state, thread, exception, message, &stack);
     });
 }
 

@@ -78,6 +78,12 @@ impl Story {
         }
     }
 
+    /// Something went wrong after so many steps; what was confirmed before may have to do with it.
+    pub(super) fn add_failure(&mut self, failure: Failure, step: u64) {
+        let after = self.confirmed.keys().cloned().collect();
+        self.failures.push((Failure { after, ..failure }, step));
+    }
+
     fn acquires_of(&self, lock: LockId) -> &[(ThreadId, SiteId)] {
         self.acquires.get(lock.0 as usize).map_or(&[], Vec::as_slice)
     }
@@ -296,29 +302,6 @@ fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -
         }
     }
     accessed[0].intersection(&accessed[1]).copied().collect()
-}
-
-/// An exception leaves a thread. Its stack comes as lines of class, method, file and line number.
-pub(crate) fn failed(state: &mut State, thread: ThreadId, exception: String, message: String, stack: &str) {
-    let stack = stack
-        .lines()
-        .filter_map(|line| {
-            let mut parts = line.split('\t');
-            let (class, method) = (parts.next()?, parts.next()?);
-            let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
-            let line = parts.next().and_then(|line| line.parse().ok());
-            (!class.starts_with("java.lang.Fissure")).then(|| Frame {
-                class: class.to_owned(),
-                method: method.to_owned(),
-                file,
-                line,
-            })
-        })
-        .collect();
-    let thread = state.conductor.name(thread).to_owned();
-    let after = state.story.confirmed.keys().cloned().collect();
-    let step = state.conductor.trace().last();
-    state.story.failures.push((Failure { thread, exception, message, stack, after }, step));
 }
 
 /// Writes everything down.

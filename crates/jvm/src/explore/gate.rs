@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::futex;
+
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ASLEEP: u32 = 2;
@@ -25,15 +27,7 @@ impl Gate {
     /// Lets the thread pass that waits here, or comes next.
     pub(crate) fn open(&self) {
         if self.state.swap(OPEN, Ordering::AcqRel) == ASLEEP {
-            // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.state.as_ptr(),
-                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                    1,
-                );
-            }
+            futex::wake(&self.state);
         }
     }
 
@@ -59,16 +53,7 @@ impl Gate {
             if slept == Err(OPEN) {
                 continue;
             }
-            // SAFETY: as above; the kernel looks at the number again before it puts the thread to sleep.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.state.as_ptr(),
-                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                    ASLEEP,
-                    std::ptr::null::<libc::timespec>(),
-                );
-            }
+            futex::wait(&self.state, ASLEEP);
         }
     }
 }

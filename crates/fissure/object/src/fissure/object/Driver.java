@@ -157,6 +157,7 @@ public final class Driver {
         long started = System.nanoTime();
         long elapsed = 0;
         Counts counts = null;
+        long[] later = new long[2];
         try {
             Stress stress = new Stress(operations, dictionary, sequences, before, atomic, nanoseconds, patient);
             actors.start(stress, stress.actors());
@@ -170,6 +171,7 @@ public final class Driver {
                 problem = failure.toString();
             } else {
                 counts = stress.counted();
+                later = stress.later();
             }
         } catch (InterruptedException error) {
             throw error;
@@ -177,6 +179,9 @@ public final class Driver {
             problem = error.toString();
         }
         write(problem, elapsed, counts);
+        for (long number : later) {
+            channel.out.writeLong(number);
+        }
         finish(fit);
         return fit;
     }

@@ -16,6 +16,7 @@ final class Stress implements Actors.Job {
     private final int[][] sequences;
     private final int[][] before;
     private final boolean[] awaited;
+    private final long half;
     private final long deadline;
     private final boolean patient;
     private final Object[][] targets = new Object[2][STRIDE];
@@ -25,6 +26,10 @@ final class Stress implements Actors.Job {
     private final Gates rounds;
     private final Gates steps;
     private long stopAfter = Long.MAX_VALUE;
+    /** The round and the time at which half of the time was over, and those of the end. */
+    private long halfRound;
+    private long halfAt;
+    private long endAt;
     private volatile boolean violated;
     long sink;
 
@@ -63,7 +68,9 @@ final class Stress implements Actors.Job {
         }
         rounds = new Gates(number);
         steps = new Gates(number);
-        deadline = System.nanoTime() + nanoseconds;
+        halfAt = System.nanoTime();
+        half = halfAt + nanoseconds / 2;
+        deadline = halfAt + nanoseconds;
     }
 
     int actors() {
@@ -79,6 +86,11 @@ final class Stress implements Actors.Job {
     void close() {
         rounds.closed = true;
         steps.closed = true;
+    }
+
+    /** How many executions there were in the second half of the time, once all threads have ended, and how long that was. */
+    long[] later() {
+        return new long[] {Math.max(0, stopAfter - halfRound) * STRIDE, Math.max(0, endAt - halfAt)};
     }
 
     /** What was seen, once all threads have ended. */
@@ -114,8 +126,16 @@ final class Stress implements Actors.Job {
             if (round > 0) {
                 evaluate(actor, 1 - buffer, row);
             }
-            if (actor == 0 && (System.nanoTime() > deadline || violated && !patient)) {
-                stopAfter = round;
+            if (actor == 0) {
+                long now = System.nanoTime();
+                if (halfRound == 0 && now > half) {
+                    halfRound = round;
+                    halfAt = now;
+                }
+                if (now > deadline || violated && !patient) {
+                    endAt = now;
+                    stopAfter = round;
+                }
             }
             rounds.reach(actor, round + 1);
             for (int other = 0; other < sequences.length; other++) {

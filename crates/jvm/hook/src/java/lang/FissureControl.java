@@ -36,35 +36,7 @@ public final class FissureControl {
     /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
     private static final long MIDNIGHT = 1_704_067_200_000L;
 
-    /** Apart, for this class is used before others can be. */
-    private static final class Locks {
-        static final FissureTable TABLE = new FissureTable();
-        static Numbered last;
-        static Numbered other;
-
-        private Locks() {}
-    }
-
-    /** The objects in which controlled threads wait; places without one are free. */
-    private static final class Waits {
-        static final Object GUARD = new Object();
-        static Object[] objects = new Object[16];
-
-        private Waits() {}
-    }
-
-    private static final class Numbered extends FissureTable.Entry {
-        final int number;
-        /** Whether it is a semaphore with one permit. */
-        boolean isPermit;
-
-        Numbered(Object object, int number) {
-            super(object);
-            this.number = number;
-        }
-    }
-
-    /** Apart for the same reason: the way to the one release that the conductor has not been told of yet. */
+    /** Apart, for this class is used before others can be: the way to the one release that the conductor has not been told of yet. */
     private static final class Releases {
         static final Unsafe MEMORY = Unsafe.getUnsafe();
         static final long PLACE = releasePlace();
@@ -82,7 +54,7 @@ public final class FissureControl {
     /** Binds all other native methods; the one symbol that the JVM looks up by name. */
     private static native void initialize();
 
-    private static native int newLock(Object lock);
+    static native int newLock(Object lock);
 
     /** Announces a thread; gives its number plus one. */
     private static native long announce(Thread thread, String name, boolean daemon);
@@ -169,7 +141,7 @@ public final class FissureControl {
         initialize();
         main.fissureControl = announce(main, main.getName(), false);
         Object lock = new Object();
-        int number = number(lock);
+        int number = FissureNumbers.of(lock);
         acquire(main.fissureControl, number, 0);
         release(main.fissureControl, number);
         stops = stopsAtVolatiles();
@@ -196,36 +168,6 @@ public final class FissureControl {
         return thread.fissureControl;
     }
 
-    /** The identity of an object whose monitor was used is slow to ask for, and what was used last is mostly used next. */
-    private static int number(Object lock) {
-        Numbered last = Locks.last;
-        if (last != null && last.get() == lock) {
-            return last.number;
-        }
-        Numbered other = Locks.other;
-        if (other != null && other.get() == lock) {
-            return other.number;
-        }
-        FissureTable.Entry entry = Locks.TABLE.find(lock);
-        if (entry == null) {
-            return add(lock);
-        }
-        Locks.other = last;
-        Locks.last = (Numbered) entry;
-        return ((Numbered) entry).number;
-    }
-
-    private static int add(Object lock) {
-        synchronized (Locks.TABLE.guard) {
-            FissureTable.Entry entry = Locks.TABLE.find(lock);
-            if (entry == null) {
-                entry = new Numbered(lock, newLock(lock));
-                Locks.TABLE.add(entry);
-            }
-            return ((Numbered) entry).number;
-        }
-    }
-
     // Monitors.
 
     public static void enter(Object lock, int site) {
@@ -233,7 +175,7 @@ public final class FissureControl {
             long self = self();
             if (self > 0L) {
                 looked = 0;
-                acquire(self, number(lock), site);
+                acquire(self, FissureNumbers.of(lock), site);
             }
         }
     }
@@ -242,7 +184,7 @@ public final class FissureControl {
         if (on) {
             long self = self();
             if (self > 0L) {
-                int number = number(lock);
+                int number = FissureNumbers.of(lock);
                 // Nobody stops at a release, so that it need not be told before anything else is.
                 if (!Releases.leave(self, number)) {
                     release(self, number);
@@ -281,9 +223,9 @@ public final class FissureControl {
             return;
         }
         long nanos = millis == 0L ? -1L : nanos(millis);
-        int note = noteWait(object);
-        int woken = waitIn(self, object, number(object), joined, nanos, site);
-        Waits.objects[note] = null;
+        int note = FissureWaits.add(object);
+        int woken = waitIn(self, object, FissureNumbers.of(object), joined, nanos, site);
+        FissureWaits.remove(note);
         if (woken == INTERRUPTED) {
             Thread.interrupted();
             throw new InterruptedException();
@@ -310,36 +252,8 @@ public final class FissureControl {
         }
         long self = self();
         // The JVM's own threads come when they like: they must not draw an identity hash, which the next object would notice.
-        if (self > 0L || isWaitedOn(object)) {
-            wake(self, number(object), all, site);
-        }
-    }
-
-    /** Notes that the current thread waits in an object; gives the place of the note. */
-    private static int noteWait(Object object) {
-        synchronized (Waits.GUARD) {
-            int place = 0;
-            while (place < Waits.objects.length && Waits.objects[place] != null) {
-                place++;
-            }
-            if (place == Waits.objects.length) {
-                Object[] grown = new Object[2 * place];
-                System.arraycopy(Waits.objects, 0, grown, 0, place);
-                Waits.objects = grown;
-            }
-            Waits.objects[place] = object;
-            return place;
-        }
-    }
-
-    private static boolean isWaitedOn(Object object) {
-        synchronized (Waits.GUARD) {
-            for (int i = 0; i < Waits.objects.length; i++) {
-                if (Waits.objects[i] == object) {
-                    return true;
-                }
-            }
-            return false;
+        if (self > 0L || FissureWaits.has(object)) {
+            wake(self, FissureNumbers.of(object), all, site);
         }
     }
 
@@ -544,16 +458,41 @@ public final class FissureControl {
         StringBuilder stack = new StringBuilder();
         try {
             message = exception.getMessage();
-            StackTraceElement[] frames = exception.getStackTrace();
-            for (int i = 0; i < frames.length && i < 64; i++) {
-                StackTraceElement frame = frames[i];
-                stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
-                stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
-            }
+            addFrames(stack, exception);
         } catch (Throwable failure) {
             // An exception that fails when it is asked about itself is told without an answer.
         }
         throwing(self, exception.getClass().getName(), message, stack.toString());
+    }
+
+    /** The program ends itself. */
+    public static void exit(Object runtime, int status) {
+        exiting(status);
+        ((Runtime) runtime).exit(status);
+    }
+
+    /** The same, without hooks. */
+    public static void halt(Object runtime, int status) {
+        exiting(status);
+        ((Runtime) runtime).halt(status);
+    }
+
+    private static void exiting(int status) {
+        long self = on && status != 0 ? self() : -1L;
+        if (self > 0L) {
+            StringBuilder stack = new StringBuilder();
+            addFrames(stack, new Throwable());
+            throwing(self, "exit", Integer.toString(status), stack.toString());
+        }
+    }
+
+    private static void addFrames(StringBuilder stack, Throwable exception) {
+        StackTraceElement[] frames = exception.getStackTrace();
+        for (int i = 0; i < frames.length && i < 64; i++) {
+            StackTraceElement frame = frames[i];
+            stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
+            stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
+        }
     }
 
     // Volatile fields and atomics.
@@ -727,7 +666,7 @@ public final class FissureControl {
     public static void attempts(Object lock) {
         long self = on ? self() : -1L;
         if (self > 0L) {
-            attempt(self, number(lock));
+            attempt(self, FissureNumbers.of(lock));
         }
     }
 
@@ -766,7 +705,7 @@ public final class FissureControl {
     private static void got(Object lock, boolean shared) {
         long self = on ? self() : -1L;
         if (self > 0L) {
-            acquired(self, number(lock), shared);
+            acquired(self, FissureNumbers.of(lock), shared);
         }
     }
 
@@ -778,37 +717,27 @@ public final class FissureControl {
         ReentrantReadWriteLock lock = (ReentrantReadWriteLock) made;
         Object write = lock.writeLock();
         Object read = lock.readLock();
-        synchronized (Locks.TABLE.guard) {
-            if (write != null && read != null && Locks.TABLE.find(write) == null) {
-                int number = newLock(lock);
-                Locks.TABLE.add(new Numbered(write, number));
-                Locks.TABLE.add(new Numbered(read, number));
-            }
+        if (write != null && read != null) {
+            FissureNumbers.addHalves(lock, write, read);
         }
     }
 
     public static void unlocked(Object lock) {
         long self = on ? self() : -1L;
         if (self > 0L) {
-            release(self, number(lock));
+            release(self, FissureNumbers.of(lock));
         }
     }
 
     public static void semaphoreMade(Object made) {
         if (on && ((Semaphore) made).availablePermits() == 1) {
-            number(made);
-            ((Numbered) Locks.TABLE.find(made)).isPermit = true;
+            FissureNumbers.markPermit(made);
         }
-    }
-
-    private static boolean isPermit(Object semaphore) {
-        FissureTable.Entry entry = Locks.TABLE.find(semaphore);
-        return entry != null && ((Numbered) entry).isPermit;
     }
 
     public static void attemptsPermit(Object semaphore) {
         if (on) {
-            if (isPermit(semaphore)) {
+            if (FissureNumbers.isPermit(semaphore)) {
                 attempts(semaphore);
             } else {
                 steps(semaphore);
@@ -817,7 +746,7 @@ public final class FissureControl {
     }
 
     public static void permitted(Object semaphore) {
-        if (on && isPermit(semaphore)) {
+        if (on && FissureNumbers.isPermit(semaphore)) {
             got(semaphore, false);
         }
     }
@@ -829,10 +758,10 @@ public final class FissureControl {
     }
 
     public static void permitReturned(Object semaphore) {
-        if (on && isPermit(semaphore)) {
+        if (on && FissureNumbers.isPermit(semaphore)) {
             long self = self();
             if (self > 0L) {
-                giveBack(self, number(semaphore));
+                giveBack(self, FissureNumbers.of(semaphore));
             }
         } else {
             steps(semaphore);

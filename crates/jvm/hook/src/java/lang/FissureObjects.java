@@ -8,15 +8,6 @@ final class FissureObjects {
     private static final FissureTable TABLE = new FissureTable();
     private static int count;
 
-    private static final class Numbered extends FissureTable.Entry {
-        final int number;
-
-        Numbered(Object object, int number) {
-            super(object);
-            this.number = number;
-        }
-    }
-
     private FissureObjects() {}
 
     static int numberOf(Object object) {
@@ -25,18 +16,18 @@ final class FissureObjects {
             synchronized (TABLE.guard) {
                 entry = TABLE.find(object);
                 if (entry == null) {
-                    entry = new Numbered(object, ++count);
+                    entry = new FissureTable.Numbered(object, ++count);
                     TABLE.add(entry);
                 }
             }
         }
-        return ((Numbered) entry).number;
+        return ((FissureTable.Numbered) entry).number;
     }
 
     /** The number of an object that was accessed before; 0 for any other. */
     static int knownNumberOf(Object object) {
         FissureTable.Entry entry = TABLE.find(object);
-        return entry == null ? 0 : ((Numbered) entry).number;
+        return entry == null ? 0 : ((FissureTable.Numbered) entry).number;
     }
 
     /** Whether an object has elements or contents. */

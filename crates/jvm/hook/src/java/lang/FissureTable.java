@@ -17,6 +17,18 @@ final class FissureTable {
         }
     }
 
+    /** An entry that is no more than a number. */
+    static final class Numbered extends Entry {
+        final int number;
+        /** Of a lock: whether it is a semaphore with one permit. */
+        boolean isPermit;
+
+        Numbered(Object object, int number) {
+            super(object);
+            this.number = number;
+        }
+    }
+
     final Object guard = new Object();
     private volatile Entry[] slots = new Entry[256];
     private int count;

@@ -1,0 +1,348 @@
+//! Which constants a method compares its parameters with: values for which it may do something else than for all others.
+//!
+//! One pass from the first instruction to the last, which knows of stack and variables only whether they hold a parameter or a
+//! constant. What compilers write for a comparison stands together, so that this finds what there is to be found; what it
+//! misses is missing, what it takes for a parameter that has become another value is a constant too many.
+
+use crate::bytes::{i32_at, u8_at, u16_at};
+use crate::code::{Code, Instructions};
+use crate::constant_pool::{ConstantPool, text};
+use crate::error::{ClassError, MethodError};
+use crate::flow::{BodyReader, FlowClass, InvokeKind, MemberReference, Operation, shape};
+use crate::opcodes::{
+    BIPUSH, DUP, DUP2, ILOAD, LDC, LDC_W, LOOKUPSWITCH, POP, POP2, SIPUSH, TABLESWITCH, switch_operands,
+};
+use crate::structure::ClassFile;
+
+/// A constant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Literal {
+    /// A whole number, or a character's.
+    Number(i64),
+    /// A string.
+    Text(String),
+    /// A constant of an enumeration, by its name.
+    Constant(String),
+}
+
+/// A method's parameters, as far as constants are concerned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MethodLiterals {
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// What it compares with: a parameter's number, from 0, and a value on the far side of the comparison.
+    pub compared: Vec<(usize, Literal)>,
+    /// Where it hands a parameter on: its number, the method, and the number that it has there.
+    pub passed: Vec<(usize, MemberReference, usize)>,
+}
+
+/// A switch with more cases than this is taken for a table, not for a choice of values.
+const MOST_CASES: i64 = 16;
+
+/// Reads the constants of all methods of a class. Methods that cannot be read have none.
+pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
+    let file = ClassFile::parse(class)?;
+    let pool = &file.pool;
+    let mut flow = FlowClass::default();
+    let mut reader = BodyReader::new(pool, &mut flow);
+    let mut methods = Vec::new();
+    for method in &file.methods {
+        let descriptor = text(pool.utf8(method.descriptor_index)?).into_owned();
+        let mut pass = Pass {
+            pool,
+            literals: MethodLiterals {
+                name: text(pool.utf8(method.name_index)?).into_owned(),
+                ..MethodLiterals::default()
+            },
+            stack: Vec::new(),
+            locals: locals(&descriptor, method.access & 8 != 0),
+        };
+        if let Some(content) = method.attributes.find(pool, b"Code") {
+            // What was found before something odd is as good as the rest.
+            let _ = pass.run(content, &mut reader);
+        }
+        methods.push(MethodLiterals { descriptor, ..pass.literals });
+    }
+    Ok(methods)
+}
+
+/// What is known of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Held {
+    Parameter(usize),
+    Literal(Literal),
+    /// The comparison of two longs.
+    Compared(usize, i64, bool),
+    Other,
+}
+
+fn locals(descriptor: &str, is_static: bool) -> Vec<Held> {
+    let mut locals = if is_static { Vec::new() } else { vec![Held::Other] };
+    for (number, kind) in shape(descriptor).0.iter().enumerate() {
+        locals.push(Held::Parameter(number));
+        if *kind == b'2' {
+            locals.push(Held::Other);
+        }
+    }
+    locals
+}
+
+struct Pass<'p, 'a> {
+    pool: &'p ConstantPool<'a>,
+    literals: MethodLiterals,
+    stack: Vec<Held>,
+    locals: Vec<Held>,
+}
+
+impl Pass<'_, '_> {
+    fn run(&mut self, content: &[u8], reader: &mut BodyReader<'_, '_>) -> Result<(), MethodError> {
+        let code = Code::parse(content, self.pool)?;
+        let mut instructions = Instructions::default();
+        instructions.decode(code.bytes)?;
+        for instruction in &instructions.list {
+            let (pc, opcode) = (instruction.pc, instruction.opcode);
+            if !self.special(code.bytes, pc, opcode) {
+                let operation = reader.operation(code.bytes, pc, opcode)?;
+                self.general(operation, reader.flow());
+            }
+        }
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Held {
+        self.stack.pop().unwrap_or(Held::Other)
+    }
+
+    fn pops(&mut self, count: usize) {
+        let left = self.stack.len().saturating_sub(count);
+        self.stack.truncate(left);
+    }
+
+    fn pushes(&mut self, count: usize) {
+        self.stack.extend(std::iter::repeat_n(Held::Other, count));
+    }
+
+    /// Instructions that move numbers about or compare them; whether this was one.
+    fn special(&mut self, code: &[u8], pc: usize, opcode: u8) -> bool {
+        let number = |value: i64| Held::Literal(Literal::Number(value));
+        match opcode {
+            2..=8 => self.stack.push(number(i64::from(opcode) - 3)),
+            9 | 10 => self.stack.extend([number(i64::from(opcode) - 9), Held::Other]),
+            BIPUSH => self.stack.push(number(i64::from(u8_at(code, pc + 1).cast_signed()))),
+            SIPUSH => self.stack.push(number(i64::from(u16_at(code, pc + 1).cast_signed()))),
+            LDC | LDC_W | 20 => {
+                let index = if opcode == LDC { u16::from(u8_at(code, pc + 1)) } else { u16_at(code, pc + 1) };
+                let Some(value) = self.pool.whole_number(index) else { return false };
+                self.stack.push(number(value));
+                self.pushes(usize::from(opcode == 20));
+            }
+            // Loads of ints and longs, as they stand or with their variable in the opcode.
+            ILOAD | 22 => self.load(usize::from(u8_at(code, pc + 1)), opcode == 22),
+            26..=29 => self.load(usize::from(opcode - 26), false),
+            30..=33 => self.load(usize::from(opcode - 30), true),
+            148 => {
+                let (second, first) = ((self.pop(), self.pop()).1, (self.pop(), self.pop()).1);
+                self.stack.push(match (first, second) {
+                    (Held::Parameter(one), Held::Literal(Literal::Number(value))) => {
+                        Held::Compared(one, value, false)
+                    }
+                    (Held::Literal(Literal::Number(value)), Held::Parameter(one)) => {
+                        Held::Compared(one, value, true)
+                    }
+                    _ => Held::Other,
+                });
+            }
+            153..=158 => {
+                if let Held::Compared(parameter, value, is_swapped) = self.pop() {
+                    self.compare(parameter, value, opcode - 153, is_swapped);
+                }
+            }
+            159..=164 => match (self.pop(), self.pop()) {
+                (Held::Literal(Literal::Number(value)), Held::Parameter(one)) => {
+                    self.compare(one, value, opcode - 159, false);
+                }
+                (Held::Parameter(one), Held::Literal(Literal::Number(value))) => {
+                    self.compare(one, value, opcode - 159, true);
+                }
+                _ => {}
+            },
+            165 | 166 => {
+                let both = (self.pop(), self.pop());
+                self.equal(both);
+            }
+            TABLESWITCH | LOOKUPSWITCH => {
+                if let Held::Parameter(parameter) = self.pop() {
+                    let cases = cases(code, pc, opcode).into_iter();
+                    self.literals.compared.extend(cases.map(|case| (parameter, Literal::Number(case))));
+                }
+            }
+            POP | POP2 => self.pops(usize::from(opcode - POP) + 1),
+            DUP | DUP2 => {
+                let count = if opcode == DUP { 1 } else { 2 };
+                let top = self.stack.split_off(self.stack.len().saturating_sub(count));
+                self.stack.extend(top.iter().cloned().chain(top.iter().cloned()));
+            }
+            // Numbers stay what they are when they become longer.
+            133 => self.pushes(1),
+            _ => return false,
+        }
+        true
+    }
+
+    fn load(&mut self, slot: usize, is_long: bool) {
+        self.stack.push(self.locals.get(slot).cloned().unwrap_or(Held::Other));
+        self.pushes(usize::from(is_long));
+    }
+
+    /// A jump that compares a parameter with a number: equal, different, less, not less, greater, not greater in turn.
+    fn compare(&mut self, parameter: usize, value: i64, how: u8, is_swapped: bool) {
+        // What is just beyond "greater than" is one more; values below any bound are tried anyway.
+        let is_beyond = match how {
+            2 | 3 => is_swapped,
+            4 | 5 => !is_swapped,
+            _ => false,
+        };
+        let value = value.saturating_add(i64::from(is_beyond));
+        self.literals.compared.push((parameter, Literal::Number(value)));
+    }
+
+    fn equal(&mut self, both: (Held, Held)) {
+        if let (Held::Parameter(parameter), Held::Literal(literal))
+        | (Held::Literal(literal), Held::Parameter(parameter)) = both
+        {
+            self.literals.compared.push((parameter, literal));
+        }
+    }
+
+    /// All other instructions.
+    fn general(&mut self, operation: Operation, flow: &FlowClass) {
+        match operation {
+            Operation::Plain { pops, pushes } => {
+                self.pops(usize::from(pops));
+                self.pushes(usize::from(pushes));
+            }
+            Operation::Load(slot) => self.load(usize::from(slot), false),
+            Operation::Store(slot) => {
+                let held = self.pop();
+                if let Some(local) = self.locals.get_mut(usize::from(slot)) {
+                    *local = held;
+                }
+            }
+            Operation::Overwrite { slot, slots } => {
+                self.pops(usize::from(slots) - 1);
+                let held = self.pop();
+                if let Some(local) = self.locals.get_mut(usize::from(slot)) {
+                    *local = held;
+                }
+            }
+            Operation::Text(number) => {
+                let text = flow.texts[usize::from(number)].clone();
+                self.stack.push(Held::Literal(Literal::Text(text)));
+            }
+            Operation::GetStatic(number) => {
+                let field = &flow.field_references[usize::from(number)];
+                let is_constant = field.descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'))
+                    == Some(&field.class);
+                if is_constant {
+                    self.stack.push(Held::Literal(Literal::Constant(field.name.clone())));
+                } else {
+                    self.pushes(width(&field.descriptor));
+                }
+            }
+            Operation::PutStatic(number) => {
+                self.pops(width(&flow.field_references[usize::from(number)].descriptor))
+            }
+            Operation::GetField(number) => {
+                self.pops(1);
+                self.pushes(width(&flow.field_references[usize::from(number)].descriptor));
+            }
+            Operation::PutField(number) => {
+                self.pops(1 + width(&flow.field_references[usize::from(number)].descriptor));
+            }
+            Operation::Invoke(kind, number) => {
+                self.invoke(kind != InvokeKind::Static, &flow.method_references[usize::from(number)]);
+            }
+            Operation::InvokeDynamic(number) => {
+                let (parameters, result) = shape(&flow.dynamics[usize::from(number)].descriptor);
+                self.pops(parameters.iter().map(|kind| slots(*kind)).sum());
+                self.pushes(result.map_or(0, slots));
+            }
+            Operation::Cast(_) => {}
+            Operation::New(_) | Operation::Null | Operation::ClassConstant(_) => self.pushes(1),
+            Operation::UnknownConstant(slots) => self.pushes(usize::from(slots)),
+            Operation::NewArray(dimensions, _) => {
+                self.pops(usize::from(dimensions));
+                self.pushes(1);
+            }
+            Operation::LoadElement(_, slots) => {
+                self.pops(2);
+                self.pushes(usize::from(slots));
+            }
+            Operation::StoreElement(_, slots) => self.pops(2 + usize::from(slots)),
+            Operation::Stack(_)
+            | Operation::Throw
+            | Operation::ReturnReference
+            | Operation::Return
+            | Operation::Subroutine
+            | Operation::SubroutineEnd => self.stack.clear(),
+        }
+    }
+
+    fn invoke(&mut self, has_receiver: bool, method: &MemberReference) {
+        let (parameters, result) = shape(&method.descriptor);
+        let mut arguments: Vec<Held> = Vec::new();
+        for kind in parameters.iter().rev() {
+            self.pops(slots(*kind) - 1);
+            arguments.push(self.pop());
+        }
+        if has_receiver {
+            arguments.push(self.pop());
+        }
+        arguments.reverse();
+        let is_boxing = method.class.starts_with("java/lang/")
+            && matches!(
+                method.name.as_str(),
+                "valueOf" | "intValue" | "longValue" | "charValue" | "shortValue" | "byteValue"
+            );
+        if is_boxing && arguments.len() == 1 {
+            self.stack.extend(arguments);
+            self.pushes(result.map_or(0, slots).saturating_sub(1));
+            return;
+        }
+        if matches!(method.name.as_str(), "equals" | "equalsIgnoreCase") && arguments.len() == 2 {
+            self.equal((arguments[0].clone(), arguments[1].clone()));
+        } else {
+            for (place, argument) in arguments.iter().skip(usize::from(has_receiver)).enumerate() {
+                if let Held::Parameter(parameter) = argument {
+                    self.literals.passed.push((*parameter, method.clone(), place));
+                }
+            }
+        }
+        self.pushes(result.map_or(0, slots));
+    }
+}
+
+fn slots(kind: u8) -> usize {
+    if kind == b'2' { 2 } else { 1 }
+}
+
+fn width(descriptor: &str) -> usize {
+    crate::descriptor::slots(descriptor.as_bytes())
+}
+
+/// The values that a switch tells apart, unless there are many.
+fn cases(code: &[u8], pc: usize, opcode: u8) -> Vec<i64> {
+    let operands = switch_operands(pc);
+    let number = |at: usize| i64::from(i32_at(code, at));
+    if opcode == TABLESWITCH {
+        let (low, high) = (number(operands + 4), number(operands + 8));
+        return if high - low < MOST_CASES { (low..=high).collect() } else { Vec::new() };
+    }
+    let count = number(operands + 4);
+    if count > MOST_CASES {
+        return Vec::new();
+    }
+    (0..count as usize).map(|case| number(operands + 8 + 8 * case)).collect()
+}

@@ -1,0 +1,167 @@
+//! What class files say of methods: of a class of our own, whose methods' names say what they do, and of the paper's ten classes, for which that is
+//! built in.
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use fissure_classfile::{
+    flow::{read_flow, types},
+    literals::Literal,
+};
+use fissure_object::builtin;
+use fissure_static::{
+    ClassSource,
+    comparands::comparands,
+    effects::{Effect, Subject, effects},
+};
+
+use crate::locality;
+
+const PUBLIC: u16 = 1;
+const STATIC: u16 = 8;
+const SYNTHETIC: u16 = 0x1000;
+
+/// The public methods that a class has or inherits.
+fn methods(source: &mut dyn ClassSource, class: &str) -> Vec<(String, String)> {
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![class.to_owned()];
+    while let Some(name) = waiting.pop() {
+        let Some((_, bytes)) = source.find(&name).filter(|_| name != "java/lang/Object") else { continue };
+        let flow = read_flow(&bytes, false).unwrap();
+        for method in &flow.methods {
+            let is_plain = method.access & (PUBLIC | STATIC | SYNTHETIC) == PUBLIC;
+            if is_plain && !method.name.starts_with('<') {
+                found.insert((method.name.clone(), method.descriptor.clone()));
+            }
+        }
+        waiting.extend(flow.super_name.into_iter().chain(flow.interfaces));
+    }
+    found.into_iter().collect()
+}
+
+/// Compiles Java source into a folder.
+fn compile(source: &str, name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(format!("{name}.java"));
+    fs::write(&file, source).unwrap();
+    let mut javac = Command::new("javac");
+    javac.args(["--release", "11", "-nowarn", "-d"]).arg(folder.path()).arg(&file);
+    let output = javac.output().expect("javac must be on PATH");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+#[test]
+fn methods_do_what_their_names_say() {
+    let folder = compile(include_str!("effects/Effects.java"), "Effects");
+    let mut classes = locality::open_classes(Path::new("java"), &[folder.path().to_owned()]).unwrap();
+    let methods = methods(&mut classes, "Effects");
+    let subject = Subject { class: "Effects".to_owned(), constructor: "()V".to_owned(), methods };
+    let found = effects(&mut classes, &subject);
+    let mut wrong = Vec::new();
+    for ((name, _), effect) in subject.methods.iter().zip(found) {
+        let is_right = match effect {
+            Effect::Reads => !name.starts_with("writes") && !name.starts_with("unknown"),
+            Effect::Writes(_) => name.starts_with("writes"),
+            Effect::Unknown(_) => name.starts_with("unknown"),
+        };
+        if !is_right && !matches!(name.as_str(), "iterator" | "forEach" | "spliterator") {
+            wrong.push(format!("{name}: {effect:?}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// The public methods of one of the paper's classes that can be tested, with what its class files say of them.
+fn effects_of(known: &builtin::BuiltIn) -> Vec<(String, usize, Effect)> {
+    let mut classes = locality::open_classes(Path::new("java"), &[]).unwrap();
+    let class = known.class.replace('.', "/");
+    let mut methods = methods(&mut classes, &class);
+    methods.retain(|(name, descriptor)| {
+        let parameters = types(descriptor).0;
+        let is_left_out = |(entry, _): &(&str, &str)| builtin::means(entry, name, parameters.len());
+        // Those of maps that take a long first do their work in other threads.
+        let is_parallel = known.shape == builtin::Shape::Map && parameters.first() == Some(&"J");
+        !is_parallel && !builtin::LEFT_OUT.iter().any(is_left_out)
+    });
+    let constructor = if known.constructor.is_empty() { "()V" } else { "(I)V" };
+    let subject = Subject { class, constructor: constructor.to_owned(), methods };
+    let found = effects(&mut classes, &subject);
+    let number = |descriptor: &str| types(descriptor).0.len();
+    let pairs = subject.methods.iter().zip(found);
+    pairs.map(|((name, descriptor), effect)| (name.clone(), number(descriptor), effect)).collect()
+}
+
+/// What is built in as read-only but not certain from the class files, because the code really writes: to unlink nodes that are
+/// deleted already, to know its iterators, or to make a copy by means that nobody can follow.
+const NOT_CERTAIN: [(&str, &[&str]); 10] = [
+    ("ConcurrentHashMap", &[]),
+    ("ConcurrentSkipListMap", &["*"]),
+    ("ConcurrentSkipListSet", &["*"]),
+    ("ConcurrentLinkedQueue", &["*"]),
+    (
+        "LinkedTransferQueue",
+        &[
+            "contains",
+            "containsAll",
+            "isEmpty",
+            "iterator",
+            "spliterator",
+            "stream",
+            "toString",
+            "peek",
+            "element",
+        ],
+    ),
+    ("LinkedBlockingQueue", &["stream"]),
+    ("ArrayBlockingQueue", &["iterator", "spliterator", "stream"]),
+    ("PriorityBlockingQueue", &["stream"]),
+    ("LinkedBlockingDeque", &["stream"]),
+    ("ConcurrentLinkedDeque", &["*"]),
+];
+
+#[test]
+fn what_is_built_in_agrees_with_the_class_files() {
+    for (known, (class, not_certain)) in builtin::CLASSES.iter().zip(NOT_CERTAIN) {
+        assert!(known.class.ends_with(class), "{class}");
+        for (name, parameters, effect) in effects_of(known) {
+            let is_built_in = builtin::names(known.read_only, &name, parameters);
+            if effect == Effect::Reads {
+                // These only read, but the paper does not say so.
+                let is_known = matches!(name.as_str(), "forEach" | "comparator" | "keySet");
+                assert!(is_built_in || is_known, "{class}.{name}/{parameters} only reads");
+            } else if is_built_in {
+                let is_listed = not_certain.iter().any(|listed| *listed == "*" || *listed == name);
+                assert!(is_listed, "{class}.{name}/{parameters}: {effect:?}");
+            }
+        }
+    }
+}
+
+/// What a method compares its only argument with.
+fn check_comparands(folder: &Path, name: &str, expected: &[Literal]) {
+    let mut classes = locality::open_classes(Path::new("java"), &[folder.to_owned()]).unwrap();
+    let mut methods = methods(&mut classes, "Comparisons");
+    methods.retain(|(method, _)| method == name);
+    let subject = Subject { class: "Comparisons".to_owned(), methods, ..Subject::default() };
+    assert_eq!(comparands(&mut classes, &subject), [vec![expected.to_vec()]], "{name}");
+}
+
+#[test]
+fn constants_that_arguments_are_compared_with_are_found() {
+    let folder = compile(include_str!("effects/Comparisons.java"), "Comparisons");
+    let folder = folder.path();
+    let number = Literal::Number;
+    check_comparands(folder, "equal", &[number(42)]);
+    check_comparands(folder, "less", &[number(10)]);
+    check_comparands(folder, "greater", &[number(11)]);
+    check_comparands(folder, "swapped", &[number(21)]);
+    check_comparands(folder, "largeNumber", &[number(1_000_000)]);
+    check_comparands(folder, "longNumber", &[number(5_000_000_001)]);
+    check_comparands(folder, "boxed", &[number(7)]);
+    check_comparands(folder, "cases", &[number(3), number(40), number(500)]);
+    check_comparands(folder, "character", &[number(122)]);
+    check_comparands(folder, "handedOn", &[number(77)]);
+    check_comparands(folder, "words", &[Literal::Text("admin".to_owned())]);
+    check_comparands(folder, "constant", &[Literal::Constant("BLACK".to_owned())]);
+    check_comparands(folder, "nothing", &[]);
+}

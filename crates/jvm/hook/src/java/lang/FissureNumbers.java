@@ -1,0 +1,61 @@
+package java.lang;
+
+/** Numbers of locks under control. Apart from the hook class, which is there before a table can be. */
+final class FissureNumbers {
+    private static final FissureTable TABLE = new FissureTable();
+    private static FissureTable.Numbered last;
+    private static FissureTable.Numbered other;
+
+    private FissureNumbers() {}
+
+    /** The identity of an object whose monitor was used is slow to ask for, and what was used last is mostly used next. */
+    static int of(Object lock) {
+        FissureTable.Numbered last = FissureNumbers.last;
+        if (last != null && last.get() == lock) {
+            return last.number;
+        }
+        FissureTable.Numbered other = FissureNumbers.other;
+        if (other != null && other.get() == lock) {
+            return other.number;
+        }
+        FissureTable.Numbered known = (FissureTable.Numbered) TABLE.find(lock);
+        if (known == null) {
+            return add(lock).number;
+        }
+        FissureNumbers.other = last;
+        FissureNumbers.last = known;
+        return known.number;
+    }
+
+    /** Both halves of a read-write lock are one lock. */
+    static void addHalves(Object lock, Object write, Object read) {
+        synchronized (TABLE.guard) {
+            if (TABLE.find(write) == null) {
+                int number = FissureControl.newLock(lock);
+                TABLE.add(new FissureTable.Numbered(write, number));
+                TABLE.add(new FissureTable.Numbered(read, number));
+            }
+        }
+    }
+
+    /** A semaphore is a lock. */
+    static void markPermit(Object semaphore) {
+        add(semaphore).isPermit = true;
+    }
+
+    static boolean isPermit(Object semaphore) {
+        FissureTable.Numbered known = (FissureTable.Numbered) TABLE.find(semaphore);
+        return known != null && known.isPermit;
+    }
+
+    private static FissureTable.Numbered add(Object lock) {
+        synchronized (TABLE.guard) {
+            FissureTable.Numbered known = (FissureTable.Numbered) TABLE.find(lock);
+            if (known == null) {
+                known = new FissureTable.Numbered(lock, FissureControl.newLock(lock));
+                TABLE.add(known);
+            }
+            return known;
+        }
+    }
+}

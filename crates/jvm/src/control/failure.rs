@@ -1,0 +1,206 @@
+//! What goes wrong in a run: exceptions that nobody caught, and exit codes that tell of a failure. Of each the steps are kept that led
+//! there, for it may be all that a run shows.
+
+use std::collections::BTreeMap;
+
+use fissure_model::{
+    finding::Frame,
+    ids::{LocationId, LockId, ThreadId},
+    interleaving::{Action, Interleaving, Step},
+    record::Failure,
+};
+use fissure_schedule::trace::TraceStep;
+
+use super::{State, set_story, story};
+use crate::{agent::Agent, scope};
+
+/// How many steps before a failure are looked at.
+const WINDOW: u64 = 2_000;
+/// How many of them are told at most.
+const MOST_STEPS: usize = 60;
+/// Frames in which the JDK only passes an exit on.
+const EXITS: [(&str, &str); 3] =
+    [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
+
+/// An exception leaves a thread, or the program ends itself. The stack comes as lines of class, method, file and line number.
+pub(super) fn failed(
+    agent: &Agent,
+    state: &mut State,
+    thread: ThreadId,
+    exception: String,
+    message: String,
+    stack: &str,
+) {
+    let stack: Vec<Frame> = stack.lines().filter_map(frame).collect();
+    let step = state.conductor.trace().last();
+    let mut failure = Failure {
+        thread: state.conductor.name(thread).to_owned(),
+        exception,
+        message,
+        stack,
+        after: Vec::new(),
+        interleaving: None,
+    };
+    failure.interleaving = Some(interleaving(agent, state, &failure));
+    state.story.add_failure(failure, step);
+}
+
+fn frame(line: &str) -> Option<Frame> {
+    let mut parts = line.split('\t');
+    let (class, method) = (parts.next()?, parts.next()?);
+    let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
+    let line = parts.next().and_then(|line| line.parse().ok());
+    let is_told = !class.starts_with("java.lang.Fissure") && !EXITS.contains(&(class, method));
+    is_told.then(|| Frame { class: class.to_owned(), method: method.to_owned(), file, line })
+}
+
+/// The last steps before a failure, without those that only one thread has to do with. The failure itself is the last one.
+fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving {
+    let trace = state.conductor.trace();
+    let last = trace.last();
+    let window: Vec<(u64, TraceStep)> = trace.range(last.saturating_sub(WINDOW).max(1), last).collect();
+    let shared = Shared::of(window.iter().map(|(_, step)| step));
+    // What the JDK does for itself is none of the program's steps.
+    let is_own = |step: &TraceStep| {
+        step.action != Action::Atomic
+            || step.site.is_some_and(|site| !scope::is_jdk(&story::frame(agent, site).class))
+    };
+    let matters = |step: &TraceStep| shared.matters(step) && is_own(step);
+    let told = window.iter().filter(|(number, step)| *number == last || matters(step)).count();
+    let mut skipped = told.saturating_sub(MOST_STEPS);
+    let mut folded = window.first().map_or(0, |(first, _)| first - 1);
+    let mut threads: Vec<ThreadId> = Vec::new();
+    let mut steps = Vec::new();
+    for (number, step) in &window {
+        let is_last = *number == last;
+        if !is_last && (!matters(step) || skipped > 0) {
+            skipped -= usize::from(skipped > 0 && matters(step));
+            folded += 1;
+            continue;
+        }
+        let place = threads.iter().position(|thread| *thread == step.thread);
+        let thread = place.unwrap_or_else(|| {
+            threads.push(step.thread);
+            threads.len() - 1
+        });
+        let (action, object) = match failure.exit_code() {
+            Some(code) if is_last => (Action::Other, format!("ends the program with exit code {code}")),
+            None if is_last => (Action::Throw, failure.exception.clone()),
+            _ => (step.action, object(state, step)),
+        };
+        steps.push(Step {
+            thread,
+            action,
+            object,
+            at: if is_last {
+                failure.stack.first().cloned()
+            } else {
+                step.site.map(|site| story::frame(agent, site))
+            },
+            role: is_last.then(|| "failed".to_owned()),
+            folded: std::mem::take(&mut folded),
+        });
+    }
+    let names = threads.iter().map(|thread| state.conductor.name(*thread).to_owned()).collect();
+    Interleaving { threads: names, steps }
+}
+
+fn object(state: &State, step: &TraceStep) -> String {
+    let object = match step.action {
+        Action::Read | Action::Write => {
+            step.location.map(|location| set_story::location_name(state, location))
+        }
+        Action::Start | Action::Unpark | Action::Interrupt | Action::Join => {
+            step.other.map(|other| state.conductor.name(other).to_owned())
+        }
+        _ => step.lock.and_then(|lock| story::lock_name(state, lock)),
+    };
+    object.unwrap_or_default()
+}
+
+/// What more than one thread used among some steps.
+#[derive(Debug, Default)]
+struct Shared {
+    locks: BTreeMap<LockId, Users>,
+    locations: BTreeMap<LocationId, Users>,
+}
+
+/// Who used something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Users {
+    One(ThreadId),
+    Several,
+}
+
+impl Shared {
+    fn of<'a>(steps: impl Iterator<Item = &'a TraceStep>) -> Self {
+        let mut shared = Self::default();
+        for step in steps {
+            let users = match (step.lock, step.location) {
+                (Some(lock), _) => shared.locks.entry(lock).or_insert(Users::One(step.thread)),
+                (_, Some(location)) => shared.locations.entry(location).or_insert(Users::One(step.thread)),
+                _ => continue,
+            };
+            if *users != Users::One(step.thread) {
+                *users = Users::Several;
+            }
+        }
+        shared
+    }
+
+    /// Whether a step may have to do with what other threads do.
+    fn matters(&self, step: &TraceStep) -> bool {
+        match (step.lock, step.location) {
+            (Some(lock), _) => self.locks.get(&lock) == Some(&Users::Several),
+            (_, Some(location)) => self.locations.get(&location) == Some(&Users::Several),
+            _ => !matches!(step.action, Action::BlockEnter | Action::BlockExit | Action::Other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::ids::SiteId;
+
+    use super::*;
+
+    fn step(thread: u32, action: Action, lock: Option<u32>) -> TraceStep {
+        TraceStep {
+            thread: ThreadId(thread),
+            action,
+            lock: lock.map(LockId),
+            other: None,
+            site: Some(SiteId(1)),
+            location: None,
+        }
+    }
+
+    #[test]
+    fn only_what_several_threads_use_matters() {
+        let steps = [
+            step(0, Action::Acquire, Some(1)),
+            step(1, Action::Acquire, Some(1)),
+            step(0, Action::Acquire, Some(2)),
+            step(0, Action::Acquire, Some(2)),
+            step(0, Action::Sleep, None),
+            step(0, Action::BlockEnter, None),
+        ];
+        let shared = Shared::of(steps.iter());
+        let told: Vec<bool> = steps.iter().map(|step| shared.matters(step)).collect();
+        assert_eq!(told, [true, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn stacks_come_as_lines() {
+        let check = |line: &str, expected: Option<(&str, Option<u32>)>| {
+            let frame = frame(line);
+            let told = frame.as_ref().map(|frame| (frame.method.as_str(), frame.line));
+            assert_eq!(told, expected, "{line}");
+        };
+        check("a.B\tm\tB.java\t7", Some(("m", Some(7))));
+        check("a.B\tm\tnull\t-2", Some(("m", None)));
+        check("java.lang.FissureControl\texit\tFissureControl.java\t7", None);
+        check("java.lang.Runtime\texit\tRuntime.java\t7", None);
+        check("nothing", None);
+    }
+}

@@ -1,0 +1,351 @@
+//! Where the analysis ends: what code does that is not looked into.
+//!
+//! Of the JDK, the collections and their atomics are looked into. Values such as strings and boxed numbers, handles, locks and a few
+//! services are described here by what they do. Whatever is not described may do anything.
+
+/// What a method does that is not looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Boundary {
+    /// It changes nothing that a harness can see, and gives a value.
+    Quiet,
+    /// The same, and it asks what it is given for its text.
+    Text,
+    /// It accesses a field or an element of its first argument, as a handle does.
+    Access {
+        /// Whether it may write.
+        writes: bool,
+    },
+    /// It gives its argument of this number back, the receiver counted.
+    Same(usize),
+    /// `System.arraycopy`.
+    ArrayCopy,
+    /// `Object.clone`.
+    Clone,
+    /// It makes an array.
+    NewArray,
+    /// It adds the text of what it is given to the receiver, and gives that back.
+    Builds,
+    /// It keeps what it is given in the receiver, and hands it out again.
+    Holds {
+        /// Whether the receiver may be an old object that it changes.
+        writes: bool,
+    },
+    /// It takes a lock, or tries to.
+    Acquire,
+    /// It gives a lock back.
+    Release,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Classes of which every method is quiet, by their names in `java/lang`.
+const VALUES: &[&str] = &[
+    "Boolean",
+    "Byte",
+    "Character",
+    "Double",
+    "Float",
+    "Integer",
+    "Long",
+    "Math",
+    "Number",
+    "Record",
+    "Short",
+    "StrictMath",
+    "String",
+    "CharSequence",
+    "Comparable",
+    "Enum",
+    "Class",
+    "StackTraceElement",
+    "Throwable",
+    "AssertionError",
+    "Runtime",
+    "MatchException",
+];
+
+/// Other methods that are quiet: a class and its methods.
+const QUIET: &[(&str, &[&str])] = &[
+    (
+        "java/lang/Object",
+        &["<init>", "getClass", "hashCode", "equals", "toString", "wait", "notify", "notifyAll", "finalize"],
+    ),
+    (
+        "java/lang/Thread",
+        &[
+            "currentThread",
+            "onSpinWait",
+            "yield",
+            "sleep",
+            "holdsLock",
+            "interrupted",
+            "isInterrupted",
+            "getId",
+            "threadId",
+            "getName",
+            "isAlive",
+            "isDaemon",
+            "getPriority",
+            "isVirtual",
+        ],
+    ),
+    (
+        "java/lang/System",
+        &[
+            "nanoTime",
+            "currentTimeMillis",
+            "identityHashCode",
+            "getSecurityManager",
+            "lineSeparator",
+            "getProperty",
+        ],
+    ),
+    ("java/lang/invoke/MethodHandles", &["lookup", "arrayElementVarHandle", "privateLookupIn"]),
+    ("java/lang/invoke/MethodHandles$Lookup", &["findVarHandle", "lookupClass"]),
+    (
+        "java/lang/invoke/VarHandle",
+        &["fullFence", "acquireFence", "releaseFence", "loadLoadFence", "storeStoreFence"],
+    ),
+    ("java/lang/reflect/ParameterizedType", &["getRawType", "getActualTypeArguments"]),
+    ("java/lang/reflect/Array", &["getLength"]),
+    (
+        "java/util/concurrent/ThreadLocalRandom",
+        &["current", "nextInt", "nextLong", "nextSecondarySeed", "getProbe", "localInit", "advanceProbe"],
+    ),
+    (
+        "java/util/concurrent/locks/LockSupport",
+        &["park", "parkNanos", "parkUntil", "unpark", "setCurrentBlocker"],
+    ),
+    ("java/io/ObjectStreamField", &["<init>"]),
+    ("jdk/internal/misc/VM", &["initLevel", "isBooted"]),
+    ("jdk/internal/util/ArraysSupport", &["newLength", "mismatch", "vectorizedHashCode", "hugeLength"]),
+    (
+        "jdk/internal/util/Preconditions",
+        &["checkIndex", "checkFromToIndex", "checkFromIndexSize", "outOfBounds"],
+    ),
+];
+
+/// Methods of the objects that harnesses hand over which leave them as they are.
+const READING: &[&str] = &[
+    "equals",
+    "hashCode",
+    "toString",
+    "compareTo",
+    "compare",
+    "getClass",
+    "size",
+    "isEmpty",
+    "iterator",
+    "spliterator",
+    "hasNext",
+    "next",
+    "get",
+    "contains",
+    "containsKey",
+    "containsValue",
+    "containsAll",
+    "entrySet",
+    "keySet",
+    "values",
+    "getKey",
+    "getValue",
+    "toArray",
+    "forEach",
+    "forEachRemaining",
+    "tryAdvance",
+    "intValue",
+    "longValue",
+    "length",
+    "charAt",
+    "name",
+    "ordinal",
+    "booleanValue",
+    "indexOf",
+    "getOrDefault",
+];
+
+/// Whether a method of an object that a harness hands over leaves it as it is. Functions do.
+pub(crate) fn is_reading(interface: &str, name: &str) -> bool {
+    READING.contains(&name) || interface.starts_with("java/util/function/") || matches!(name, "run" | "call")
+}
+
+/// Whether a method is one that all objects have or that orders them, which are taken to change nothing if it is not known
+/// whose they are.
+pub(crate) fn is_common(name: &str) -> bool {
+    matches!(name, "equals" | "hashCode" | "toString" | "compareTo" | "compare" | "getClass")
+}
+
+/// Whether a write of a class of the JDK changes nothing that anybody sees: maps keep the views of themselves that they hand out, and the
+/// readers of a tree of a hash map count themselves.
+pub(crate) fn is_harmless(class: &str, method: &str, field: &str) -> bool {
+    let (owner, name) = field.rsplit_once('.').unwrap_or_default();
+    let is_view = matches!(
+        name,
+        "keySet"
+            | "values"
+            | "entrySet"
+            | "descendingMap"
+            | "navigableKeySet"
+            | "descendingKeySet"
+            | "keySetView"
+            | "valuesView"
+            | "entrySetView"
+    );
+    class.starts_with("java/util/")
+        && (is_view && owner.ends_with("Map")
+            || class == "java/util/concurrent/ConcurrentHashMap$TreeBin" && method == "find")
+}
+
+/// Whether the code of a class of the JDK is looked into.
+pub(crate) fn is_analysed(name: &str) -> bool {
+    let Some((package, simple)) = name.rsplit_once('/') else { return false };
+    if name == "java/lang/Iterable" {
+        return true;
+    }
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| simple.starts_with(prefix));
+    match package {
+        "java/util" => !starts(&[
+            "Formatter",
+            "Scanner",
+            "ServiceLoader",
+            "Timer",
+            "ResourceBundle",
+            "Locale",
+            "Random",
+            "Splittable",
+            "UUID",
+            "Calendar",
+            "Date",
+            "TimeZone",
+            "Currency",
+            "GregorianCalendar",
+            "Properties",
+            "WeakHashMap",
+        ]),
+        "java/util/concurrent" => !starts(&[
+            "ForkJoin",
+            "Completable",
+            "Counted",
+            "Recursive",
+            "ThreadPool",
+            "Executor",
+            "Scheduled",
+            "ThreadLocalRandom",
+            "Exchanger",
+            "Phaser",
+            "SubmissionPublisher",
+            "Flow",
+            "FutureTask",
+            "StructuredTask",
+            "ThreadPerTask",
+        ]),
+        "java/util/concurrent/atomic" => !simple.contains("FieldUpdater"),
+        "java/util/function" => true,
+        _ => false,
+    }
+}
+
+/// What a method does. `class` declares it, or code names it so.
+pub(crate) fn boundary(class: &str, name: &str) -> Boundary {
+    if QUIET.iter().any(|(quiet, names)| *quiet == class && names.contains(&name)) {
+        return Boundary::Quiet;
+    }
+    match (class, name) {
+        ("java/lang/Object", "clone") => return Boundary::Clone,
+        ("java/lang/Class", "cast") => return Boundary::Same(1),
+        ("java/lang/System", "arraycopy") => return Boundary::ArrayCopy,
+        ("java/lang/reflect/Array", "newInstance") => return Boundary::NewArray,
+        ("java/lang/String", "valueOf") => return Boundary::Text,
+        ("java/lang/String", "join" | "format" | "formatted") => return Boundary::Unknown,
+        ("java/lang/Class", "newInstance") => return Boundary::Unknown,
+        ("jdk/internal/misc/Unsafe" | "sun/misc/Unsafe", _) => return unsafe_access(name),
+        ("java/lang/invoke/VarHandle", _) => return access(name),
+        _ => {}
+    }
+    if class.starts_with("java/util/concurrent/atomic/") {
+        // What is left of that package are the updaters of fields.
+        return if name == "newUpdater" { Boundary::Quiet } else { access(name) };
+    }
+    if let Some(simple) = class.strip_prefix("java/util/concurrent/locks/") {
+        return lock(simple, name);
+    }
+    if class.starts_with("java/lang/ref/") {
+        return match name {
+            "<init>" | "get" | "refersTo" | "reachabilityFence" | "isEnqueued" => {
+                Boundary::Holds { writes: false }
+            }
+            "clear" | "enqueue" => Boundary::Holds { writes: true },
+            _ => Boundary::Unknown,
+        };
+    }
+    match class.strip_prefix("java/lang/") {
+        Some("StringBuilder" | "StringBuffer" | "AbstractStringBuilder") => match name {
+            "<init>" | "toString" | "length" | "charAt" | "indexOf" | "isEmpty" | "hashCode" | "equals" => {
+                Boundary::Quiet
+            }
+            _ => Boundary::Builds,
+        },
+        Some(simple) if VALUES.contains(&simple) => Boundary::Quiet,
+        Some(simple) if is_throwable(simple) => Boundary::Quiet,
+        _ if class.starts_with("java/") && is_throwable(class) => Boundary::Quiet,
+        _ => Boundary::Unknown,
+    }
+}
+
+fn is_throwable(name: &str) -> bool {
+    name.ends_with("Exception") || name.ends_with("Error")
+}
+
+fn access(name: &str) -> Boundary {
+    Boundary::Access { writes: !name.starts_with("get") || name.starts_with("getAnd") }
+}
+
+fn unsafe_access(name: &str) -> Boundary {
+    let is_query = [
+        "objectField",
+        "arrayBase",
+        "arrayIndex",
+        "staticField",
+        "getUnsafe",
+        "shouldBe",
+        "ensureClass",
+        "park",
+        "unpark",
+    ];
+    if name.ends_with("Fence") || is_query.iter().any(|start| name.starts_with(start)) {
+        return Boundary::Quiet;
+    }
+    let writes = ["put", "getAnd", "compareAnd", "weakCompareAnd"];
+    if writes.iter().any(|start| name.starts_with(start)) {
+        Boundary::Access { writes: true }
+    } else if name.starts_with("get") {
+        Boundary::Access { writes: false }
+    } else {
+        Boundary::Unknown
+    }
+}
+
+/// Locks: to hold one for a while is no change of state, as long as it is given back.
+fn lock(class: &str, name: &str) -> Boundary {
+    let is_lock = ["ReentrantLock", "ReentrantReadWriteLock", "StampedLock", "Lock", "ReadWriteLock"];
+    let is_condition = class == "Condition" || class.ends_with("ConditionObject");
+    if is_condition {
+        return Boundary::Quiet;
+    }
+    if !is_lock.iter().any(|lock| class == *lock || class.starts_with(&format!("{lock}$"))) {
+        return Boundary::Unknown;
+    }
+    match name {
+        _ if name.starts_with("unlock") || name.starts_with("tryUnlock") => Boundary::Release,
+        "lock"
+        | "lockInterruptibly"
+        | "tryLock"
+        | "tryReadLock"
+        | "tryWriteLock"
+        | "readLockInterruptibly"
+        | "writeLockInterruptibly" => Boundary::Acquire,
+        // Of a stamped lock this acquires, of a lock for readers and writers it hands out one of the two.
+        "readLock" | "writeLock" if class == "StampedLock" => Boundary::Acquire,
+        _ => Boundary::Quiet,
+    }
+}

@@ -1,0 +1,26 @@
+// Counts in a concurrent map whose operations are atomic each, but not both together. Their places are where threads are interrupted.
+// fissure: hunt --points volatiles
+// fissure: must-be-bug custom MapCounter.main
+// fissure: program-exit 1
+import java.util.concurrent.ConcurrentHashMap;
+
+public class MapCounter {
+    private static final ConcurrentHashMap<String, Integer> COUNTS = new ConcurrentHashMap<>();
+
+    private static void count(String word) {
+        Integer known = COUNTS.get(word);
+        COUNTS.put(word, known == null ? 1 : known + 1);
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread first = new Thread(() -> count("word"));
+        Thread second = new Thread(() -> count("word"));
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (COUNTS.get("word") != 2) {
+            throw new IllegalStateException("counted " + COUNTS.get("word"));
+        }
+    }
+}
