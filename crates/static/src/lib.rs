@@ -23,6 +23,7 @@ mod analysis_tests;
 mod bodies;
 pub mod comparands;
 pub mod effects;
+mod frame;
 mod graph;
 mod jdk;
 mod modules;

@@ -6,32 +6,11 @@ use fissure_classfile::flow::{FlowBody, FlowClass, FlowInstruction, InvokeKind, 
 
 use crate::{
     bodies::{Accessed, Bodies, Site},
+    frame::{Argument, State},
     graph::{ELEMENT, Level, Node},
     reach::{Linked, linked},
     world::{ClassId, FieldTarget, MethodId},
 };
-
-/// The state before an instruction: local variables, then the stack. Only references have nodes.
-#[derive(Debug, Clone)]
-struct State {
-    locals: Vec<Option<Node>>,
-    stack: Vec<Option<Node>>,
-}
-
-impl State {
-    fn pop(&mut self) -> Option<Node> {
-        self.stack.pop().flatten()
-    }
-
-    fn pops(&mut self, count: usize) {
-        let left = self.stack.len().saturating_sub(count);
-        self.stack.truncate(left);
-    }
-
-    fn pushes(&mut self, count: usize) {
-        self.stack.extend(std::iter::repeat_n(None, count));
-    }
-}
 
 /// The pass over one method.
 pub(crate) struct Walk<'b, 'w, 's, 'f> {
@@ -239,7 +218,7 @@ impl Walk<'_, '_, '_, '_> {
                 let flow = self.flow.clone();
                 let reference = &flow.method_references[usize::from(number)];
                 let values = self.arguments(&reference.descriptor, kind != InvokeKind::Static, state);
-                let result = self.result(&reference.descriptor, state);
+                let result = state.result(&reference.descriptor, || self.bodies.graph.node());
                 self.bodies.call(kind, reference, &values, result);
             }
             Operation::InvokeDynamic(number) => self.dynamic(number, state),
@@ -266,55 +245,20 @@ impl Walk<'_, '_, '_, '_> {
         state.pop().unwrap_or_else(|| self.bodies.graph.node())
     }
 
-    /// Takes a call's arguments from the stack, the receiver included.
+    /// Takes a call's arguments from the stack, the receiver included; references that nothing is known of get nodes.
     fn arguments(&mut self, descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Option<Node>> {
-        let (parameters, _) = shape(descriptor);
-        let mut values = Vec::new();
-        for kind in parameters.iter().rev() {
-            match kind {
-                b'L' => values.push(Some(self.reference(state))),
-                b'2' => {
-                    state.pops(2);
-                    values.push(None);
-                }
-                _ => {
-                    state.pops(1);
-                    values.push(None);
-                }
-            }
-        }
-        if has_receiver {
-            values.push(Some(self.reference(state)));
-        }
-        values.reverse();
-        values
-    }
-
-    /// Puts a call's result on the stack.
-    fn result(&mut self, descriptor: &str, state: &mut State) -> Option<Node> {
-        match shape(descriptor).1 {
-            Some(b'L') => {
-                let node = self.bodies.graph.node();
-                state.stack.push(Some(node));
-                Some(node)
-            }
-            Some(b'2') => {
-                state.pushes(2);
-                None
-            }
-            Some(_) => {
-                state.pushes(1);
-                None
-            }
-            None => None,
-        }
+        let node = |argument| match argument {
+            Argument::Reference(node) => Some(node.unwrap_or_else(|| self.bodies.graph.node())),
+            Argument::Number => None,
+        };
+        state.arguments(descriptor, has_receiver).into_iter().map(node).collect()
     }
 
     fn dynamic(&mut self, number: u16, state: &mut State) {
         let flow = self.flow.clone();
         let dynamic = &flow.dynamics[usize::from(number)];
         let values = self.arguments(&dynamic.descriptor, false, state);
-        let result = self.result(&dynamic.descriptor, state);
+        let result = state.result(&dynamic.descriptor, || self.bodies.graph.node());
         match linked(self.bodies.world, self.class, &flow, number) {
             Linked::Lambda(class) => {
                 let object = self.bodies.lambda_object(class, &values);

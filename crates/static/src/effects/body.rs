@@ -12,31 +12,12 @@ use super::{
     classes::{ClassId, ELEMENT},
     heap::{ContextId, Kind, NodeId, Object, Site, Use},
 };
-use crate::walk::move_slots;
+use crate::{
+    frame::{Argument, State},
+    walk::move_slots,
+};
 
 const FINAL: u16 = 16;
-
-/// The state before an instruction. Only references have nodes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct State {
-    locals: Vec<Option<NodeId>>,
-    stack: Vec<Option<NodeId>>,
-}
-
-impl State {
-    fn pop(&mut self) -> Option<NodeId> {
-        self.stack.pop().flatten()
-    }
-
-    fn pops(&mut self, count: usize) {
-        let left = self.stack.len().saturating_sub(count);
-        self.stack.truncate(left);
-    }
-
-    fn pushes(&mut self, count: usize) {
-        self.stack.extend(std::iter::repeat_n(None, count));
-    }
-}
 
 /// The pass over one method in one context.
 pub(crate) struct Body<'a, 's> {
@@ -277,8 +258,8 @@ impl Body<'_, '_> {
             }
             Operation::Invoke(kind, number) => {
                 let reference = self.flow.method_references[usize::from(number)].clone();
-                let arguments = self.arguments(&reference.descriptor, kind != InvokeKind::Static, state);
-                let result = self.result(&reference.descriptor, state);
+                let arguments = Self::arguments(&reference.descriptor, kind != InvokeKind::Static, state);
+                let result = state.result(&reference.descriptor, || self.analysis.heap.node());
                 self.note_handle(&reference.name, result);
                 let (caller, context) = (self.instance, self.context);
                 let site = self.site(instruction);
@@ -333,54 +314,19 @@ impl Body<'_, '_> {
     }
 
     /// Takes a call's arguments from the stack, the receiver included.
-    fn arguments(&mut self, descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Option<NodeId>> {
-        let (parameters, _) = shape(descriptor);
-        let mut values = Vec::new();
-        for kind in parameters.iter().rev() {
-            match kind {
-                b'L' => values.push(state.pop()),
-                b'2' => {
-                    state.pops(2);
-                    values.push(None);
-                }
-                _ => {
-                    state.pops(1);
-                    values.push(None);
-                }
-            }
-        }
-        if has_receiver {
-            values.push(state.pop());
-        }
-        values.reverse();
-        values
-    }
-
-    /// Puts a call's result on the stack.
-    fn result(&mut self, descriptor: &str, state: &mut State) -> Option<NodeId> {
-        match shape(descriptor).1 {
-            Some(b'L') => {
-                let node = self.analysis.heap.node();
-                state.stack.push(Some(node));
-                Some(node)
-            }
-            Some(b'2') => {
-                state.pushes(2);
-                None
-            }
-            Some(_) => {
-                state.pushes(1);
-                None
-            }
-            None => None,
-        }
+    fn arguments(descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Option<NodeId>> {
+        let node = |argument| match argument {
+            Argument::Reference(node) => node,
+            Argument::Number => None,
+        };
+        state.arguments(descriptor, has_receiver).into_iter().map(node).collect()
     }
 
     fn dynamic(&mut self, instruction: FlowInstruction, number: u16, state: &mut State) {
         let flow = self.flow.clone();
         let dynamic = &flow.dynamics[usize::from(number)];
-        let values = self.arguments(&dynamic.descriptor, false, state);
-        let result = self.result(&dynamic.descriptor, state);
+        let values = Self::arguments(&dynamic.descriptor, false, state);
+        let result = state.result(&dynamic.descriptor, || self.analysis.heap.node());
         let bootstrap = dynamic.bootstrap.as_ref().map_or("", |bootstrap| bootstrap.class.as_str());
         let site = self.site(instruction);
         match (bootstrap, result) {
