@@ -45,7 +45,7 @@ public final class FissureControl {
 
         /** Leaves a release for the conductor to find; says whether there was room. */
         static boolean leave(long thread, int lock) {
-            return MEMORY.compareAndSetLong(null, PLACE, 0L, thread << 32 | lock);
+            return PLACE != 0L && MEMORY.compareAndSetLong(null, PLACE, 0L, thread << 32 | lock);
         }
     }
 
