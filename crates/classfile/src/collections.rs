@@ -87,6 +87,39 @@ const BUILDERS: &[&str] = &["StringBuffer", "StringBuilder"];
 /// Types that a collection may be known as where it is kept, beside its own.
 const GENERAL: &[&str] = &["CharSequence", "Iterable", "Object"];
 
+/// Classes of `java.util.concurrent.atomic` whose objects hold something.
+const ATOMICS: &[&str] = &[
+    "AtomicBoolean",
+    "AtomicInteger",
+    "AtomicIntegerArray",
+    "AtomicLong",
+    "AtomicLongArray",
+    "AtomicMarkableReference",
+    "AtomicReference",
+    "AtomicReferenceArray",
+    "AtomicStampedReference",
+    "DoubleAccumulator",
+    "DoubleAdder",
+    "LongAccumulator",
+    "LongAdder",
+];
+
+/// Their methods that read and do nothing else.
+const ATOMIC_READS: &[&str] = &[
+    "equals",
+    "get",
+    "getAcquire",
+    "getOpaque",
+    "getPlain",
+    "getReference",
+    "getStamp",
+    "hashCode",
+    "isMarked",
+    "length",
+    "sum",
+    "toString",
+];
+
 /// Methods that leave the contents alone and do not look at them.
 const NEITHER: &[&str] = &["ensureCapacity", "getClass", "notify", "notifyAll", "trimToSize", "wait"];
 
@@ -213,9 +246,44 @@ pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
     Some(Use { kind, walks: is_begun(WALKING, called.name) })
 }
 
+/// What a call does to an atomic variable, or to several, if it is called on such a one.
+pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
+    let class = called.class.strip_prefix(b"java/util/concurrent/atomic/")?;
+    if !is_named(ATOMICS, class) || is_named(NEITHER, called.name) {
+        return None;
+    }
+    let reads = is_named(ATOMIC_READS, called.name) || called.name.ends_with(b"Value");
+    let kind = if reads { SiteKind::Read } else { SiteKind::Write };
+    Some(Use { kind, walks: false })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn atomics_are_read_or_written() {
+        fn check(class: &str, name: &str, expected: Option<SiteKind>) {
+            let class = format!("java/util/concurrent/{class}");
+            let called = Reference {
+                class_index: 0,
+                class: class.as_bytes(),
+                name_index: 0,
+                name: name.as_bytes(),
+                descriptor: b"()V",
+            };
+            assert_eq!(use_of_atomic(&called).map(|found| found.kind), expected, "{class}.{name}");
+        }
+        check("atomic/AtomicInteger", "get", Some(SiteKind::Read));
+        check("atomic/AtomicInteger", "intValue", Some(SiteKind::Read));
+        check("atomic/AtomicInteger", "getAndIncrement", Some(SiteKind::Write));
+        check("atomic/AtomicReference", "compareAndSet", Some(SiteKind::Write));
+        check("atomic/LongAdder", "sum", Some(SiteKind::Read));
+        check("atomic/LongAdder", "sumThenReset", Some(SiteKind::Write));
+        check("atomic/AtomicBoolean", "getClass", None);
+        check("ConcurrentHashMap", "get", None);
+        check("atomic/Striped64", "sum", None);
+    }
 
     fn check(class: &str, name: &str, expected: Option<SiteKind>) {
         let called = Reference {

@@ -9,7 +9,7 @@
 
 use crate::bytes::u16_at;
 use crate::code::Instruction;
-use crate::collections::{is_builder, may_hold, use_of};
+use crate::collections::{is_builder, may_hold, use_of, use_of_atomic};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
 use crate::error::MethodError;
@@ -67,7 +67,8 @@ impl Instrumenter<'_, '_> {
 
     fn collection_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
-        let Some(found) = use_of(&called) else { return Ok(()) };
+        let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| self.plan.atomics));
+        let Some(found) = found else { return Ok(()) };
         let depth: usize = parameters(called.descriptor).map(slots).sum();
         let source = self.sources.below(depth);
         if is_builder(called.class) && !matches!(source, Source::Field(_)) {

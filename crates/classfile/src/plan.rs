@@ -32,6 +32,8 @@ pub struct Plan<'a> {
     /// Under control, with `fields`: tell what fields hold, and report calls of the methods of collections that may be held by one,
     /// before they are made and once they have returned.
     pub contents: bool,
+    /// With `contents`: atomics are collections of what they hold.
+    pub atomics: bool,
     /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).
     pub synchronization: bool,
@@ -68,6 +70,7 @@ impl<'a> Plan<'a> {
             fields: false,
             arrays: false,
             contents: false,
+            atomics: false,
             synchronization: false,
             volatiles: false,
             repetitions: false,

@@ -8,6 +8,7 @@
 pub(crate) mod baseline;
 mod chronicle;
 mod goals;
+mod intrusions;
 mod merge;
 mod minimise;
 mod options;
@@ -24,7 +25,7 @@ use fissure_model::{
     finding::{Finding, Kind, Status},
     goal::Goal,
     pointcut::Pointcut,
-    record::{Hello, VIRTUAL_THREADS},
+    record::{Hello, RunEnd, VIRTUAL_THREADS},
     settings::{Control, SetRules, Steering, Wanted, Watch},
 };
 use fissure_report::{Campaign, Report, SeedRange};
@@ -49,6 +50,7 @@ use crate::{
 use baseline::Baseline;
 use chronicle::Chronicle;
 use goals::Goals;
+use intrusions::Intrusions;
 use merge::{Merged, Tally};
 use options::Points;
 use pool::Progress;
@@ -153,6 +155,8 @@ struct Game {
     /// What each strategy did, and what else there is to say.
     summary: Vec<String>,
     notices: Vec<String>,
+    /// Whether a run looked at accesses for what could come in between.
+    has_looked: bool,
     /// What was asked for is there, or the user has had enough.
     is_over: bool,
 }
@@ -166,11 +170,43 @@ struct Chase {
     merged: Merged,
     targets: Targets,
     goals: Goals,
+    intrusions: Intrusions,
+    /// Whether a run showed a bug.
+    has_bug: bool,
 }
 
 /// Whether a strategy finds out first what could happen, in runs of their own.
 fn predicts(strategy: Steering) -> bool {
     matches!(strategy, Steering::Assetfuzzer | Steering::Racefuzzer)
+}
+
+/// What the next runs of atomfuzzer look for: acquires and accesses in turn, as long as nothing was made to happen; after that mostly
+/// what did.
+fn aims(chase: &Chase, runs: u64) -> Vec<Option<Goal>> {
+    let is_for_accesses = |run: u64| {
+        if !chase.intrusions.has_aim() {
+            // Where nothing is left, all begins anew.
+            !chase.targets.has_aim() && run % 2 == 1
+        } else if chase.targets.has_proof() {
+            let has_turn = chase.targets.turn() == targets::TURNS / 2 && run == targets::ROUND / 2;
+            has_turn || !chase.has_bug && run % 4 == 1
+        } else {
+            let is_for_locks = match (chase.intrusions.is_proved(), chase.intrusions.is_reliable()) {
+                (_, true) => chase.targets.turn() == 0 && run == targets::ROUND / 2,
+                (true, false) => run % 4 == 3,
+                (false, false) => run.is_multiple_of(2),
+            };
+            !is_for_locks || !chase.targets.has_aim()
+        }
+    };
+    let accesses = (0..runs).filter(|run| is_for_accesses(*run)).count() as u64;
+    let mut intrusions = match chase.intrusions.has_aim() {
+        true => chase.intrusions.choose(accesses, chase.targets.turn() == targets::TURNS / 2).into_iter(),
+        false => chase.intrusions.again(accesses).into_iter(),
+    };
+    let mut pairs = chase.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Pair));
+    let aim = |run| if is_for_accesses(run) { intrusions.next() } else { pairs.next() };
+    (0..runs).map(aim).map(Option::flatten).collect()
 }
 
 impl Hunt<'_> {
@@ -194,6 +230,10 @@ impl Hunt<'_> {
         if let Some(problem) = self.problem(&controls, false) {
             return Ok(self.give_up(game, &controls, problem));
         }
+        let mut intrusions = Intrusions::default();
+        if self.looks_for_intrusions() {
+            self.look(&mut game, &mut baseline, &mut intrusions)?;
+        }
         let mut watched = controls;
         for &strategy in &self.strategies {
             let mut chase = Chase {
@@ -203,6 +243,8 @@ impl Hunt<'_> {
                 merged: Merged::default(),
                 targets: targets.clone(),
                 goals: Goals::default(),
+                intrusions: intrusions.clone(),
+                has_bug: false,
             };
             let problem = self.chase(&mut game, &mut chase, &baseline, &mut watched)?;
             if !self.options.no_minimise && problem.is_none() && !signals::interrupted() {
@@ -218,6 +260,37 @@ impl Hunt<'_> {
             }
         }
         Ok(self.report(game))
+    }
+
+    /// Whether runs look for accesses that could come in between others.
+    fn looks_for_intrusions(&self) -> bool {
+        self.options.learn == YesNo::Yes
+            && self.strategies.contains(&Steering::Atomfuzzer)
+            && !self.options.steering.points.looks().is_empty()
+    }
+
+    /// Finds out what could come in between, in a run without interference that stops at accesses.
+    fn look(
+        &self,
+        game: &mut Game,
+        baseline: &mut Baseline,
+        intrusions: &mut Intrusions,
+    ) -> Result<(), Error> {
+        for points in self.options.steering.points.looks() {
+            let control = self.options.steering.look(self.options.seed, *points);
+            let outcomes = self.run_all(&[control], |_| false)?;
+            let has_ended = |outcome: &&Outcome| outcome.is_told() && outcome.end() != RunEnd::TooLong;
+            if let Some(outcome) = outcomes.first().filter(has_ended) {
+                baseline.add(outcome);
+                intrusions.learn(outcome, false);
+                game.has_looked = true;
+                return Ok(());
+            }
+            if signals::interrupted() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Lets one strategy hunt. Gives the reason if its runs say nothing about the program.
@@ -248,6 +321,9 @@ impl Hunt<'_> {
                 game.chronicle.add(outcome, baseline);
                 chase.targets.learn(outcome, baseline.is_news(outcome));
                 chase.goals.learn(outcome);
+                let shows_bug = merge::shows_bug(outcome, baseline);
+                chase.intrusions.learn(outcome, shows_bug);
+                chase.has_bug |= shows_bug;
             }
             game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !watched.is_empty() {
@@ -280,13 +356,11 @@ impl Hunt<'_> {
     fn round(&self, chase: &Chase) -> Vec<Control> {
         let runs = targets::round(chase.runs).min(self.runs - chase.runs);
         let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
-        let mut targets: Vec<Option<Goal>> = if learns {
-            chase.targets.choose(runs).into_iter().map(|pair| pair.map(Goal::Pair)).collect()
-        } else {
-            chase.goals.choose(runs)
-        };
+        let mut targets: Vec<Option<Goal>> =
+            if learns { aims(chase, runs) } else { chase.goals.choose(runs) };
         if learns && chase.runs == 0 {
-            targets.iter_mut().take(1).for_each(|target| *target = None);
+            targets.insert(0, None);
+            targets.truncate(runs as usize);
         }
         let first = self.options.seed + chase.profiling_runs;
         let control = |(run, target)| {

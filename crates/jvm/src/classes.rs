@@ -66,6 +66,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
+    let has_intrusions = has_points && control.is_some_and(|control| control.wanted.intrusions);
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =
@@ -88,7 +89,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
-        contents: has_contents,
+        contents: has_contents || has_intrusions,
+        atomics: has_intrusions,
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },

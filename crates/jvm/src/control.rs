@@ -8,6 +8,7 @@ mod calls;
 mod contents;
 mod failure;
 mod gate;
+mod intrusions;
 pub(crate) mod natives;
 mod places;
 mod points;
@@ -23,7 +24,7 @@ use std::sync::{
 
 use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
-    goal::Goal,
+    goal::{Goal, Intrusion},
     ids::{LockId, SiteId, ThreadId},
     record::RunEnd,
     settings::{Control as ControlSettings, Steering, Wanted},
@@ -32,7 +33,9 @@ use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
     observer::{self, Observer},
     recording::Recording,
-    strategy::{AssetFuzzer, AtomFuzzer, Guided, Orderly, RaceFuzzer, Replay, Strategy, Uniform},
+    strategy::{
+        AssetFuzzer, AtomFuzzer, Guided, Intruder, Orderly, Prey, RaceFuzzer, Replay, Strategy, Uniform,
+    },
 };
 
 use rustc_hash::FxHashMap;
@@ -116,10 +119,14 @@ impl Control {
         let strategy: Box<dyn Strategy> = match settings.steering {
             Steering::Random => Box::new(Uniform),
             Steering::Atomfuzzer => {
-                let rest = Box::new(AtomFuzzer::new(settings.pause));
-                let beginning = match &settings.target {
-                    Some(Goal::Pair(pair)) => pair.after.as_deref(),
-                    _ => None,
+                let (rest, beginning): (Box<dyn Strategy>, _) = match &settings.target {
+                    Some(Goal::Intrusion(goal)) => {
+                        (Box::new(Intruder::new(prey(goal), settings.pause)), goal.after.as_deref())
+                    }
+                    Some(Goal::Pair(pair)) => {
+                        (Box::new(AtomFuzzer::new(settings.pause)), pair.after.as_deref())
+                    }
+                    _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
                 };
                 match beginning.and_then(|beginning| beginning.parse::<Recording>().ok()) {
                     Some(beginning) => Box::new(Guided::new(&beginning, rest)),
@@ -136,9 +143,10 @@ impl Control {
             }
         };
         let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
-        let Wanted { predictions, violations, races } = settings.wanted;
-        if predictions || violations || races {
-            conductor.observe_with(Observer::new(observer::Wanted { predictions, violations, races }));
+        let Wanted { predictions, violations, races, intrusions } = settings.wanted;
+        if settings.wanted != Wanted::default() {
+            let wanted = observer::Wanted { predictions, violations, races, intrusions };
+            conductor.observe_with(Observer::new(wanted));
         }
         Self {
             state: Mutex::new(State {
@@ -291,6 +299,15 @@ impl State {
         if !self.uncontrolled.iter().any(|known| known == reason) {
             self.uncontrolled.push(reason.to_owned());
         }
+    }
+}
+
+/// What an intrusion is for its strategy.
+fn prey(goal: &Intrusion) -> Prey {
+    match (&goal.first, &goal.between) {
+        (Some(_), _) => Prey::Between,
+        (None, Some(_)) => Prey::Order,
+        (None, None) => Prey::Anything,
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::Pair;
+use crate::settings::{AccessPoints, Pair};
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum Goal {
     Set(SetGoal),
     /// A race.
     Race(RaceGoal),
+    /// One thread's access that comes in between two of another, or before one.
+    Intrusion(Intrusion),
 }
 
 /// An access that is looked for.
@@ -67,6 +69,47 @@ pub struct RaceGoal {
     pub accesses: [ExpectedAccess; 2],
 }
 
+/// Accesses of two threads to one thing that could come in another order than they mostly do: one in between two others, or before
+/// one, or everything else before one. Where both are made under one lock, the places are those where it is got.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Intrusion {
+    /// The accesses that threads stop before, at which this was seen to be possible.
+    pub points: AccessPoints,
+    /// What one thread does first; if there is nothing, the two others only change their order.
+    pub first: Option<Spot>,
+    /// What the other thread does in between; if there is nothing either, whatever others can do.
+    pub between: Option<Spot>,
+    /// What the first thread does after that.
+    pub last: Spot,
+    /// The choices that a run makes first, because they led there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// A place where something is done that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Spot {
+    /// The place, as in `com.acme.Account.withdraw:12`.
+    pub place: String,
+    /// What is done there.
+    pub act: Act,
+    /// The name of the field or variable that it is done to, if that is known: there may be several in one line.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// What is done at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Act {
+    /// Something is read.
+    Read,
+    /// Something is written, or read and written at once.
+    Write,
+    /// A lock is got.
+    Acquire,
+}
+
 impl From<Pair> for Goal {
     fn from(pair: Pair) -> Self {
         Goal::Pair(pair)
@@ -80,6 +123,18 @@ impl fmt::Display for ExpectedAccess {
     }
 }
 
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let act = match self.act {
+            Act::Read => 'R',
+            Act::Write => 'W',
+            Act::Acquire => 'L',
+        };
+        write!(f, "{act} {}", self.place)?;
+        if self.name.is_empty() { Ok(()) } else { write!(f, " {}", self.name) }
+    }
+}
+
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let joined = |events: &[ExpectedAccess]| {
@@ -88,6 +143,17 @@ impl fmt::Display for Goal {
         match self {
             Goal::Pair(pair) => pair.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
+            Goal::Intrusion(Intrusion { points, first, between, last, after }) => {
+                let points = match points {
+                    AccessPoints::None => "locks",
+                    AccessPoints::Fields => "fields",
+                    AccessPoints::All => "elements",
+                };
+                let told = |spot: &Option<Spot>| spot.as_ref().map(Spot::to_string).unwrap_or_default();
+                let (first, between) = (told(first), told(between));
+                write!(f, "between|{points}|{first}|{between}|{last}")?;
+                after.as_ref().map_or(Ok(()), |after| write!(f, "|{after}"))
+            }
             Goal::Set(goal) => {
                 let gate = goal.gate.as_ref().map(|gate| format!("{} {}", gate.place, gate.context));
                 let windows: Vec<String> = goal.windows.iter().map(|window| window.join(",")).collect();
@@ -137,6 +203,25 @@ impl FromStr for ExpectedAccess {
     }
 }
 
+impl FromStr for Spot {
+    type Err = GoalError;
+
+    fn from_str(text: &str) -> Result<Self, GoalError> {
+        let (act, place, name) = match text.split(' ').collect::<Vec<_>>()[..] {
+            [act, place] if !place.is_empty() => (act, place, ""),
+            [act, place, name] if !place.is_empty() && !name.is_empty() => (act, place, name),
+            _ => return Err(GoalError),
+        };
+        let act = match act {
+            "R" => Act::Read,
+            "W" => Act::Write,
+            "L" => Act::Acquire,
+            _ => return Err(GoalError),
+        };
+        Ok(Spot { place: place.to_owned(), act, name: name.to_owned() })
+    }
+}
+
 impl FromStr for Goal {
     type Err = GoalError;
 
@@ -148,6 +233,21 @@ impl FromStr for Goal {
             ["race", accesses] => {
                 let accesses = events(accesses)?.try_into().map_err(|_| GoalError)?;
                 Ok(Goal::Race(RaceGoal { accesses }))
+            }
+            ["between", points, first, between, last, ref after @ ..] if after.len() < 2 => {
+                let points = match points {
+                    "locks" => AccessPoints::None,
+                    "fields" => AccessPoints::Fields,
+                    "elements" => AccessPoints::All,
+                    _ => return Err(GoalError),
+                };
+                let spot = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
+                let (first, between, last) = (spot(first)?, spot(between)?, last.parse()?);
+                if first.is_some() && between.is_none() {
+                    return Err(GoalError);
+                }
+                let after = after.first().map(|after| (*after).to_owned());
+                Ok(Goal::Intrusion(Intrusion { points, first, between, last, after }))
             }
             [pattern, set, first, second, accesses, windows, gate] => {
                 let pattern =
@@ -202,6 +302,15 @@ mod tests {
         check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1 2"), true);
         check(&format!("{set}|;;|a.B.d:1"), false);
         check(&format!("{set}|;;|"), true);
+        check("between|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
+        check("between|elements||L a.B.d:2|L a.B.c:1", true);
+        check("between|elements|||W a.B.c:1", true);
+        check("between|elements|||W a.B.c:1 x|0*3 1", true);
+        check("between|elements|||W a.B.c:1 x y", false);
+        check("between|elements|R a.B.c:1||W a.B.c:1", false);
+        check("between|nowhere||W a.B.d:2|W a.B.c:1", false);
+        check("between|fields||X a.B.d:2|W a.B.c:1", false);
+        check("between|fields|R a.B.c:1|W a.B.d:2|", false);
         check("12|a.B|u|v|R p f 1,W p f 2,W p f 1|;|", false);
         check("1|a.B|u|v|R p f 1|;|", false);
         check("1|a.B|u|v", false);

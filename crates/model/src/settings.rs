@@ -230,7 +230,7 @@ impl FromStr for Pair {
 }
 
 /// Which memory accesses threads stop before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessPoints {
     /// None.
@@ -289,6 +289,9 @@ pub struct Wanted {
     /// Races, those that could happen and those that do.
     #[serde(default)]
     pub races: bool,
+    /// Accesses that could come in between two others, or before one. Calls of atomics and collections are accesses too then.
+    #[serde(default)]
+    pub intrusions: bool,
 }
 
 /// What a project says about its atomic sets and units of work, beside the usual: that all fields of an object are a set, the static

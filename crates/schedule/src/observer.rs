@@ -13,6 +13,7 @@ use fissure_analysis::{
         predict::Prediction,
         profile::{Bounds, Cut, Profile},
     },
+    intrusions::{Intrusion, Intrusions},
     racing::{Racing, RacingPair},
     relaxed::{Held, Relaxed},
 };
@@ -30,6 +31,8 @@ pub struct Wanted {
     pub violations: bool,
     /// Pairs of accesses that could race.
     pub races: bool,
+    /// Accesses that could come in between others.
+    pub intrusions: bool,
 }
 
 /// Two threads that stand before conflicting accesses to one location.
@@ -48,6 +51,7 @@ pub struct Observer {
     profile: Option<Profile>,
     monitor: Option<Monitor>,
     racing: Option<Racing>,
+    intrusions: Option<Intrusions>,
     violations: VecDeque<Violation>,
     races: VecDeque<Race>,
     /// By thread, the locks that its accesses which have begun and not ended are made under, the innermost last.
@@ -63,6 +67,7 @@ impl Observer {
             profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
             monitor: wanted.violations.then(Monitor::default),
             racing: wanted.races.then(Racing::default),
+            intrusions: wanted.intrusions.then(Intrusions::default),
             ..Observer::default()
         }
     }
@@ -123,6 +128,14 @@ impl Observer {
         }
     }
 
+    /// A thread has accessed a location, or something else that has a number, whatever orders its accesses.
+    pub fn touched(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId) {
+        if let Some(intrusions) = self.intrusions.as_mut().filter(|_| self.has_company) {
+            let stamp = self.relaxed.stamp(thread);
+            intrusions.access(thread, place, kind, site, &stamp);
+        }
+    }
+
     /// A violation that was executed and not asked for before.
     pub fn take_violation(&mut self) -> Option<Violation> {
         self.violations.pop_front()
@@ -141,6 +154,12 @@ impl Observer {
     /// The pairs of places that may race, and how much was left out.
     pub fn racing_pairs(&self) -> (Vec<RacingPair>, u64) {
         self.racing.as_ref().map_or_else(Default::default, |racing| (racing.pairs().to_vec(), racing.cut()))
+    }
+
+    /// What could come in between, and how much was left out.
+    pub fn intrusions(&self) -> (Vec<Intrusion>, u64) {
+        let told = |intrusions: &Intrusions| (intrusions.told(&self.relaxed), intrusions.cut());
+        self.intrusions.as_ref().map_or_else(Default::default, told)
     }
 
     /// Whether races are looked for.

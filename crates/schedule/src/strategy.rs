@@ -3,6 +3,7 @@
 mod assetfuzzer;
 mod atomfuzzer;
 mod guided;
+mod intruder;
 mod orderly;
 mod preemptions;
 mod racefuzzer;
@@ -12,6 +13,7 @@ mod uniform;
 pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use guided::Guided;
+pub use intruder::{Intruder, Prey};
 pub use orderly::Orderly;
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
@@ -108,6 +110,11 @@ pub trait Strategy: Send {
 
     /// A thread executes an operation, whether it was chosen for that or was alone.
     fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: Aim) {}
+
+    /// How many choices it took until what is looked for had happened for the last time, if it did.
+    fn reached(&self) -> Option<u64> {
+        None
+    }
 
     /// How often threads had to be let go because nobody else could run.
     fn thrashings(&self) -> u64 {

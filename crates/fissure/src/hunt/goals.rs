@@ -113,6 +113,7 @@ fn theme(goal: &Goal) -> Theme {
             let fields = goal.events.iter().map(|event| event.field.clone());
             (goal.pattern, goal.units.iter().cloned().chain(fields).collect())
         }
+        Goal::Intrusion(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
             race_theme(&race.accesses[0].field, methods.collect())

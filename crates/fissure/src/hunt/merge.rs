@@ -42,6 +42,7 @@ pub(crate) struct Shown {
     pub(crate) id: String,
     pub(crate) seed: u64,
     pub(crate) schedule: String,
+    pub(crate) target: Option<Goal>,
     rank: Rank,
 }
 
@@ -115,6 +116,7 @@ impl Merged {
                 id: id.clone(),
                 seed: first.seed,
                 schedule: first.schedule.clone(),
+                target: first.target.clone(),
                 rank: first.rank,
             };
             (first.rank.1 && first.rank == entry.rank && !first.schedule.is_empty()).then_some(shown)

@@ -71,7 +71,8 @@ pub(super) fn minimise(
 }
 
 fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
-    let control = hunt.options.steering.control(Steering::Replay, shown.seed, None, &hunt.sets);
+    let control =
+        hunt.options.steering.control(Steering::Replay, shown.seed, shown.target.clone(), &hunt.sets);
     Control { schedule: Some(text(parts)), ..control }
 }
 

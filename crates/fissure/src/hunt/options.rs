@@ -106,8 +106,8 @@ pub(crate) struct SteeringArguments {
     #[arg(long, value_name = "P", default_value = "1", value_parser = probability)]
     pub(crate) pause: u32,
 
-    /// Where threads may be interrupted: at lock operations, or also at volatile and atomic ones.
-    #[arg(long, value_name = "WHERE", default_value = "locks")]
+    /// Where threads may be interrupted.
+    #[arg(long, value_name = "WHERE", default_value = "auto")]
     pub(crate) points: Points,
 
     /// A run ends after so many steps, and is said to be too long.
@@ -149,13 +149,15 @@ pub(crate) enum MonitorName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Points {
-    /// Locks, waiting, starting and joining threads.
+    /// At locks, and in runs that look for something else at accesses to fields, array elements, atomics and collections.
+    Auto,
+    /// At locks, and where threads wait, start and end.
     Locks,
-    /// Also volatile fields and atomics.
+    /// Also at volatile fields and atomics.
     Volatiles,
-    /// Also every field of the classes in scope.
+    /// Also at every field of the classes in scope.
     Fields,
-    /// Also every array element.
+    /// Also at every array element.
     Elements,
 }
 
@@ -180,9 +182,18 @@ impl Points {
         }
     }
 
+    /// The accesses at which it is looked for what could come in between, if any; if there are too many, those of the next.
+    pub(crate) fn looks(self) -> &'static [AccessPoints] {
+        match self {
+            Points::Auto | Points::Elements => &[AccessPoints::All, AccessPoints::Fields],
+            Points::Fields => &[AccessPoints::Fields],
+            Points::Locks | Points::Volatiles => &[],
+        }
+    }
+
     fn accesses(self) -> AccessPoints {
         match self {
-            Points::Locks | Points::Volatiles => AccessPoints::None,
+            Points::Auto | Points::Locks | Points::Volatiles => AccessPoints::None,
             Points::Fields => AccessPoints::Fields,
             Points::Elements => AccessPoints::All,
         }
@@ -226,21 +237,35 @@ impl SteeringArguments {
             predictions: false,
             violations: is_set(MonitorName::AtomicSets),
             races: steering == Steering::Racefuzzer,
+            intrusions: false,
         };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
-        Control {
+        let looks = match &target {
+            Some(Goal::Intrusion(goal)) => Some(goal.points),
+            _ => None,
+        };
+        let control = Control {
             steering,
             seed,
             pause: self.pause,
             target,
             schedule: None,
             steps: self.steps,
-            volatiles: points != Points::Locks,
+            volatiles: !matches!(points, Points::Auto | Points::Locks),
             accesses: points.accesses(),
             units: wanted.violations,
             wanted,
             sets: if wanted.violations { sets.clone() } else { SetRules::default() },
+        };
+        match looks {
+            Some(points) => looking(control, points),
+            None => control,
         }
+    }
+
+    /// How a run goes that nobody is interrupted in, and that looks at these accesses for what could come in between.
+    pub(crate) fn look(&self, seed: u64, points: AccessPoints) -> Control {
+        looking(self.control(Steering::Orderly, seed, None, &SetRules::default()), points)
     }
 
     /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
@@ -260,8 +285,8 @@ impl SteeringArguments {
                     merged.monitor.extend(MonitorName::from_str(value, false));
                 }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
-                "--points" if self.points == Points::Locks => {
-                    merged.points = Points::from_str(value, false).unwrap_or(Points::Locks);
+                "--points" if self.points == Points::Auto => {
+                    merged.points = Points::from_str(value, false).unwrap_or(Points::Auto);
                 }
                 "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
                 "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
@@ -288,7 +313,7 @@ impl SteeringArguments {
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
         }
-        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Locks) {
+        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Auto) {
             add("--points", points.get_name().to_owned());
         }
         if self.steps != STEPS {
@@ -313,6 +338,14 @@ impl SteeringArguments {
     pub(crate) fn time_limit(&self) -> Duration {
         Duration::from_secs(self.time_limit)
     }
+}
+
+/// The same run, at these accesses as well.
+fn looking(control: Control, points: AccessPoints) -> Control {
+    let wanted = Wanted { intrusions: true, ..Wanted::default() };
+    // Calls of atomics are accesses; what these do inside is of no interest.
+    let (units, sets) = (false, SetRules::default());
+    Control { volatiles: false, accesses: points, units, wanted, sets, ..control }
 }
 
 /// The file with the configuration among the words that a replay must repeat.
@@ -344,7 +377,7 @@ mod tests {
             strategy: Vec::new(),
             monitor: Vec::new(),
             pause: ALWAYS,
-            points: Points::Locks,
+            points: Points::Auto,
             steps: STEPS,
             time_limit: 1,
             atomic: Vec::new(),

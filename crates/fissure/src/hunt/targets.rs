@@ -19,7 +19,7 @@ use fissure_model::{
 use super::run::Outcome;
 
 /// How many runs there are in a round. The first ones are shorter, for there is most to learn from them.
-const ROUND: u64 = 16;
+pub(crate) const ROUND: u64 = 16;
 const FIRST_ROUNDS: [u64; 3] = [4, 4, 8];
 /// After so many runs that looked for an acquire in vain, others come first.
 const PATIENCE: u64 = 8;
@@ -27,6 +27,8 @@ const PATIENCE: u64 = 8;
 const ORDER_PATIENCE: u64 = 2;
 /// How many ways to a thread that waits are kept, each of which is tried.
 const WAYS: usize = 3;
+/// So many rounds have a turn at something else each.
+pub(crate) const TURNS: u64 = 4;
 /// Beginnings of schedules that are longer than this, as text, are not kept.
 const LONGEST_BEGINNING: usize = 4_000;
 
@@ -57,6 +59,8 @@ pub(crate) struct Targets {
     confirmed: BTreeMap<String, Option<String>>,
     /// Beginnings of runs that lead to a thread that waits, by the place where it does.
     waits: BTreeMap<String, Vec<String>>,
+    /// What became of runs that began so.
+    begun: BTreeMap<Pair, Attempts>,
 }
 
 /// What became of the runs that looked for something.
@@ -68,6 +72,16 @@ struct Attempts {
 }
 
 impl Attempts {
+    fn add(&mut self, is_hit: bool) {
+        self.tried += 1;
+        self.hits += u64::from(is_hit);
+    }
+
+    /// The share of hits, in a thousand.
+    fn share(self) -> u64 {
+        self.hits * 1_000 / self.tried.max(1)
+    }
+
     /// Whether looking for it nearly always made it happen, so that this was not by chance.
     fn is_reliable(self) -> bool {
         self.hits > 0 && 4 * self.hits >= 3 * self.tried
@@ -118,23 +132,23 @@ impl Targets {
             }
         }
         if let Some(Goal::Pair(target)) = &outcome.target {
-            let target = Pair { after: None, ..target.clone() };
             let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.again);
+            if target.after.is_some() {
+                self.begun.entry(target.clone()).or_default().add(is_hit);
+            }
+            let target = Pair { after: None, ..target.clone() };
             let known = if self.pairs.contains_key(&target) { &mut self.pairs } else { &mut self.orders };
-            let attempts = known.entry(target).or_default();
-            attempts.tried += 1;
-            attempts.hits += u64::from(is_hit);
+            known.entry(target).or_default().add(is_hit);
         }
     }
 
     /// What the next runs look for: every acquire inside of a block in turn, each time with the one that came in between most
     /// surely, or was looked for least. Those that were looked for in vain come last. Orders that no run had are looked for by
-    /// every fourth run, as long as nothing was made to happen, and by one of two rounds after that.
+    /// every fourth run, as long as nothing was made to happen, and by one of [`TURNS`] rounds after that.
     pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Pair>> {
         let mut plan = Plan::new(self);
-        let is_proved = !self.confirmed.is_empty()
-            || self.pairs.values().chain(self.orders.values()).any(|attempts| attempts.hits > 0);
-        let has_turn = (self.runs / ROUND).is_multiple_of(2);
+        let is_proved = self.has_proof();
+        let has_turn = self.turn() == 0;
         let choose = |run: u64| {
             let is_for_orders = if is_proved { has_turn && run == ROUND / 2 } else { run % 4 == 3 };
             let order = || plan.open_order();
@@ -144,7 +158,7 @@ impl Targets {
             };
             // Where nothing is left, some runs go by chance alone.
             let chosen = chosen.or_else(|| match run % 4 {
-                0 => plan.any_pair(),
+                0 if !is_proved => plan.any_pair(),
                 _ => plan.any_order().or_else(|| plan.any_pair()),
             });
             let chosen =
@@ -157,6 +171,23 @@ impl Targets {
         (0..runs).map(choose).collect()
     }
 
+    /// Whether something was made to happen, or looking for something broke something.
+    pub(crate) fn has_proof(&self) -> bool {
+        !self.confirmed.is_empty()
+            || self.pairs.values().chain(self.orders.values()).any(|attempts| attempts.hits > 0)
+    }
+
+    /// Whether there is anything to look for that was not looked for enough.
+    pub(crate) fn has_aim(&self) -> bool {
+        let plan = Plan::new(self);
+        plan.next_pair().is_some() || plan.open_order().is_some()
+    }
+
+    /// Which of [`TURNS`] rounds it is: once something was made to happen, what else there is to look for takes turns.
+    pub(crate) fn turn(&self) -> u64 {
+        self.runs / ROUND % TURNS
+    }
+
     /// Where looking for a pair failed though it was made to happen before, the run begins as that one did. To meet a thread that
     /// waits, it begins like one of those that had one.
     fn beginning_for(&self, pair: &Pair, tried: u64) -> Option<String> {
@@ -165,7 +196,23 @@ impl Targets {
             return self.confirmed.get(&pair.again).cloned().flatten().filter(|_| has_missed);
         }
         let ways = self.waits.get(&pair.again).filter(|ways| !pair.is_order && !ways.is_empty())?;
-        ways.get(tried as usize % ways.len()).cloned()
+        let best = self.best_way(pair).map(|(way, _)| way);
+        best.or_else(|| ways.get(tried as usize % ways.len())).cloned()
+    }
+
+    /// The way to a thread that waits on which most was broken, if anything was.
+    fn best_way(&self, pair: &Pair) -> Option<(&String, Attempts)> {
+        let ways = self.waits.get(&pair.again).filter(|_| !pair.is_order)?;
+        let tried = ways.iter().filter_map(|way| {
+            let begun = Pair { after: Some(way.clone()), ..pair.clone() };
+            Some((way, *self.begun.get(&begun)?))
+        });
+        tried.filter(|(_, attempts)| attempts.hits > 0).max_by_key(|(_, attempts)| attempts.share())
+    }
+
+    /// Whether looking for an order nearly always breaks something.
+    fn is_reliable(&self, order: &Pair, attempts: Attempts) -> bool {
+        attempts.is_reliable() || self.best_way(order).is_some_and(|(_, attempts)| attempts.is_reliable())
     }
 
     /// Whether looking for something made it happen, or broke something.
@@ -212,7 +259,11 @@ impl<'a> Plan<'a> {
     /// The pair whose turn it is, among those that are not looked for in vain, and orders that broke something.
     fn next_pair(&self) -> Option<&'a Pair> {
         let is_open = |pair: &&Pair| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
-        let bad_orders = self.targets.orders.iter().filter(|(_, attempts)| attempts.is_reliable());
+        let bad_orders = self
+            .targets
+            .orders
+            .iter()
+            .filter(|(order, attempts)| self.targets.is_reliable(order, **attempts));
         let bad_orders = bad_orders.map(|(order, _)| order);
         let pairs = self.targets.pairs.keys().filter(is_open).chain(bad_orders);
         let rank = |pair: &&Pair| {
@@ -241,9 +292,7 @@ impl<'a> Plan<'a> {
     /// An order that broke something now and then, or one that no run had.
     fn any_order(&self) -> Option<&'a Pair> {
         let bad = self.targets.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
-        if let Some((order, _)) =
-            bad.max_by_key(|(_, attempts)| attempts.hits * 1_000 / attempts.tried.max(1))
-        {
+        if let Some((order, _)) = bad.max_by_key(|(_, attempts)| attempts.share()) {
             return Some(order);
         }
         let unseen =
@@ -252,8 +301,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The choices of a run up to where a thread stood before an acquire that others then came in before.
-fn beginning(run: &Run, again: &str) -> Option<String> {
+/// The choices of a run up to where it reached something: a thread stood before an acquire that others then came in before.
+pub(crate) fn beginning(run: &Run, again: &str) -> Option<String> {
     let choices = *run.reached.get(again)?;
     let mut left = choices;
     let mut parts = Vec::new();
@@ -332,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_have_one_run_of_two_rounds_once_something_was_made_to_happen() {
+    fn orders_have_one_run_of_some_rounds_once_something_was_made_to_happen() {
         let hit =
             Sketch { pairs: &["Main.run:4/x"], orders: &["b//a"], confirmed: &["f"], ..Sketch::default() };
         let mut targets = learned(&[hit]);

@@ -16,7 +16,7 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
 
 use super::{
-    State,
+    State, intrusions,
     natives::{controlled, stop_aiming},
     points, sets,
 };
@@ -69,6 +69,17 @@ pub(super) extern "system" fn begin(
         let location = sets::contents_of(object as u32);
         let is_write = state.points.is_write(agent, site as u32);
         let site = SiteId(site as u32);
+        if intrusions::are_wanted(agent) {
+            state.points.name_contents(agent, object as u32, site.0);
+            let aim = intrusions::aim(agent, location, flags);
+            if !is_write && state.conductor.spins(thread, site) {
+                state = stop_aiming(agent, control, state, thread, Operation::Yield { site }, flags, aim);
+            }
+            let operation = Operation::Access { location, is_write, site };
+            state = stop_aiming(agent, control, state, thread, operation, flags, aim);
+            intrusions::touched(&mut state, thread, location, is_write, site);
+            return;
+        }
         if !sets::is_in_set(agent, &mut state, thread, location, site) {
             return;
         }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use fissure_model::{
+    goal::Goal,
     ids::{LockId, SiteId, ThreadId},
     record::VIRTUAL_THREADS,
 };
@@ -19,7 +20,7 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, contents, failure, gate,
+    Control, LockName, State, contents, failure, gate, intrusions,
     places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
@@ -80,6 +81,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
                 throwing as *mut c_void,
             ),
             (c"now", c"(J)J", now as *mut c_void),
+            (c"tellsAllCalls", c"()Z", tells_all_calls as *mut c_void),
             (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
         ];
         jni.register_natives(class, methods);
@@ -172,7 +174,10 @@ fn stop<'a>(
     operation: Operation,
     flags: i32,
 ) -> MutexGuard<'a, State> {
-    let aim = lock_aim(flags, agent.goal(), state.conductor.context(thread));
+    let aim = match agent.goal() {
+        Some(Goal::Intrusion(_)) => intrusions::lock_aim(&operation, flags),
+        goal => lock_aim(flags, goal, state.conductor.context(thread)),
+    };
     stop_aiming(agent, control, state, thread, operation, flags, aim)
 }
 
@@ -636,6 +641,11 @@ extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong)
         let is_calm = thread_id(thread).is_none_or(|thread| state.thread(thread).regions > 0);
         BEGINNING + state.conductor.now(is_calm) as jlong
     })
+}
+
+/// Whether every call of a collection is told, and not only of those that fields were seen to hold.
+extern "system" fn tells_all_calls(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(0, |agent| jboolean::from(intrusions::are_wanted(agent)))
 }
 
 extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass) -> jboolean {

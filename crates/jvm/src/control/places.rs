@@ -1,8 +1,8 @@
 //! What a site is to the conductor: how interesting its lock is, whether a block that should be atomic begins there, and whether
 //! it is one of the two acquires that are looked for.
 
-use fissure_classfile::{Site, SiteKind};
-use fissure_model::goal::{Goal, SetGoal};
+use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
+use fissure_model::goal::{Act, Goal, SetGoal, Spot};
 use fissure_schedule::strategy::Aim;
 
 /// Threads are not interrupted here, and the lock is of no interest.
@@ -79,13 +79,26 @@ pub(crate) fn flags(
     }
     if target.is_some() {
         let place = place(class, site.method, site.line.map(u32::from));
-        flags |= target_flags(&place, site.kind, target);
+        flags |= target_flags(&place, site.kind, name(&site.target), target);
     }
     flags
 }
 
+/// The name of the field or variable that is accessed at a site.
+fn name<'a>(target: &SiteTarget<'a>) -> &'a str {
+    match target {
+        SiteTarget::Field { name, .. } => name,
+        SiteTarget::ArrayElement { source } | SiteTarget::Contents { source } => match source {
+            ArraySource::Field { name, .. } => name,
+            ArraySource::Local { name, .. } => name.unwrap_or_default(),
+            ArraySource::Unknown => "",
+        },
+        _ => "",
+    }
+}
+
 /// What a place is to that which is looked for.
-pub(crate) fn target_flags(place: &str, kind: SiteKind, target: Option<&Goal>) -> i32 {
+pub(crate) fn target_flags(place: &str, kind: SiteKind, name: &str, target: Option<&Goal>) -> i32 {
     let access = match kind {
         SiteKind::Read => Some(false),
         SiteKind::Write => Some(true),
@@ -98,6 +111,18 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, target: Option<&Goal>) -
             let again = if place == pair.again { first } else { 0 };
             let between = if place == pair.between { second } else { 0 };
             again | between
+        }
+        Some(Goal::Intrusion(goal)) => {
+            let act = match access {
+                Some(false) => Act::Read,
+                Some(true) => Act::Write,
+                None => Act::Acquire,
+            };
+            let is_named = |spot: &Spot| act == Act::Acquire || spot.name == name;
+            let is_meant = |spot: &Spot| spot.act == act && spot.place == place && is_named(spot);
+            let first = goal.first.as_ref().is_some_and(is_meant);
+            let between = goal.between.as_ref().is_some_and(is_meant);
+            bits(LETTERS, [first, between, is_meant(&goal.last)].into_iter())
         }
         Some(Goal::Race(race)) => {
             let is_meant = |write, there: &str| access == Some(write) && there == place;

@@ -11,7 +11,7 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
 
 use super::{
-    State, contents,
+    State, contents, intrusions,
     natives::{controlled, stop_aiming},
     places::{LIBRARY, QUIET},
     sets, story,
@@ -44,6 +44,8 @@ pub(crate) struct Points {
     keys: FxHashMap<u32, u64>,
     /// The fields that arrays and collections come from, by the sites of accesses to what they hold.
     sources: FxHashMap<u32, Option<u32>>,
+    /// What collections and atomics are called that no field was seen to hold, by their numbers.
+    contents: FxHashMap<u32, String>,
     /// The fields that are read at sites, if their objects may hold something by them.
     holding: FxHashMap<u32, Option<u32>>,
 }
@@ -66,6 +68,26 @@ impl Points {
     /// The field of a location, if it is one.
     pub(crate) fn field(&self, location: LocationId) -> Option<&Field> {
         self.fields.get(location.0 as u32 as usize)
+    }
+
+    /// What holds the contents that a location is, if it is known by a name and not by a field.
+    pub(crate) fn contents_name(&self, location: LocationId) -> Option<&str> {
+        if location.0 as u32 & ELEMENT != 0 {
+            return None;
+        }
+        self.contents.get(&((location.0 >> 32) as u32)).map(String::as_str)
+    }
+
+    /// A collection or an atomic is used at a site; it is called what it is called there first.
+    pub(crate) fn name_contents(&mut self, agent: &Agent, object: u32, site: u32) {
+        self.contents.entry(object).or_insert_with(|| {
+            let code = locked(&agent.code);
+            match code.sites.get(site).map(|info| &info.target) {
+                Some(Target::Field { class, name, .. }) => format!("{}.{name}", class.replace('/', ".")),
+                Some(Target::Local(Some(name))) => name.to_string(),
+                _ => "a collection or an atomic".to_owned(),
+            }
+        });
     }
 
     /// A field by its number.
@@ -218,13 +240,21 @@ pub(super) extern "system" fn access(
         } else {
             Operation::Access { location, is_write, site }
         };
-        let aim = sets::aim(agent, &mut state, thread, location, site, flags);
+        let is_for_intrusions = intrusions::are_wanted(agent);
+        let aim = match is_for_intrusions {
+            true => intrusions::aim(agent, location, flags),
+            false => sets::aim(agent, &mut state, thread, location, site, flags),
+        };
         let mut state = stop_aiming(agent, control, state, thread, operation, flags, aim);
         if let Operation::Yield { .. } = operation {
             let operation = Operation::Access { location, is_write, site };
             state = stop_aiming(agent, control, state, thread, operation, flags, aim);
         }
-        sets::accessed(agent, &mut state, thread, location, is_write, site);
+        if is_for_intrusions {
+            intrusions::touched(&mut state, thread, location, is_write, site);
+        } else {
+            sets::accessed(agent, &mut state, thread, location, is_write, site);
+        }
     });
 }
 

@@ -22,7 +22,7 @@ use fissure_model::{
 use fissure_schedule::observer::Race;
 
 use super::{
-    State, sets,
+    State, intrusions, sets,
     story::{self, frame, lock_name, place, told},
 };
 use crate::{agent::Agent, stacks};
@@ -247,6 +247,8 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>
     }
     goals.sort();
     goals.dedup();
+    let (intrusions, is_cut) = intrusions::goals(agent, state);
+    goals.extend(intrusions);
     let told = [
         (cut.sets, "accesses to atomic sets, of which there are too many"),
         (cut.executions, "different executions of units of work"),
@@ -255,6 +257,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>
         (cut.checks, "pairs of executions that were not compared to the end"),
         (cut.predictions, "predicted atomic-set violations"),
         (races_cut, "accesses and pairs that may race"),
+        (u64::from(is_cut), "accesses that could come in between others"),
     ];
     let cut = told.iter().filter(|(count, _)| *count > 0).map(|(_, what)| (*what).to_owned()).collect();
     (goals, cut)

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use fissure_classfile::SiteKind;
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
+    goal::Goal,
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
     record::{Failure, Record, Run, RunEnd},
@@ -320,6 +321,11 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         agent.output.write(&Record::Finding(Box::new(finding)));
     }
     let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
+    let mut reached = state.story.reached.clone();
+    if let (Some(Goal::Intrusion(goal)), Some(choices)) = (agent.goal(), state.conductor.strategy().reached())
+    {
+        reached.insert(goal.last.to_string(), choices);
+    }
     let run = Run {
         end,
         choices: state.conductor.choices(),
@@ -331,7 +337,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         failures: state.story.failures.iter().map(|(failure, _)| failure.clone()).collect(),
         pairs: pairs(agent, &state.story),
         orders: orders(agent, &state.story),
-        reached: state.story.reached.clone(),
+        reached,
         goals,
         cut,
         thrashings: state.conductor.strategy().thrashings(),
@@ -499,7 +505,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if places::is_quiet(&frame.class, scope::is_jdk(&frame.class)) {
         QUIET
     } else {
-        places::target_flags(&place_of(&frame), SiteKind::Call, agent.goal())
+        places::target_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),
@@ -611,7 +617,7 @@ pub(super) fn told(
 pub(super) fn location_name(state: &State, location: LocationId) -> String {
     match state.points.field(location) {
         Some(field) => format!("{}.{}", field.class, field.name),
-        None => "an array element".to_owned(),
+        None => state.points.contents_name(location).unwrap_or("an array element").to_owned(),
     }
 }
 

@@ -162,10 +162,15 @@ impl AtomFuzzer {
     }
 
     fn run(&mut self, thread: ThreadId) -> Choice {
+        self.forget(thread);
+        Choice::Run(thread)
+    }
+
+    /// A thread goes on.
+    pub(super) fn forget(&mut self, thread: ThreadId) {
         self.paused.retain(|pause| pause.thread != thread);
         self.released.retain(|released| *released != thread);
         self.eager.retain(|eager| *eager != thread);
-        Choice::Run(thread)
     }
 }
 

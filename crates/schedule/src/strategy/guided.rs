@@ -20,6 +20,10 @@ impl Guided {
 }
 
 impl Strategy for Guided {
+    fn reached(&self) -> Option<u64> {
+        self.rest.reached()
+    }
+
     fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
         if self.beginning.goes_on() {
             let choice = self.beginning.choose(view, random);

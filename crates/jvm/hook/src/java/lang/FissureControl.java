@@ -24,6 +24,8 @@ public final class FissureControl {
 
     /** Whether threads may be interrupted at volatile fields and atomics. */
     private static boolean stops;
+    /** Whether every call of a collection or an atomic is told. */
+    private static boolean tellsAll;
     /** After so many looks at volatile fields without anything else a thread lets others go first. */
     private static final int SPINS = 1000;
     /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
@@ -134,6 +136,8 @@ public final class FissureControl {
 
     private static native long now(long thread);
 
+    private static native boolean tellsAllCalls();
+
     private static native boolean stopsAtVolatiles();
 
     /** Lets the conductor begin, with the main thread as the one that runs; called once the JVM is up. */
@@ -145,6 +149,7 @@ public final class FissureControl {
         acquire(main.fissureControl, number, 0);
         release(main.fissureControl, number);
         stops = stopsAtVolatiles();
+        tellsAll = tellsAllCalls();
         on = true;
     }
 
@@ -596,8 +601,12 @@ public final class FissureControl {
 
     private static void beginCall(Object collection, boolean walks, int site) {
         long self = on ? self() : -1L;
-        // What no field was seen to hold has no number.
-        int number = self > 0L && collection != null ? FissureObjects.knownNumberOf(collection) : 0;
+        if (self <= 0L || collection == null) {
+            return;
+        }
+        // What no field was seen to hold has no number, unless all are wanted.
+        int number =
+                tellsAll ? FissureObjects.numberOf(collection) : FissureObjects.knownNumberOf(collection);
         if (number > 0) {
             beginsCall(self, number, walks, site);
         }

@@ -1,0 +1,210 @@
+//! Accesses that could come in between others, and which of them the next runs look for.
+//!
+//! There may be many, and most are meant to be possible. So each is tried a few times only, the likeliest mistakes first; what broke
+//! something is tried again and again, and further ones now and then.
+
+use fissure_model::goal::{Goal, Intrusion};
+
+use super::{run::Outcome, targets::beginning};
+
+/// How often something is looked for that nothing came of.
+const PATIENCE: u64 = 2;
+/// How many are known at most: more could not be tried.
+const MOST: usize = 2_000;
+/// So many hits one after the other show that something was not broken by chance.
+const RELIABLE: u64 = 2;
+
+/// What is known so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Intrusions {
+    /// The likeliest mistakes first; of equals those that the first run tells come first.
+    known: Vec<Known>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    goal: Intrusion,
+    tried: u64,
+    /// Runs in which something went wrong that otherwise does not.
+    hits: u64,
+    /// How many of them there were since one in which nothing did.
+    streak: u64,
+    /// The beginning of a run in which something did.
+    beginning: Option<String>,
+}
+
+impl Known {
+    fn is_open(&self) -> bool {
+        self.hits == 0 && self.tried < PATIENCE
+    }
+
+    /// Whether looking for it broke something so often of late that this was not by chance.
+    fn is_reliable(&self) -> bool {
+        self.streak >= RELIABLE
+    }
+
+    /// The share of runs that look for it in vain, in a thousand. What was tried more often is known better.
+    fn expected_misses(&self) -> u64 {
+        (self.tried - self.hits + 1) * 1_000 / (self.tried + 2)
+    }
+}
+
+impl Intrusions {
+    /// Takes note of what a run saw to be possible, and of what came of that which it looked for.
+    pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+        for goal in outcome.accounts().flat_map(|run| &run.goals) {
+            if let Goal::Intrusion(goal) = goal {
+                self.entry(goal);
+            }
+        }
+        if let Some(Goal::Intrusion(goal)) = &outcome.target
+            && let Some(known) = self.entry(goal)
+        {
+            known.tried += 1;
+            known.hits += u64::from(is_bad);
+            known.streak = if is_bad { known.streak + 1 } else { 0 };
+            let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+            if is_bad && is_replayable && known.beginning.is_none() {
+                let last = goal.last.to_string();
+                known.beginning = outcome.accounts().find_map(|run| beginning(run, &last));
+            }
+        }
+    }
+
+    fn entry(&mut self, goal: &Intrusion) -> Option<&mut Known> {
+        let goal = Intrusion { after: None, ..goal.clone() };
+        if let Some(place) = self.known.iter().position(|known| known.goal == goal) {
+            return self.known.get_mut(place);
+        }
+        if self.known.len() >= MOST {
+            return None;
+        }
+        // What is known to come in between is likelier to be a mistake than whatever there is, and that than another order.
+        let rank = |goal: &Intrusion| match (&goal.first, &goal.between) {
+            (Some(_), _) => 0,
+            (None, None) => 1,
+            (None, Some(_)) => 2,
+        };
+        let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
+        self.known.insert(place, Known { goal, tried: 0, hits: 0, streak: 0, beginning: None });
+        self.known.get_mut(place)
+    }
+
+    /// Whether looking for one of them broke something.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.known.iter().any(|known| known.hits > 0)
+    }
+
+    /// What the next runs look for if there is nothing better to do.
+    pub(crate) fn again(&self, runs: u64) -> Vec<Option<Goal>> {
+        let mut known = self.known.clone();
+        let choose = |_| {
+            let least = known.iter_mut().min_by_key(|known| known.tried)?;
+            least.tried += 1;
+            Some(Goal::Intrusion(least.goal.clone()))
+        };
+        (0..runs).map(choose).collect()
+    }
+
+    /// Whether looking for one of them breaks something so often that this is not by chance.
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.known.iter().any(Known::is_reliable)
+    }
+
+    /// Whether there are any that are worth a run.
+    pub(crate) fn has_aim(&self) -> bool {
+        self.is_proved() || self.known.iter().any(Known::is_open)
+    }
+
+    /// What the next runs look for, one after the other. Once it is known what breaks something, further ones are looked for by the
+    /// last run of a round that has its turn.
+    pub(crate) fn choose(&self, runs: u64, has_turn: bool) -> Vec<Option<Goal>> {
+        let mut known = self.known.clone();
+        let is_reliable = self.is_reliable();
+        let has_proof = self.is_proved();
+        let choose = |run: u64| {
+            let open = || {
+                let open = known.iter().enumerate().filter(|(_, known)| known.is_open());
+                open.min_by_key(|(_, known)| known.tried).map(|(place, _)| place)
+            };
+            let proved = || {
+                let proved = known.iter().enumerate().filter(|(_, known)| known.hits > 0);
+                proved.min_by_key(|(_, known)| known.expected_misses()).map(|(place, _)| place)
+            };
+            let is_for_others = match (has_proof, is_reliable) {
+                (false, _) => true,
+                (true, false) => run % 2 == 1,
+                (true, true) => has_turn && run == runs - 1,
+            };
+            let place = if is_for_others { open().or_else(proved) } else { proved() };
+            place.map(|place| {
+                let chosen = &mut known[place];
+                // Until it is known better, a run is expected to go as those before.
+                chosen.tried += 1;
+                let has_missed = chosen.hits < chosen.tried - 1;
+                chosen.hits += u64::from(chosen.hits > 0);
+                let after = chosen.beginning.clone().filter(|_| has_missed);
+                Goal::Intrusion(Intrusion { after, ..chosen.goal.clone() })
+            })
+        };
+        (0..runs).map(choose).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::Sketch;
+
+    const FIRST: &str = "between|fields|R A.m:1|W A.m:1|W A.m:1";
+    const SECOND: &str = "between|fields||R A.n:2|W A.m:1";
+
+    fn run(predicts: &[&str], target: Option<&str>) -> Outcome {
+        let mut outcome = Sketch::default().outcome();
+        outcome.target = target.map(|text| text.parse().unwrap());
+        let goals = predicts.iter().map(|text| text.parse().unwrap());
+        outcome.jvms[0].run.as_mut().unwrap().goals = goals.collect();
+        outcome
+    }
+
+    fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
+        let mut intrusions = Intrusions::default();
+        runs.iter().for_each(|(outcome, is_bad)| intrusions.learn(outcome, *is_bad));
+        let chosen = intrusions.choose(next, has_turn).into_iter();
+        let chosen: Vec<String> =
+            chosen.map(|goal| goal.map_or_else(String::new, |goal| goal.to_string())).collect();
+        assert_eq!(chosen, expected);
+        assert_eq!(intrusions.has_aim(), expected.first().is_some_and(|first| !first.is_empty()));
+    }
+
+    #[test]
+    fn each_is_tried_a_few_times() {
+        check(&[], 1, true, &[""]);
+        let look = || (run(&[SECOND, FIRST], None), false);
+        check(&[look()], 5, true, &[FIRST, SECOND, FIRST, SECOND, ""]);
+        let tried = || (run(&[], Some(SECOND)), false);
+        check(&[look(), tried(), tried()], 3, true, &[FIRST, FIRST, ""]);
+    }
+
+    #[test]
+    fn what_broke_something_is_tried_again() {
+        let look = || (run(&[SECOND, FIRST], None), false);
+        let hit = || (run(&[], Some(FIRST)), true);
+        check(&[look(), hit()], 4, false, &[FIRST, SECOND, FIRST, SECOND]);
+        check(&[look(), hit(), hit(), hit()], 3, false, &[FIRST, FIRST, FIRST]);
+        check(&[look(), hit(), hit(), hit()], 3, true, &[FIRST, FIRST, SECOND]);
+        let missed = (run(&[], Some(FIRST)), false);
+        check(&[look(), hit(), missed, (run(&[], Some(SECOND)), true)], 2, false, &[SECOND, SECOND]);
+    }
+
+    #[test]
+    fn what_was_missed_is_begun_as_before() {
+        let mut hit = run(&[FIRST], Some(FIRST));
+        let account = hit.jvms[0].run.as_mut().unwrap();
+        account.schedule = "0*3 1 0".to_owned();
+        account.reached.insert("W A.m:1".to_owned(), 4);
+        let missed = (run(&[], Some(FIRST)), false);
+        let begun = format!("{FIRST}|0*3 1");
+        check(&[(hit, true), missed], 1, false, &[&begun]);
+    }
+}

@@ -1,0 +1,108 @@
+//! Accesses that could come in between others: what a run tells of them, and what an operation is to the one that a run looks for.
+//!
+//! Calls of the methods of collections and atomics by classes in scope are accesses to what these hold. Nobody is interrupted inside of
+//! them, so that each is one access, which is made when the call begins.
+
+use fissure_analysis::intrusions::{Deed, Intrusion as Found, Spot as FoundSpot};
+use fissure_model::{
+    event::AccessKind,
+    goal::{Act, Goal, Intrusion, Spot},
+    ids::{LocationId, SiteId, ThreadId},
+};
+use fissure_schedule::{operation::Operation, strategy::Aim};
+
+use super::{State, places, story};
+use crate::{
+    agent::{Agent, locked},
+    sites::Target,
+};
+
+/// Tells locks from locations.
+const LOCK: u64 = 1 << 63;
+
+/// Whether accesses that could come in between are wanted.
+pub(super) fn are_wanted(agent: &Agent) -> bool {
+    agent.settings.control.as_ref().is_some_and(|control| control.wanted.intrusions)
+}
+
+/// What an access at a site with these flags is to the intrusion that is looked for.
+pub(super) fn aim(agent: &Agent, location: LocationId, flags: i32) -> Aim {
+    let Some(Goal::Intrusion(goal)) = agent.goal() else { return Aim::default() };
+    // What is done under a lock may be with another thing than the lock that is looked for.
+    let place = if goal.last.act == Act::Acquire { 0 } else { location.0 };
+    Aim { letters: places::letters(flags), place, ..Aim::default() }
+}
+
+/// What getting a lock at a site with these flags is to it.
+pub(super) fn lock_aim(operation: &Operation, flags: i32) -> Aim {
+    // What has no place of its own has no flags either.
+    let has_place = operation.site().is_some_and(|site| site.0 != 0);
+    match operation.acquires().filter(|_| has_place) {
+        Some(lock) => {
+            Aim { letters: places::letters(flags), place: LOCK | u64::from(lock.0), ..Aim::default() }
+        }
+        None => Aim::default(),
+    }
+}
+
+/// A thread makes an access that it has stopped before.
+pub(super) fn touched(
+    state: &mut State,
+    thread: ThreadId,
+    location: LocationId,
+    is_write: bool,
+    site: SiteId,
+) {
+    if let Some(observer) = state.conductor.observer() {
+        let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
+        observer.touched(thread, location.0, kind, site);
+    }
+}
+
+/// What other runs may show, the likeliest first, and whether something was left out. Accesses in one method are meant to go together
+/// rather than others.
+pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
+    let Some(control) = &agent.settings.control else { return (Vec::new(), false) };
+    let Some(observer) = state.conductor.observer() else { return (Vec::new(), false) };
+    let (found, cut) = observer.intrusions();
+    let spot = |(site, deed): FoundSpot| Spot {
+        place: story::place(agent, site),
+        name: if deed == Deed::Acquire { String::new() } else { name(agent, site) },
+        act: match deed {
+            Deed::Access(AccessKind::Read) => Act::Read,
+            Deed::Access(AccessKind::Write) => Act::Write,
+            Deed::Acquire => Act::Acquire,
+        },
+    };
+    let goal = |found: &Found| Intrusion {
+        points: control.accesses,
+        first: found.first.map(spot),
+        between: found.between.map(spot),
+        last: spot(found.last),
+        after: None,
+    };
+    let mut goals: Vec<(u8, bool, Intrusion)> = Vec::new();
+    for found in &found {
+        let goal = goal(found);
+        let is_apart =
+            goal.first.as_ref().is_some_and(|first| method(&first.place) != method(&goal.last.place));
+        if goals.iter().all(|(.., known)| *known != goal) {
+            goals.push((found.rank, is_apart, goal));
+        }
+    }
+    goals.sort_by_key(|(rank, is_apart, _)| (*is_apart, *rank));
+    (goals.into_iter().map(|(.., goal)| Goal::Intrusion(goal)).collect(), cut > 0)
+}
+
+/// The name of what is accessed at a site.
+fn name(agent: &Agent, site: SiteId) -> String {
+    let code = locked(&agent.code);
+    match code.sites.get(site.0).map(|info| &info.target) {
+        Some(Target::Field { name, .. } | Target::Local(Some(name))) => name.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn method(place: &str) -> &str {
+    place.rsplit_once(':').map_or(place, |(method, _)| method)
+}
