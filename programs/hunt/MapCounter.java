@@ -1,5 +1,4 @@
-// Counts in a concurrent map whose operations are atomic each, but not both together. Their places are where threads are interrupted.
-// fissure: hunt --points volatiles
+// Counts in a concurrent map whose operations are atomic each, but not both together.
 // fissure: must-be-bug custom MapCounter.main
 // fissure: program-exit 1
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,5 +1,4 @@
 // The twin of MapCounter: counts in one operation.
-// fissure: hunt --points volatiles
 import java.util.concurrent.ConcurrentHashMap;
 
 public class MapCounterFixed {

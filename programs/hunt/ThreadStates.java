@@ -3,6 +3,7 @@ public class ThreadStates {
     private static final Object MONITOR = new Object();
     private static final Object HELD = new Object();
     private static boolean isOver;
+    private static boolean hasEntered;
 
     private static void await(Thread thread, Thread.State expected) {
         for (int i = 0; i < 10_000; i++) {
@@ -28,7 +29,7 @@ public class ThreadStates {
 
     private static void enter() {
         synchronized (HELD) {
-            isOver |= false;
+            hasEntered = true;
         }
     }
 

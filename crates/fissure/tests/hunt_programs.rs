@@ -38,11 +38,13 @@ const WORKERS: usize = 2;
 
 /// Enough for what is learned in the control runs to be tried.
 const RUNS_FOR_BROKEN: &str = "6";
+/// Where bugs are all there is to find, the first of them ends the hunt.
+const RUNS_FOR_BUGS: &str = "16";
 /// Whoever cries wolf does so at once.
-const RUNS_FOR_CORRECT: &str = "3";
+const RUNS_FOR_CORRECT: &str = "5";
 
 /// What goes wrong by itself in these programs does so in every run.
-const CONTROL_RUNS: &str = "4";
+const CONTROL_RUNS: &str = "3";
 
 /// JVMs start faster with these, and what is found does not depend on them.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
@@ -149,9 +151,19 @@ impl Setting {
     fn check(&self, program: &Program, java: &Path) -> Option<String> {
         let expectations = &program.expectations;
         let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
-        let runs = if expectations.is_broken() { RUNS_FOR_BROKEN } else { RUNS_FOR_CORRECT };
+        let is_done_with_one = expectations.bugs.len() == 1
+            && expectations.confirmed.is_empty()
+            && expectations.warnings.is_empty();
+        let runs = match expectations.is_broken() {
+            true if is_done_with_one => RUNS_FOR_BUGS,
+            true => RUNS_FOR_BROKEN,
+            false => RUNS_FOR_CORRECT,
+        };
         let mut command = common::fissure();
         command.args(["hunt", "--runs", runs, "--control-runs", CONTROL_RUNS, "--no-minimise"]);
+        if is_done_with_one {
+            command.arg("--until-bug");
+        }
         command.args(["--jobs", "1", "--json"]).arg(report.path());
         command.args(&expectations.hunt_options).arg("--").arg(java).args(QUICK_START);
         command.args(&expectations.java_options).arg("-cp").arg(&self.classes).arg(&program.class);

@@ -76,8 +76,10 @@ pub struct Intrusion {
     /// The accesses that threads stop before, at which this was seen to be possible.
     pub points: AccessPoints,
     /// What one thread does first; if there is nothing, the two others only change their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Spot>,
     /// What the other thread does in between; if there is nothing either, whatever others can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<Spot>,
     /// What the first thread does after that.
     pub last: Spot,
@@ -94,7 +96,7 @@ pub struct Spot {
     /// What is done there.
     pub act: Act,
     /// The name of the field or variable that it is done to, if that is known: there may be several in one line.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 

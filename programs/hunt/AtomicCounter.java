@@ -1,0 +1,23 @@
+// Reads an atomic and sets it, instead of incrementing it at once.
+// fissure: must-be-bug custom AtomicCounter.main
+// fissure: program-exit 1
+import java.util.concurrent.atomic.AtomicInteger;
+
+public class AtomicCounter {
+    public static void main(String[] args) throws InterruptedException {
+        AtomicInteger count = new AtomicInteger();
+        Runnable work = () -> {
+            int known = count.get();
+            count.set(known + 1);
+        };
+        Thread first = new Thread(work);
+        Thread second = new Thread(work);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (count.get() != 2) {
+            throw new IllegalStateException("counted " + count.get());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// Correct: compares and sets until it was the only one, so that whatever comes in between only costs another try.
+import java.util.concurrent.atomic.AtomicInteger;
+
+public class CasCounter {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private static void increment() {
+        int known;
+        do {
+            known = COUNT.get();
+        } while (!COUNT.compareAndSet(known, known + 1));
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Runnable work = CasCounter::increment;
+        Thread first = new Thread(work);
+        Thread second = new Thread(work);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (COUNT.get() != 2) {
+            throw new IllegalStateException("counted " + COUNT.get());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// Looks whether a connection is there and then uses it, while another thread closes it.
+// fissure: must-be-bug custom ClosedMeanwhile.send
+// fissure: program-exit 0
+public class ClosedMeanwhile {
+    private volatile StringBuilder connection = new StringBuilder();
+
+    void send() {
+        if (connection != null) {
+            connection.append("data");
+        }
+    }
+
+    void close() {
+        connection = null;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        ClosedMeanwhile client = new ClosedMeanwhile();
+        Thread sender = new Thread(client::send);
+        Thread closer = new Thread(client::close);
+        sender.start();
+        closer.start();
+        sender.join();
+        closer.join();
+    }
+}

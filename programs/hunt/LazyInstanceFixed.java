@@ -1,0 +1,29 @@
+// The twin of LazyInstance: asks under a lock.
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+public class LazyInstanceFixed {
+    private static LazyInstanceFixed instance;
+
+    private static synchronized LazyInstanceFixed instance() {
+        if (instance == null) {
+            instance = new LazyInstanceFixed();
+        }
+        return instance;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Set<LazyInstanceFixed> seen = Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+        Runnable work = () -> seen.add(instance());
+        Thread first = new Thread(work);
+        Thread second = new Thread(work);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (seen.size() != 1) {
+            throw new IllegalStateException("there are " + seen.size());
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// Reading and writing have a lock each time, but not both together, and no block says that they belong together.
+// fissure: must-be-bug custom LockedAccessors.main
+// fissure: program-exit 1
+public class LockedAccessors {
+    private int level;
+
+    synchronized int level() {
+        return level;
+    }
+
+    synchronized void setLevel(int level) {
+        this.level = level;
+    }
+
+    void raise() {
+        int known = level();
+        setLevel(known + 1);
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        LockedAccessors tank = new LockedAccessors();
+        Runnable work = tank::raise;
+        Thread first = new Thread(work);
+        Thread second = new Thread(work);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (tank.level() != 2) {
+            throw new IllegalStateException("level " + tank.level());
+        }
+    }
+}

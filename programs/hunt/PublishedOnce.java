@@ -1,0 +1,26 @@
+// Correct: what is written before a volatile flag is there once the flag is, and whoever comes too early does without.
+public class PublishedOnce {
+    private int answer;
+    private volatile boolean isReady;
+
+    void publish() {
+        answer = 42;
+        isReady = true;
+    }
+
+    void look() {
+        if (isReady && answer != 42) {
+            throw new IllegalStateException("answer " + answer);
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        PublishedOnce box = new PublishedOnce();
+        Thread reader = new Thread(box::look);
+        Thread writer = new Thread(box::publish);
+        reader.start();
+        writer.start();
+        reader.join();
+        writer.join();
+    }
+}

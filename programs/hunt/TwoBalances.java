@@ -1,0 +1,34 @@
+// Two atomics that belong together: the sum of both is wrong while one is changed and the other is not yet.
+// fissure: must-be-bug custom TwoBalances.lambda$main$0
+// fissure: program-exit 0
+import java.util.concurrent.atomic.AtomicInteger;
+
+public class TwoBalances {
+    private final AtomicInteger checking = new AtomicInteger(100);
+    private final AtomicInteger savings = new AtomicInteger();
+
+    void transfer() {
+        checking.addAndGet(-10);
+        savings.addAndGet(10);
+    }
+
+    int sum() {
+        int first = checking.get();
+        return first + savings.get();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        TwoBalances account = new TwoBalances();
+        Thread clerk = new Thread(account::transfer);
+        Thread auditor = new Thread(() -> {
+            int sum = account.sum();
+            if (sum != 100) {
+                throw new IllegalStateException("sum " + sum);
+            }
+        });
+        clerk.start();
+        auditor.start();
+        clerk.join();
+        auditor.join();
+    }
+}

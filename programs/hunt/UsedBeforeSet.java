@@ -1,0 +1,20 @@
+// A thread is started before what it needs is there, and mostly takes long enough not to notice.
+// fissure: must-be-bug custom UsedBeforeSet.greet
+// fissure: program-exit 0
+public class UsedBeforeSet {
+    private static String greeting;
+
+    private static void greet() {
+        for (int i = 0; i < 20; i++) {
+            Thread.yield();
+        }
+        System.out.println(greeting.length());
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread thread = new Thread(UsedBeforeSet::greet);
+        thread.start();
+        greeting = "hello";
+        thread.join();
+    }
+}
