@@ -193,8 +193,10 @@ fn aims(chase: &Chase, runs: u64) -> Vec<Option<Goal>> {
         } else {
             let is_for_locks = match (chase.intrusions.is_proved(), chase.intrusions.is_reliable()) {
                 (_, true) => chase.targets.turn() == 0 && run == targets::ROUND / 2,
-                (true, false) => run % 4 == 3,
-                (false, false) => run.is_multiple_of(2),
+                (true, false) => run % 4 == 2,
+                // Chance alone brings acquires together now and then.
+                (false, false) if chase.intrusions.has_open_access() => run.is_multiple_of(2),
+                (false, false) => run % 4 != 3,
             };
             !is_for_locks || !chase.targets.has_aim()
         }
@@ -324,6 +326,12 @@ impl Hunt<'_> {
                 let shows_bug = merge::shows_bug(outcome, baseline);
                 chase.intrusions.learn(outcome, shows_bug);
                 chase.has_bug |= shows_bug;
+                    eprintln!(
+                        outcome.seed,
+                        shows_bug,
+                        outcome.target.as_ref().map_or(String::new(), |t| t.to_string())
+                    );
+                }
             }
             game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !watched.is_empty() {

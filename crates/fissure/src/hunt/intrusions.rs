@@ -3,7 +3,7 @@
 //! There may be many, and most are meant to be possible. So each is tried a few times only, the likeliest mistakes first; what broke
 //! something is tried again and again, and further ones now and then.
 
-use fissure_model::goal::{Goal, Intrusion};
+use fissure_model::goal::{Act, Goal, Intrusion};
 
 use super::{run::Outcome, targets::beginning};
 
@@ -29,7 +29,10 @@ struct Known {
     hits: u64,
     /// How many of them there were since one in which nothing did.
     streak: u64,
-    /// The beginning of a run in which something did.
+    /// How many runs began as one in which something did, and in how many of them something did again.
+    begun: u64,
+    begun_hits: u64,
+    /// The beginning of that one.
     beginning: Option<String>,
 }
 
@@ -43,9 +46,18 @@ impl Known {
         self.streak >= RELIABLE
     }
 
-    /// The share of runs that look for it in vain, in a thousand. What was tried more often is known better.
+    /// Whether nothing speaks for chance: whoever looked for it broke something, and more than once.
+    fn is_sure(&self) -> bool {
+        self.hits >= RELIABLE && self.hits == self.tried
+    }
+
+    /// The share of runs that look for it in vain, in a thousand. What was tried more often is known better, and runs that begin as one
+    /// that broke something are likelier to do so as well.
     fn expected_misses(&self) -> u64 {
-        (self.tried - self.hits + 1) * 1_000 / (self.tried + 2)
+        match self.is_sure() || self.beginning.is_none() {
+            true => (self.tried - self.hits + 1) * 1_000 / (self.tried + 2),
+            false => (self.begun - self.begun_hits + 1) * 1_000 / (self.begun + 5),
+        }
     }
 }
 
@@ -62,6 +74,8 @@ impl Intrusions {
         {
             known.tried += 1;
             known.hits += u64::from(is_bad);
+            known.begun += u64::from(goal.after.is_some());
+            known.begun_hits += u64::from(goal.after.is_some() && is_bad);
             known.streak = if is_bad { known.streak + 1 } else { 0 };
             let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
             if is_bad && is_replayable && known.beginning.is_none() {
@@ -86,7 +100,10 @@ impl Intrusions {
             (None, Some(_)) => 2,
         };
         let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
-        self.known.insert(place, Known { goal, tried: 0, hits: 0, streak: 0, beginning: None });
+        self.known.insert(
+            place,
+            Known { goal, tried: 0, hits: 0, streak: 0, begun: 0, begun_hits: 0, beginning: None },
+        );
         self.known.get_mut(place)
     }
 
@@ -111,6 +128,11 @@ impl Intrusions {
         self.known.iter().any(Known::is_reliable)
     }
 
+    /// Whether there are any to be looked for at accesses, and not where locks are got.
+    pub(crate) fn has_open_access(&self) -> bool {
+        self.known.iter().any(|known| known.is_open() && known.goal.last.act != Act::Acquire)
+    }
+
     /// Whether there are any that are worth a run.
     pub(crate) fn has_aim(&self) -> bool {
         self.is_proved() || self.known.iter().any(Known::is_open)
@@ -133,17 +155,17 @@ impl Intrusions {
             };
             let is_for_others = match (has_proof, is_reliable) {
                 (false, _) => true,
-                (true, false) => run % 2 == 1,
+                (true, false) => run % 4 == 3,
                 (true, true) => has_turn && run == runs - 1,
             };
             let place = if is_for_others { open().or_else(proved) } else { proved() };
             place.map(|place| {
                 let chosen = &mut known[place];
+                // What was a hit once may have been one by chance.
+                let after = chosen.beginning.clone().filter(|_| !chosen.is_sure());
                 // Until it is known better, a run is expected to go as those before.
                 chosen.tried += 1;
-                let has_missed = chosen.hits < chosen.tried - 1;
                 chosen.hits += u64::from(chosen.hits > 0);
-                let after = chosen.beginning.clone().filter(|_| has_missed);
                 Goal::Intrusion(Intrusion { after, ..chosen.goal.clone() })
             })
         };
@@ -190,7 +212,7 @@ mod tests {
     fn what_broke_something_is_tried_again() {
         let look = || (run(&[SECOND, FIRST], None), false);
         let hit = || (run(&[], Some(FIRST)), true);
-        check(&[look(), hit()], 4, false, &[FIRST, SECOND, FIRST, SECOND]);
+        check(&[look(), hit()], 4, false, &[FIRST, FIRST, FIRST, SECOND]);
         check(&[look(), hit(), hit(), hit()], 3, false, &[FIRST, FIRST, FIRST]);
         check(&[look(), hit(), hit(), hit()], 3, true, &[FIRST, FIRST, SECOND]);
         let missed = (run(&[], Some(FIRST)), false);
@@ -198,13 +220,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_is_begun_as_before() {
-        let mut hit = run(&[FIRST], Some(FIRST));
-        let account = hit.jvms[0].run.as_mut().unwrap();
-        account.schedule = "0*3 1 0".to_owned();
-        account.reached.insert("W A.m:1".to_owned(), 4);
-        let missed = (run(&[], Some(FIRST)), false);
+    fn what_may_have_been_chance_is_begun_as_before() {
+        let hit = || {
+            let mut hit = run(&[FIRST], Some(FIRST));
+            let account = hit.jvms[0].run.as_mut().unwrap();
+            account.schedule = "0*3 1 0".to_owned();
+            account.reached.insert("W A.m:1".to_owned(), 4);
+            (hit, true)
+        };
         let begun = format!("{FIRST}|0*3 1");
-        check(&[(hit, true), missed], 1, false, &[&begun]);
+        let again = || (run(&[], Some(FIRST)), true);
+        check(&[hit()], 1, false, &[&begun]);
+        check(&[hit(), again()], 1, false, &[FIRST]);
+        let missed = (run(&[], Some(FIRST)), false);
+        check(&[hit(), again(), missed], 1, false, &[&begun]);
     }
 }

@@ -28,7 +28,7 @@ const ORDER_PATIENCE: u64 = 2;
 /// How many ways to a thread that waits are kept, each of which is tried.
 const WAYS: usize = 3;
 /// So many rounds have a turn at something else each.
-pub(crate) const TURNS: u64 = 4;
+pub(crate) const TURNS: u64 = 8;
 /// Beginnings of schedules that are longer than this, as text, are not kept.
 const LONGEST_BEGINNING: usize = 4_000;
 
