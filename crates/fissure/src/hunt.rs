@@ -326,12 +326,6 @@ impl Hunt<'_> {
                 let shows_bug = merge::shows_bug(outcome, baseline);
                 chase.intrusions.learn(outcome, shows_bug);
                 chase.has_bug |= shows_bug;
-                    eprintln!(
-                        outcome.seed,
-                        shows_bug,
-                        outcome.target.as_ref().map_or(String::new(), |t| t.to_string())
-                    );
-                }
             }
             game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !watched.is_empty() {
