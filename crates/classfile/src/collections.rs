@@ -246,8 +246,14 @@ pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
     Some(Use { kind, walks: is_begun(WALKING, called.name) })
 }
 
-/// What a call does to an atomic variable, or to several, if it is called on such a one.
+/// What a call does to an atomic variable or to several, or by an iterator to a collection, if it is called on such a one.
 pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
+    if matches!(called.class, b"java/util/Iterator" | b"java/util/ListIterator") {
+        let reads = matches!(called.name, b"hasNext" | b"next" | b"hasPrevious" | b"previous");
+        let writes = matches!(called.name, b"remove" | b"add" | b"set");
+        let kind = if reads { SiteKind::Read } else { SiteKind::Write };
+        return (reads || writes).then_some(Use { kind, walks: false });
+    }
     let class = called.class.strip_prefix(b"java/util/concurrent/atomic/")?;
     if !is_named(ATOMICS, class) || is_named(NEITHER, called.name) {
         return None;
@@ -264,7 +270,7 @@ mod tests {
     #[test]
     fn atomics_are_read_or_written() {
         fn check(class: &str, name: &str, expected: Option<SiteKind>) {
-            let class = format!("java/util/concurrent/{class}");
+            let class = format!("java/util/{class}");
             let called = Reference {
                 class_index: 0,
                 class: class.as_bytes(),
@@ -274,15 +280,18 @@ mod tests {
             };
             assert_eq!(use_of_atomic(&called).map(|found| found.kind), expected, "{class}.{name}");
         }
-        check("atomic/AtomicInteger", "get", Some(SiteKind::Read));
-        check("atomic/AtomicInteger", "intValue", Some(SiteKind::Read));
-        check("atomic/AtomicInteger", "getAndIncrement", Some(SiteKind::Write));
-        check("atomic/AtomicReference", "compareAndSet", Some(SiteKind::Write));
-        check("atomic/LongAdder", "sum", Some(SiteKind::Read));
-        check("atomic/LongAdder", "sumThenReset", Some(SiteKind::Write));
-        check("atomic/AtomicBoolean", "getClass", None);
-        check("ConcurrentHashMap", "get", None);
-        check("atomic/Striped64", "sum", None);
+        check("concurrent/atomic/AtomicInteger", "get", Some(SiteKind::Read));
+        check("concurrent/atomic/AtomicInteger", "intValue", Some(SiteKind::Read));
+        check("concurrent/atomic/AtomicInteger", "getAndIncrement", Some(SiteKind::Write));
+        check("concurrent/atomic/AtomicReference", "compareAndSet", Some(SiteKind::Write));
+        check("concurrent/atomic/LongAdder", "sum", Some(SiteKind::Read));
+        check("concurrent/atomic/LongAdder", "sumThenReset", Some(SiteKind::Write));
+        check("concurrent/atomic/AtomicBoolean", "getClass", None);
+        check("concurrent/ConcurrentHashMap", "get", None);
+        check("concurrent/atomic/Striped64", "sum", None);
+        check("Iterator", "next", Some(SiteKind::Read));
+        check("ListIterator", "set", Some(SiteKind::Write));
+        check("Iterator", "forEachRemaining", None);
     }
 
     fn check(class: &str, name: &str, expected: Option<SiteKind>) {

@@ -32,7 +32,7 @@ pub struct Plan<'a> {
     /// Under control, with `fields`: tell what fields hold, and report calls of the methods of collections that may be held by one,
     /// before they are made and once they have returned.
     pub contents: bool,
-    /// With `contents`: atomics are collections of what they hold.
+    /// With `contents`: atomics are collections of what they hold, and calls of iterators are reported too.
     pub atomics: bool,
     /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
     /// (with `monitors`).

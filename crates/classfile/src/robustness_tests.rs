@@ -105,6 +105,7 @@ fn plans() -> [Plan<'static>; 2] {
         units: true,
         volatiles: true,
         contents: true,
+        atomics: true,
         ..watched
     };
     [watched, controlled]

@@ -13,7 +13,7 @@ use crate::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
         Looking, Result, simulate_looking,
     },
-    strategy::{Aim, AssetFuzzer, RaceFuzzer, Strategy, Uniform},
+    strategy::{Aim, AssetFuzzer, Intruder, Prey, RaceFuzzer, Strategy, Uniform},
 };
 
 const PROFILING_RUNS: u64 = 10;
@@ -275,4 +275,49 @@ fn racing_accesses_are_brought_together() {
     // A common lock keeps them apart, whoever steers.
     let threads = [locked(vec![Write(1, 11)], 1), locked(vec![Read(1, 12)], 1)];
     assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &aims), 0);
+}
+
+/// In how many runs the steps of the first thread at two places had one of the second in between.
+fn intrusions(threads: &[Vec<Does>], prey: Prey, aims: &[(u32, Aim)], expected: &[(u32, usize)]) -> u64 {
+    let looking = Looking { wanted: Wanted::default(), aims: aims.to_vec() };
+    (0..RUNS)
+        .filter(|seed| {
+            let result = run(threads, Box::new(Intruder::new(prey, 1_000_000)), *seed, &looking);
+            assert_eq!(result.end, Decision::Over);
+            let places: Vec<usize> = expected
+                .iter()
+                .filter_map(|wanted| result.done.iter().position(|done| done == wanted))
+                .collect();
+            places.len() == expected.len() && places.is_sorted()
+        })
+        .count() as u64
+}
+
+#[test]
+fn accesses_come_in_between_and_before_others() {
+    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    let others = |does: Vec<Does>| among_others(does, 10, 10);
+    let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13)])];
+    let between = [(11, aim(1)), (13, aim(2)), (12, aim(4))];
+    let expected = [(0, 10), (1, 10), (0, 11)];
+    assert_eq!(intrusions(&threads, Prey::Between, &between, &expected), RUNS);
+    assert!(intrusions(&threads, Prey::Between, &[], &expected) < RUNS / 2);
+    // The first of them comes late, and whoever it is to come before waits for it.
+    let threads = [vec![Write(1, 11)], among_others(vec![Read(1, 12)], 20, 0)];
+    let order = [(12, aim(2)), (11, aim(4))];
+    assert_eq!(intrusions(&threads, Prey::Order, &order, &[(1, 20), (0, 0)]), RUNS);
+    let anything = [(11, aim(4))];
+    assert_eq!(intrusions(&threads, Prey::Anything, &anything, &[(1, 20), (0, 0)]), RUNS);
+}
+
+#[test]
+fn nobody_waits_for_ever_for_what_does_not_come() {
+    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
+    // The place that is looked for does not exist, or another thing is accessed there.
+    for (prey, letters) in [(Prey::Between, 2), (Prey::Order, 2), (Prey::Anything, 2)] {
+        let elsewhere = Aim { place: 2, ..aim(letters) };
+        let aims = [(11, aim(1)), (13, elsewhere), (12, aim(4))];
+        assert_eq!(intrusions(&threads, prey, &aims, &[(0, 0), (0, 1)]), RUNS);
+    }
 }

@@ -65,6 +65,7 @@ impl Purpose {
             Purpose::Control => Plan {
                 units: true,
                 contents: true,
+                atomics: true,
                 control: Some(Control {
                     calls: &[WAIT],
                     regions: &[Region { method: "loadClass", descriptor: None }],

@@ -606,7 +606,7 @@ public final class FissureControl {
         }
         // What no field was seen to hold has no number, unless all are wanted.
         int number =
-                tellsAll ? FissureObjects.numberOf(collection) : FissureObjects.knownNumberOf(collection);
+                tellsAll ? FissureObjects.numberOfUsed(collection, self) : FissureObjects.knownNumberOf(collection);
         if (number > 0) {
             beginsCall(self, number, walks, site);
         }

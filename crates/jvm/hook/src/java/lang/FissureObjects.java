@@ -24,6 +24,29 @@ final class FissureObjects {
         return ((FissureTable.Numbered) entry).number;
     }
 
+    /** By thread, the number of the collection that it used last. */
+    private static int[] used = new int[16];
+
+    /**
+     * The number of a collection that a thread uses. An iterator has that of its collection, which is the one that the thread used
+     * right before it used the iterator for the first time. Mostly only one thread is here at a time; if it is not, one of them may be
+     * forgotten.
+     */
+    static int numberOfUsed(Object collection, long thread) {
+        int place = (int) thread;
+        int[] known = used;
+        if (place >= known.length) {
+            known = java.util.Arrays.copyOf(known, place * 2);
+            used = known;
+        }
+        if (collection instanceof java.util.Iterator && known[place] != 0 && knownNumberOf(collection) == 0) {
+            synchronized (TABLE.guard) {
+                TABLE.add(new FissureTable.Numbered(collection, known[place]));
+            }
+        }
+        return known[place] = numberOf(collection);
+    }
+
     /** The number of an object that was accessed before; 0 for any other. */
     static int knownNumberOf(Object object) {
         FissureTable.Entry entry = TABLE.find(object);
