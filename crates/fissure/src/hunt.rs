@@ -61,6 +61,13 @@ use targets::Targets;
 const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --points fields also interrupts them at atomics, volatile \
                           fields and the fields of your classes, and --strategy racefuzzer,assetfuzzer aims at these";
 
+/// What is said where nothing happened, and not everything was tried.
+const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope down";
+
+/// What is said where nothing happened, and accesses were left alone though they were not meant to be.
+const TOO_MANY_ACCESSES: &str = "threads were interrupted at lock operations only, because a run that stops at every access did not come \
+                                 to its end: raise --steps or --time-limit, or narrow --scope down";
+
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
@@ -155,8 +162,9 @@ struct Game {
     /// What each strategy did, and what else there is to say.
     summary: Vec<String>,
     notices: Vec<String>,
-    /// Whether a run looked at accesses for what could come in between.
+    /// Whether a run looked at accesses for what could come in between, and how much of that was never looked for.
     has_looked: bool,
+    untried: u64,
     /// What was asked for is there, or the user has had enough.
     is_over: bool,
 }
@@ -374,7 +382,7 @@ impl Hunt<'_> {
 
     /// Adds what a strategy found to the rest.
     fn close(&self, game: &mut Game, chase: Chase) {
-        let Chase { strategy, profiling_runs, runs, merged, goals, .. } = chase;
+        let Chase { strategy, profiling_runs, runs, merged, goals, intrusions, .. } = chase;
         let name = strategy.name();
         let all = profiling_runs + runs;
         let (predicted, tried, confirmed) = goals.counts();
@@ -435,7 +443,14 @@ impl Hunt<'_> {
             ));
             game.seeds.push(SeedRange { first, count: runs, step });
         }
-        for (finding, tally) in merged.finish(name, all) {
+        let (known, tried) = intrusions.counts();
+        game.untried += known - tried;
+        for (mut finding, tally) in merged.finish(name, all) {
+            if let Some(explanation) = intrusions.explain(&finding).filter(|_| finding.kind == Kind::Custom) {
+                let reason = finding.reason.get_or_insert_default();
+                reason.push_str(": ");
+                reason.push_str(&explanation);
+            }
             // That a block could come apart at its locks is for others to tell.
             let is_foreign = predicts(strategy)
                 && finding.status == Status::Warning
@@ -487,7 +502,19 @@ impl Hunt<'_> {
     }
 
     fn report(&self, game: Game) -> Report {
-        let Game { runs, found, chronicle, campaigns, seeds, jvms, summary, mut notices, .. } = game;
+        let Game {
+            runs,
+            found,
+            chronicle,
+            campaigns,
+            seeds,
+            jvms,
+            summary,
+            mut notices,
+            has_looked,
+            untried,
+            ..
+        } = game;
         notices.splice(0..0, summary);
         let interrupted = signals::interrupted();
         if interrupted {
@@ -497,8 +524,14 @@ impl Hunt<'_> {
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
         let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
-        let only_locks = self.options.steering.points == Points::Locks;
-        if !has_hits && only_locks && !self.strategies.iter().any(|strategy| predicts(*strategy)) {
+        let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
+        let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
+        if !has_hits && untried > 0 {
+            let ways = chronicle::count(untried, "way that was", "ways that were");
+            notices.push(format!("accesses could come in between others in {ways} {NOT_TRIED}"));
+        } else if !has_hits && !has_looked && runs > 0 && self.looks_for_intrusions() {
+            notices.push(TOO_MANY_ACCESSES.to_owned());
+        } else if !has_hits && !has_looked && !sees_accesses {
             notices.push(ONLY_LOCKS.to_owned());
         }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {

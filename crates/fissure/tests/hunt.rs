@@ -143,6 +143,53 @@ fn failures_that_nothing_explains_are_told_with_their_steps_and_replayed() {
     assert_eq!(code, Some(0), "{text}");
 }
 
+/// What breaks at accesses is found without an option that asks for them, told with what it comes of, and replayed.
+#[test]
+fn accesses_that_come_in_between_are_found_and_explained() {
+    let place = Place::new();
+    let (code, text) = place.hunt(&["--runs", "16"], "CheckedMap");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{text}") };
+    assert_eq!((code, finding["subject"].as_str()), (Some(1), Some("CheckedMap.read")), "{text}");
+    let reason = finding["reason"].as_str().unwrap();
+    let expected = "when one thread reads entries at CheckedMap.read:11 and then reads entries at CheckedMap.read:12, and another \
+                    gets to write entries at CheckedMap.lambda$main$0:20 in between";
+    assert!(reason.contains(expected), "{reason}");
+    let told_steps = finding["interleaving"]["steps"].as_array().unwrap().iter();
+    let accesses: Vec<&str> = told_steps
+        .filter(|step| step["object"] == "CheckedMap.entries")
+        .filter_map(|step| step["action"].as_str())
+        .collect();
+    assert_eq!(accesses, ["write", "read", "write", "read"], "{text}");
+    let again = place.replay(&["report.json"], "CheckedMap");
+    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+    assert!(told(&again).contains("shows again with the recorded schedule"), "{}", told(&again));
+    let place_in_list =
+        finding["targets"].as_array().unwrap().iter().position(|target| target["first"].is_object()).unwrap();
+    let seed = finding["seeds"][place_in_list].to_string();
+    let target = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
+    let by_target = place.replay(&["--seed", &seed, "--target", target], "CheckedMap");
+    assert_eq!(by_target.status.code(), Some(1), "{}", told(&by_target));
+    let (code, text) = place.hunt(&["--runs", "16", "--points", "locks"], "CheckedMap");
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn what_was_not_tried_or_looked_at_is_said() {
+    let place = Place::new();
+    let notices = |options: &[&str], class: &str| {
+        let (code, text) = place.hunt(options, class);
+        assert_eq!(code, Some(0), "{text}");
+        let report: Value = serde_json::from_str(&text).unwrap();
+        report["notices"].to_string()
+    };
+    assert!(notices(&["--runs", "2"], "CasCounter").contains("ways that were not tried"));
+    assert!(!notices(&["--runs", "16"], "CasCounter").contains("not tried"));
+    assert!(notices(&["--runs", "2", "--points", "locks"], "CasCounter").contains("at lock operations only"));
+    let few = notices(&["--runs", "2", "--steps", "12"], "VolatileCounterFixed");
+    assert!(few.contains("because a run that stops at every access did not come to its end"), "{few}");
+}
+
 /// Where the JVM is only a part of the command, it is the command's exit code that counts.
 #[test]
 fn an_exit_code_of_the_command_is_a_finding() {

@@ -3,7 +3,10 @@
 //! There may be many, and most are meant to be possible. So each is tried a few times only, the likeliest mistakes first; what broke
 //! something is tried again and again, and further ones now and then.
 
-use fissure_model::goal::{Act, Goal, Intrusion};
+use fissure_model::{
+    finding::Finding,
+    goal::{Act, Goal, Intrusion, Spot},
+};
 
 use super::{run::Outcome, targets::beginning};
 
@@ -107,6 +110,31 @@ impl Intrusions {
         self.known.get_mut(place)
     }
 
+    /// How many there are, and how many of them were looked for.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let tried = self.known.iter().filter(|known| known.tried > 0).count();
+        (self.known.len() as u64, tried as u64)
+    }
+
+    /// What a finding comes of, in words: what most of the runs that show it looked for, if hardly any run that did goes without it.
+    pub(crate) fn explain(&self, finding: &Finding) -> Option<String> {
+        let is_shown = |known: &Known| {
+            let shown = finding.targets.iter().flatten().filter(
+                |goal| matches!(goal, Goal::Intrusion(goal) if known.goal == Intrusion { after: None, ..goal.clone() }),
+            );
+            shown.count()
+        };
+        let (shown, best) = self
+            .known
+            .iter()
+            .filter(|known| known.hits >= RELIABLE && 10 * known.hits >= 8 * known.tried)
+            .map(|known| (is_shown(known), known))
+            .rev()
+            .max_by_key(|(shown, _)| *shown)?;
+        let Known { goal, tried, hits, .. } = best;
+        (shown as u64 >= RELIABLE).then(|| format!("{} ({hits} of {tried} runs)", told(goal)))
+    }
+
     /// Whether looking for one of them broke something.
     pub(crate) fn is_proved(&self) -> bool {
         self.known.iter().any(|known| known.hits > 0)
@@ -173,8 +201,34 @@ impl Intrusions {
     }
 }
 
+/// What happens in a run that looks for something, in words.
+fn told(goal: &Intrusion) -> String {
+    let does = |spot: &Spot, is_third_person: bool| {
+        let (verb, what) = match spot.act {
+            Act::Read => ("read", spot.name.as_str()),
+            Act::Write => ("write", spot.name.as_str()),
+            Act::Acquire => ("acquire", "a lock"),
+        };
+        let what = if what.is_empty() { "something" } else { what };
+        let (s, place) = (if is_third_person { "s" } else { "" }, &spot.place);
+        format!("{verb}{s} {what} at {place}")
+    };
+    let last = does(&goal.last, true);
+    match (&goal.first, &goal.between) {
+        (Some(first), Some(between)) => format!(
+            "when one thread {} and then {last}, and another gets to {} in between",
+            does(first, true),
+            does(between, false)
+        ),
+        (_, Some(between)) => format!("when one thread {} before another {last}", does(between, true)),
+        (_, None) => format!("when whoever {last} is slow to do so"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use fissure_model::finding::{Kind, Status};
+
     use super::*;
     use crate::hunt::testing::Sketch;
 
@@ -217,6 +271,35 @@ mod tests {
         check(&[look(), hit(), hit(), hit()], 3, true, &[FIRST, FIRST, SECOND]);
         let missed = (run(&[], Some(FIRST)), false);
         check(&[look(), hit(), missed, (run(&[], Some(SECOND)), true)], 2, false, &[SECOND, SECOND]);
+    }
+
+    #[test]
+    fn what_breaks_something_is_told() {
+        fn check(goal: &str, expected: &str) {
+            let mut intrusions = Intrusions::default();
+            for _ in 0..2 {
+                intrusions.learn(&run(&[], Some(goal)), true);
+            }
+            let goal: Goal = goal.parse().unwrap();
+            let targets = vec![None, Some(goal.clone()), Some(goal)];
+            let finding = Finding { targets, ..Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m") };
+            assert_eq!(intrusions.explain(&finding).as_deref(), Some(expected));
+            let other = Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m");
+            assert_eq!(intrusions.explain(&other), None);
+        }
+        let between = "between|fields|R A.m:1 x|W A.n:2 x|W A.m:3 x";
+        check(
+            between,
+            "when one thread reads x at A.m:1 and then writes x at A.m:3, and another gets to write x at A.n:2 in between (2 of 2 runs)",
+        );
+        check(
+            "between|fields||R A.n:2 x|W A.m:1 x",
+            "when one thread reads x at A.n:2 before another writes x at A.m:1 (2 of 2 runs)",
+        );
+        check(
+            "between|fields|||L A.m:1",
+            "when whoever acquires a lock at A.m:1 is slow to do so (2 of 2 runs)",
+        );
     }
 
     #[test]

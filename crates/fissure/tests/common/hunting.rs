@@ -55,8 +55,16 @@ impl Place {
 }
 
 /// The programs that tests hunt in.
-const PROGRAMS: [&str; 5] =
-    ["AccountTransfer", "AccountTransferFixed", "TicketCounter", "LazyExit", "LazyExitFixed"];
+const PROGRAMS: [&str; 8] = [
+    "AccountTransfer",
+    "AccountTransferFixed",
+    "TicketCounter",
+    "LazyExit",
+    "LazyExitFixed",
+    "CheckedMap",
+    "CasCounter",
+    "VolatileCounterFixed",
+];
 
 /// The programs' class files, compiled once.
 pub(crate) fn classes() -> &'static Path {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fissure_model::{
-    finding::Frame,
+    finding::{CONTENTS, Frame},
     ids::{LocationId, LockId, ThreadId},
     interleaving::{Action, Interleaving, Step},
     record::Failure,
@@ -108,7 +108,9 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
 fn object(state: &State, step: &TraceStep) -> String {
     let object = match step.action {
         Action::Read | Action::Write => {
-            step.location.map(|location| set_story::location_name(state, location))
+            let name = step.location.map(|location| set_story::location_name(state, location));
+            // There is little room, and that it is the contents can be seen in the line.
+            name.map(|name| name.strip_suffix(CONTENTS).unwrap_or(&name).to_owned())
         }
         Action::Start | Action::Unpark | Action::Interrupt | Action::Join => {
             step.other.map(|other| state.conductor.name(other).to_owned())
