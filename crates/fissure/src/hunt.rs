@@ -5,6 +5,7 @@
 //! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
+mod aims;
 pub(crate) mod baseline;
 mod chronicle;
 mod goals;
@@ -188,37 +189,6 @@ fn predicts(strategy: Steering) -> bool {
     matches!(strategy, Steering::Assetfuzzer | Steering::Racefuzzer)
 }
 
-/// What the next runs of atomfuzzer look for: acquires and accesses in turn, as long as nothing was made to happen; after that mostly
-/// what did.
-fn aims(chase: &Chase, runs: u64) -> Vec<Option<Goal>> {
-    let is_for_accesses = |run: u64| {
-        if !chase.intrusions.has_aim() {
-            // Where nothing is left, all begins anew.
-            !chase.targets.has_aim() && run % 2 == 1
-        } else if chase.targets.has_proof() {
-            let has_turn = chase.targets.turn() == targets::TURNS / 2 && run == targets::ROUND / 2;
-            has_turn || !chase.has_bug && run % 4 == 1
-        } else {
-            let is_for_locks = match (chase.intrusions.is_proved(), chase.intrusions.is_reliable()) {
-                (_, true) => chase.targets.turn() == 0 && run == targets::ROUND / 2,
-                (true, false) => run % 4 == 2,
-                // Chance alone brings acquires together now and then.
-                (false, false) if chase.intrusions.has_open_access() => run.is_multiple_of(2),
-                (false, false) => run % 4 != 3,
-            };
-            !is_for_locks || !chase.targets.has_aim()
-        }
-    };
-    let accesses = (0..runs).filter(|run| is_for_accesses(*run)).count() as u64;
-    let mut intrusions = match chase.intrusions.has_aim() {
-        true => chase.intrusions.choose(accesses, chase.targets.turn() == targets::TURNS / 2).into_iter(),
-        false => chase.intrusions.again(accesses).into_iter(),
-    };
-    let mut pairs = chase.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Pair));
-    let aim = |run| if is_for_accesses(run) { intrusions.next() } else { pairs.next() };
-    (0..runs).map(aim).map(Option::flatten).collect()
-}
-
 impl Hunt<'_> {
     fn go(&self) -> Result<Report, Error> {
         let mut game = Game::default();
@@ -274,7 +244,10 @@ impl Hunt<'_> {
 
     /// Whether runs look for accesses that could come in between others.
     fn looks_for_intrusions(&self) -> bool {
-        self.options.learn == YesNo::Yes
+        // What is to be looked for in every run goes first.
+        let has_monitor = !self.options.steering.monitor.is_empty();
+        !has_monitor
+            && self.options.learn == YesNo::Yes
             && self.strategies.contains(&Steering::Atomfuzzer)
             && !self.options.steering.points.looks().is_empty()
     }
@@ -367,7 +340,7 @@ impl Hunt<'_> {
         let runs = targets::round(chase.runs).min(self.runs - chase.runs);
         let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
         let mut targets: Vec<Option<Goal>> =
-            if learns { aims(chase, runs) } else { chase.goals.choose(runs) };
+            if learns { aims::choose(chase, runs) } else { chase.goals.choose(runs) };
         if learns && chase.runs == 0 {
             targets.insert(0, None);
             targets.truncate(runs as usize);

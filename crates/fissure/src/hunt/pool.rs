@@ -31,7 +31,9 @@ impl Progress {
     fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if self.is_shown {
-            let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {} runs", self.all);
+            // How many it takes to look at accesses is not known before.
+            let all = self.all.max(done);
+            let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {all} runs");
         }
     }
 

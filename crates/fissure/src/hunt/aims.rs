@@ -1,0 +1,116 @@
+//! How the runs of a hunt are shared out among what there is to look for.
+
+use fissure_model::goal::Goal;
+
+use super::{
+    Chase,
+    targets::{ROUND, TURNS},
+};
+
+/// What the next runs of atomfuzzer look for: acquires and accesses in turn, as long as nothing was made to happen; after that mostly
+/// what did.
+pub(super) fn choose(chase: &Chase, runs: u64) -> Vec<Option<Goal>> {
+    let is_for_accesses = |run: u64| {
+        if !chase.intrusions.has_aim() {
+            // Where nothing is left, all begins anew.
+            !chase.targets.has_aim() && run % 2 == 1
+        } else if chase.targets.has_proof() {
+            let has_turn = chase.targets.turn() == TURNS / 2 && run == ROUND / 2;
+            has_turn || !chase.has_bug && run % 4 == 1
+        } else {
+            let is_for_locks = match (chase.intrusions.is_proved(), chase.intrusions.is_reliable()) {
+                (_, true) => chase.targets.turn() == 0 && run == ROUND / 2,
+                (true, false) => run % 4 == 2,
+                // Chance alone brings acquires together now and then.
+                (false, false) if chase.intrusions.has_open_access() => run.is_multiple_of(2),
+                (false, false) => run % 4 != 3,
+            };
+            !is_for_locks || !chase.targets.has_aim()
+        }
+    };
+    let accesses = (0..runs).filter(|run| is_for_accesses(*run)).count() as u64;
+    let mut intrusions = match chase.intrusions.has_aim() {
+        true => chase.intrusions.choose(accesses, chase.targets.turn() == TURNS / 2).into_iter(),
+        false => chase.intrusions.again(accesses).into_iter(),
+    };
+    let mut pairs = chase.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Pair));
+    let aim = |run| if is_for_accesses(run) { intrusions.next() } else { pairs.next() };
+    (0..runs).map(aim).map(Option::flatten).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::settings::Steering;
+
+    use super::*;
+    use crate::hunt::{
+        goals::Goals, intrusions::Intrusions, merge::Merged, targets::Targets, testing::Sketch,
+    };
+
+    const ACCESS: &str = "between|fields|R A.m:1|W A.m:1|W A.m:1";
+    const ACQUIRE: &str = "between|fields|||L A.m:1";
+
+    fn chase() -> Chase {
+        Chase {
+            strategy: Steering::Atomfuzzer,
+            profiling_runs: 0,
+            runs: 0,
+            merged: Merged::default(),
+            targets: Targets::default(),
+            goals: Goals::default(),
+            intrusions: Intrusions::default(),
+            has_bug: false,
+        }
+    }
+
+    fn learn(chase: &mut Chase, sketch: Sketch, goals: &[&str], target: Option<&str>, is_bad: bool) {
+        let mut outcome = sketch.outcome();
+        outcome.jvms[0].run.as_mut().unwrap().goals =
+            goals.iter().map(|goal| goal.parse().unwrap()).collect();
+        outcome.target = target.map(|target| target.parse().unwrap());
+        chase.targets.learn(&outcome, is_bad);
+        chase.intrusions.learn(&outcome, is_bad);
+        chase.has_bug |= is_bad;
+    }
+
+    /// What the next runs look for: `l` for locks, `a` for accesses, `-` for nothing.
+    fn check(chase: &Chase, expected: &str) {
+        let kinds = choose(chase, expected.len() as u64).into_iter().map(|goal| match goal {
+            Some(Goal::Intrusion(_)) => 'a',
+            Some(_) => 'l',
+            None => '-',
+        });
+        assert_eq!(kinds.collect::<String>(), expected);
+    }
+
+    #[test]
+    fn locks_and_accesses_take_turns_as_long_as_nothing_happens() {
+        let mut none = chase();
+        check(&none, "----");
+        learn(&mut none, Sketch::default(), &[ACCESS], None, false);
+        check(&none, "aa--");
+        let mut both = chase();
+        let pairs = Sketch { pairs: &["a/x", "b/x"], ..Sketch::default() };
+        learn(&mut both, pairs, &[ACCESS], None, false);
+        check(&both, "lala");
+        let mut acquires = chase();
+        learn(&mut acquires, pairs, &[ACQUIRE], None, false);
+        check(&acquires, "llla");
+    }
+
+    #[test]
+    fn what_happened_has_most_of_the_runs() {
+        let mut locks = chase();
+        let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
+        learn(&mut locks, hit, &[ACCESS], None, false);
+        check(&locks, "lall");
+        locks.has_bug = true;
+        check(&locks, "llll");
+        let mut accesses = chase();
+        let pairs = Sketch { pairs: &["a/x"], ..Sketch::default() };
+        learn(&mut accesses, pairs, &[ACCESS], Some(ACCESS), true);
+        check(&accesses, "aala");
+        learn(&mut accesses, pairs, &[], Some(ACCESS), true);
+        check(&accesses, "aaaa");
+    }
+}
