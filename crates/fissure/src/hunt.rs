@@ -65,6 +65,10 @@ const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --po
 /// What is said where nothing happened, and not everything was tried.
 const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope down";
 
+/// What is said where nothing happened, and not all that could have been tried is known.
+const CUT: &str = "there were too many accesses to remember, so that ways for them to come in between others may be missing: narrow \
+                   --scope down";
+
 /// What is said where nothing happened, and accesses were left alone though they were not meant to be.
 const TOO_MANY_ACCESSES: &str = "threads were interrupted at lock operations only, because a run that stops at every access did not come \
                                  to its end: raise --steps or --time-limit, or narrow --scope down";
@@ -166,6 +170,8 @@ struct Game {
     /// Whether a run looked at accesses for what could come in between, and how much of that was never looked for.
     has_looked: bool,
     untried: u64,
+    /// Whether more could come in between than was kept.
+    is_cut: bool,
     /// What was asked for is there, or the user has had enough.
     is_over: bool,
 }
@@ -418,6 +424,7 @@ impl Hunt<'_> {
         }
         let (known, tried) = intrusions.counts();
         game.untried += known - tried;
+        game.is_cut |= intrusions.is_cut();
         for (mut finding, tally) in merged.finish(name, all) {
             if let Some(explanation) = intrusions.explain(&finding).filter(|_| finding.kind == Kind::Custom) {
                 let reason = finding.reason.get_or_insert_default();
@@ -486,6 +493,7 @@ impl Hunt<'_> {
             mut notices,
             has_looked,
             untried,
+            is_cut,
             ..
         } = game;
         notices.splice(0..0, summary);
@@ -506,6 +514,9 @@ impl Hunt<'_> {
             notices.push(TOO_MANY_ACCESSES.to_owned());
         } else if !has_hits && !has_looked && !sees_accesses {
             notices.push(ONLY_LOCKS.to_owned());
+        }
+        if !has_hits && is_cut && self.looks_for_intrusions() {
+            notices.push(CUT.to_owned());
         }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),

@@ -22,6 +22,7 @@ const RELIABLE: u64 = 2;
 pub(crate) struct Intrusions {
     /// The likeliest mistakes first; of equals those that the first run tells come first.
     known: Vec<Known>,
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ struct Known {
     tried: u64,
     /// Runs in which something went wrong that otherwise does not.
     hits: u64,
+    /// Those of them in which it had happened.
+    met: u64,
     /// How many of them there were since one in which nothing did.
     streak: u64,
     /// How many runs began as one in which something did, and in how many of them something did again.
@@ -67,6 +70,7 @@ impl Known {
 impl Intrusions {
     /// Takes note of what a run saw to be possible, and of what came of that which it looked for.
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+        self.is_cut |= outcome.accounts().any(|run| !run.cut.is_empty());
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
             if let Goal::Intrusion(goal) = goal {
                 self.entry(goal);
@@ -79,10 +83,12 @@ impl Intrusions {
             known.hits += u64::from(is_bad);
             known.begun += u64::from(goal.after.is_some());
             known.begun_hits += u64::from(goal.after.is_some() && is_bad);
+            let last = goal.last.to_string();
+            let is_met = outcome.accounts().any(|run| run.reached.contains_key(&last));
+            known.met += u64::from(is_bad && is_met);
             known.streak = if is_bad { known.streak + 1 } else { 0 };
             let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
             if is_bad && is_replayable && known.beginning.is_none() {
-                let last = goal.last.to_string();
                 known.beginning = outcome.accounts().find_map(|run| beginning(run, &last));
             }
         }
@@ -105,9 +111,14 @@ impl Intrusions {
         let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
             place,
-            Known { goal, tried: 0, hits: 0, streak: 0, begun: 0, begun_hits: 0, beginning: None },
+            Known { goal, tried: 0, hits: 0, met: 0, streak: 0, begun: 0, begun_hits: 0, beginning: None },
         );
         self.known.get_mut(place)
+    }
+
+    /// Whether some are not known because there were too many accesses to remember.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut || self.known.len() >= MOST
     }
 
     /// How many there are, and how many of them were looked for.
@@ -116,7 +127,8 @@ impl Intrusions {
         (self.known.len() as u64, tried as u64)
     }
 
-    /// What a finding comes of, in words: what most of the runs that show it looked for, if hardly any run that did goes without it.
+    /// What a finding comes of, in words: what most of the runs that show it looked for and made happen, if hardly any run that looked for
+    /// it goes without the finding.
     pub(crate) fn explain(&self, finding: &Finding) -> Option<String> {
         let is_shown = |known: &Known| {
             let shown = finding.targets.iter().flatten().filter(
@@ -127,12 +139,12 @@ impl Intrusions {
         let (shown, best) = self
             .known
             .iter()
-            .filter(|known| known.hits >= RELIABLE && 10 * known.hits >= 8 * known.tried)
+            .filter(|known| known.met >= RELIABLE && 10 * known.met >= 8 * known.tried)
             .map(|known| (is_shown(known), known))
             .rev()
             .max_by_key(|(shown, _)| *shown)?;
-        let Known { goal, tried, hits, .. } = best;
-        (shown as u64 >= RELIABLE).then(|| format!("{} ({hits} of {tried} runs)", told(goal)))
+        let Known { goal, tried, met, .. } = best;
+        (shown as u64 >= RELIABLE).then(|| format!("{} ({met} of {tried} runs)", told(goal)))
     }
 
     /// Whether looking for one of them broke something.
@@ -277,10 +289,13 @@ mod tests {
     fn what_breaks_something_is_told() {
         fn check(goal: &str, expected: &str) {
             let mut intrusions = Intrusions::default();
-            for _ in 0..2 {
-                intrusions.learn(&run(&[], Some(goal)), true);
-            }
             let goal: Goal = goal.parse().unwrap();
+            let Goal::Intrusion(Intrusion { last, .. }) = &goal else { panic!("{goal}") };
+            for _ in 0..2 {
+                let mut outcome = run(&[], Some(&goal.to_string()));
+                outcome.jvms[0].run.as_mut().unwrap().reached.insert(last.to_string(), 1);
+                intrusions.learn(&outcome, true);
+            }
             let targets = vec![None, Some(goal.clone()), Some(goal)];
             let finding = Finding { targets, ..Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m") };
             assert_eq!(intrusions.explain(&finding).as_deref(), Some(expected));
