@@ -295,33 +295,17 @@ fn rank(first: AccessKind, between: AccessKind, last: AccessKind) -> Option<u8> 
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::event::LockMode;
-
     use super::*;
+    use crate::relaxed::testing::play;
 
-    /// Words are `1:Ra`, `2:+l`, `0:>1`, `0:<1`, and sites are their numbers. What is expected is written `3-5-4`, without the
+    /// What is expected is written `3-5-4`, without the
     /// first for orders, and `L3` for getting a lock.
     fn check(text: &str, expected: &[&str]) {
         let (mut relaxed, mut intrusions) = (Relaxed::default(), Intrusions::default());
-        for (site, word) in (1..).map(SiteId).zip(text.split_whitespace()) {
-            let (thread, act) = word.split_once(':').unwrap();
-            let (what, object) = act.split_at(1);
-            let thread = ThreadId(thread.parse().unwrap());
-            let name = object.bytes().next().unwrap();
-            let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
-            let lock = LockId(name.into());
-            match what {
-                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, (site, 0)).is_some()),
-                "-" => relaxed.unlock(thread, lock),
-                ">" => relaxed.start(thread, other),
-                "<" => assert!(relaxed.join(thread, other)),
-                what => {
-                    let kind = if what == "R" { AccessKind::Read } else { AccessKind::Write };
-                    let stamp = relaxed.stamp(thread);
-                    intrusions.access(thread, name.into(), kind, site, &stamp);
-                }
-            }
-        }
+        play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+            let stamp = relaxed.stamp(thread);
+            intrusions.access(thread, place, kind, site, &stamp);
+        });
         let spot = |(site, deed): Spot| match deed {
             Deed::Access(_) => site.0.to_string(),
             Deed::Acquire => format!("L{}", site.0),

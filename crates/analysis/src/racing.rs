@@ -129,33 +129,16 @@ impl Racing {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::{event::LockMode, ids::LockId};
-
     use super::*;
+    use crate::relaxed::testing::play;
 
-    /// Words are those of the scenarios of atomic sets: `1:Ra`, `2:+l`, `0:>1`; gives pairs of places.
+    /// Gives pairs of places.
     fn check(text: &str, expected: &[(u32, u32)]) {
         let (mut relaxed, mut racing) = (Relaxed::default(), Racing::default());
-        for (site, word) in (1..).map(SiteId).zip(text.split_whitespace()) {
-            let (thread, act) = word.split_once(':').unwrap();
-            let (what, object) = act.split_at(1);
-            let thread = ThreadId(thread.parse().unwrap());
-            let name = object.bytes().next().unwrap();
-            let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
-            let lock = LockId(name.into());
-            match what {
-                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, (site, 0)).is_some()),
-                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, (site, 0)).is_some()),
-                "-" => relaxed.unlock(thread, lock),
-                ">" => relaxed.start(thread, other),
-                "<" => assert!(relaxed.join(thread, other)),
-                what => {
-                    let kind = if what == "R" { AccessKind::Read } else { AccessKind::Write };
-                    let stamp = relaxed.stamp(thread);
-                    racing.access(&relaxed, thread, LocationId(name.into()), kind, site, &stamp);
-                }
-            }
-        }
+        play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+            let stamp = relaxed.stamp(thread);
+            racing.access(relaxed, thread, LocationId(place), kind, site, &stamp);
+        });
         let pairs: Vec<(u32, u32)> =
             racing.pairs().iter().map(|pair| (pair.sites[0].0, pair.sites[1].0)).collect();
         assert_eq!(pairs, expected, "{text}");

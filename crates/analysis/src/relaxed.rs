@@ -221,6 +221,39 @@ pub fn kept<'a>(from: &'a [Held], to: &'a [Held]) -> impl Iterator<Item = &'a He
 }
 
 #[cfg(test)]
+pub(crate) mod testing {
+    use fissure_model::event::AccessKind;
+
+    use super::*;
+
+    /// Plays what threads do, one word after the other, each at a site with its number: `1:Ra` and `1:Wa` are accesses, which are told;
+    /// `1:+l`, `1:*l` and `1:-l` get a lock, share one and give it back; `0:>1` and `0:<1` start and join a thread.
+    pub(crate) fn play(
+        text: &str,
+        relaxed: &mut Relaxed,
+        mut access: impl FnMut(&mut Relaxed, ThreadId, u64, AccessKind, SiteId),
+    ) {
+        for (site, word) in (1..).map(SiteId).zip(text.split_whitespace()) {
+            let (thread, act) = word.split_once(':').unwrap();
+            let (what, object) = act.split_at(1);
+            let thread = ThreadId(thread.parse().unwrap());
+            let name = object.bytes().next().unwrap();
+            let other = ThreadId(u32::from(name).wrapping_sub(u32::from(b'0')));
+            let lock = LockId(name.into());
+            match what {
+                "+" => assert!(relaxed.lock(thread, lock, LockMode::Exclusive, (site, 0)).is_some()),
+                "*" => assert!(relaxed.lock(thread, lock, LockMode::Shared, (site, 0)).is_some()),
+                "-" => relaxed.unlock(thread, lock),
+                ">" => relaxed.start(thread, other),
+                "<" => assert!(relaxed.join(thread, other)),
+                "R" => access(relaxed, thread, name.into(), AccessKind::Read, site),
+                _ => access(relaxed, thread, name.into(), AccessKind::Write, site),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
