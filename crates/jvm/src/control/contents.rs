@@ -64,6 +64,9 @@ pub(super) extern "system" fn begin(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
+        if intrusions::pass(agent, &state, thread) {
+            return;
+        }
         let Some(flags) = points::flags_of(agent, &mut state, thread, site) else { return };
         settle(agent, &mut state, thread);
         let location = sets::contents_of(object as u32);

@@ -25,6 +25,13 @@ pub(super) fn are_wanted(agent: &Agent) -> bool {
     agent.settings.control.as_ref().is_some_and(|control| control.wanted.intrusions)
 }
 
+/// Whether an access passes without a stop, for nothing can come in between where there is nobody else. What a program does before it
+/// starts its threads may be very much.
+#[inline]
+pub(super) fn pass(agent: &Agent, state: &State, thread: ThreadId) -> bool {
+    are_wanted(agent) && state.conductor.is_alone(thread)
+}
+
 /// What an access at a site with these flags is to the intrusion that is looked for.
 pub(super) fn aim(agent: &Agent, location: LocationId, flags: i32) -> Aim {
     let Some(Goal::Intrusion(goal)) = agent.goal() else { return Aim::default() };

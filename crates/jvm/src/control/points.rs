@@ -226,6 +226,9 @@ pub(super) extern "system" fn access(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
+        if intrusions::pass(agent, &state, thread) {
+            return;
+        }
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
         contents::settle(agent, &mut state, thread);
         let (place, is_write, is_look) = match state.points.point(agent, site as u32) {

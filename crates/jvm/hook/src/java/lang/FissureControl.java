@@ -26,6 +26,11 @@ public final class FissureControl {
     private static boolean stops;
     /** Whether every call of a collection or an atomic is told. */
     private static boolean tellsAll;
+    /**
+     * Whether accesses are of no interest, because it is all about what comes in between them and there was never more than one thread.
+     * What a program does before it starts its threads may be very much.
+     */
+    private static boolean isLonely;
     /** After so many looks at volatile fields without anything else a thread lets others go first. */
     private static final int SPINS = 1000;
     /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
@@ -150,6 +155,7 @@ public final class FissureControl {
         release(main.fissureControl, number);
         stops = stopsAtVolatiles();
         tellsAll = tellsAllCalls();
+        isLonely = tellsAll;
         on = true;
     }
 
@@ -277,6 +283,7 @@ public final class FissureControl {
             child.fissureControl = -1L;
             stray(child);
         } else {
+            isLonely = false;
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
     }
@@ -556,7 +563,7 @@ public final class FissureControl {
     }
 
     public static void readStaticAt(int site) {
-        long self = on ? self() : -1L;
+        long self = on && !isLonely ? self() : -1L;
         if (self > 0L) {
             access(self, 0, 0, site);
         }
@@ -575,7 +582,7 @@ public final class FissureControl {
     }
 
     private static void accesses(Object object, int index, int site) {
-        long self = on ? self() : -1L;
+        long self = on && !isLonely ? self() : -1L;
         if (self > 0L && object != null) {
             access(self, FissureObjects.numberOf(object), index, site);
         }
@@ -584,7 +591,7 @@ public final class FissureControl {
     // What fields hold, and what is done to the contents of collections.
 
     public static void holds(Object holder, Object held, int site) {
-        long self = on ? self() : -1L;
+        long self = on && !isLonely ? self() : -1L;
         if (self > 0L && FissureObjects.isContainer(held)) {
             int number = holder == null ? 0 : FissureObjects.numberOf(holder);
             holdsIn(self, number, FissureObjects.numberOf(held), site);
@@ -600,7 +607,7 @@ public final class FissureControl {
     }
 
     private static void beginCall(Object collection, boolean walks, int site) {
-        long self = on ? self() : -1L;
+        long self = on && !isLonely ? self() : -1L;
         if (self <= 0L || collection == null) {
             return;
         }

@@ -1,0 +1,32 @@
+// The twin of MuchBefore: increments under a lock.
+public class MuchBeforeFixed {
+    private static int count;
+
+    private static int sum() {
+        int[] numbers = new int[1000];
+        int sum = 0;
+        for (int i = 0; i < 2_000_000; i++) {
+            numbers[i % numbers.length] += i;
+            sum ^= numbers[i % numbers.length];
+        }
+        return sum;
+    }
+
+    private static synchronized void increment() {
+        int known = count;
+        count = known + 1;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        System.out.println(sum());
+        Thread first = new Thread(MuchBeforeFixed::increment);
+        Thread second = new Thread(MuchBeforeFixed::increment);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (count != 2) {
+            throw new IllegalStateException("counted " + count);
+        }
+    }
+}
