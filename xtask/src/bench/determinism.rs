@@ -24,6 +24,9 @@ use crate::{
 /// Where the programs are: those that show whatever could differ, and those that are hunted in.
 const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
 
+/// Looks for an access that no program has, so that threads stop at all of them and nobody is held up.
+const NOWHERE: &str = "between|elements|||W Nowhere.at:1";
+
 /// What the user asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -32,6 +35,8 @@ struct Options {
     /// How many threads keep the processors busy meanwhile.
     busy: usize,
     program: Option<String>,
+    /// Whether threads stop at accesses as well, and not only at locks.
+    at_accesses: bool,
     /// A `java` to take instead of the JDK's own.
     java: Option<PathBuf>,
 }
@@ -44,6 +49,7 @@ struct Bench {
     fissure: PathBuf,
     java: PathBuf,
     classes: PathBuf,
+    at_accesses: bool,
 }
 
 /// Builds, runs and compares. It is an error if anything differs.
@@ -58,7 +64,8 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     }
     succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(&sources))?;
     let java = options.java.clone().unwrap_or_else(|| jdk.bin().join("java"));
-    let bench = Bench { fissure: target()?.join("release/fissure"), java, classes };
+    let at_accesses = options.at_accesses;
+    let bench = Bench { fissure: target()?.join("release/fissure"), java, classes, at_accesses };
     let names: Vec<String> = sources
         .iter()
         .map(|source| source.file_stem().unwrap_or_default().to_string_lossy().into_owned())
@@ -83,16 +90,18 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
 }
 
 fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { runs: 100, seeds: 1, busy: 0, program: None, java: None };
+    let mut options = Options { runs: 100, seeds: 1, busy: 0, program: None, at_accesses: false, java: None };
     for pair in arguments.chunks(2) {
         match *pair {
             ["--runs", number] => options.runs = positive(number)?,
             ["--seeds", number] => options.seeds = positive(number)?,
             ["--busy", number] => options.busy = positive(number)?,
             ["--program", part] => options.program = Some(part.to_owned()),
+            ["--at", "accesses"] => options.at_accesses = true,
+            ["--at", "locks"] => options.at_accesses = false,
             ["--java", path] => options.java = Some(path.into()),
             _ => bail!(
-                "'{}' is not known: [--runs N] [--seeds N] [--busy N] [--program PART] [--java PATH]",
+                "'{}' is not known: [--runs N] [--seeds N] [--busy N] [--program PART] [--at locks|accesses] [--java PATH]",
                 pair.join(" ")
             ),
         }
@@ -154,7 +163,11 @@ impl Bench {
     fn once(&self, name: &str, seed: u64, worker: usize) -> Result<Seen> {
         let report = self.classes.join(format!("report-{worker}.json"));
         let mut command = Command::new(&self.fissure);
-        command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report).arg("--");
+        command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report);
+        if self.at_accesses {
+            command.args(["--target", NOWHERE]);
+        }
+        command.arg("--");
         command.arg(&self.java).arg("-cp").arg(&self.classes).arg(name).stdin(Stdio::null());
         let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
         let text = fs::read(&report).with_context(|| {
@@ -182,11 +195,13 @@ mod tests {
 
     #[test]
     fn options_have_defaults_and_limits() {
-        let defaults = Options { runs: 100, seeds: 1, busy: 0, program: None, java: None };
+        let defaults =
+            Options { runs: 100, seeds: 1, busy: 0, program: None, at_accesses: false, java: None };
         assert_eq!(parse(&[]).unwrap(), defaults);
         let options = parse(&["--runs", "20", "--busy", "2", "--program", "Clock"]).unwrap();
         assert_eq!(options, Options { runs: 20, busy: 2, program: Some("Clock".to_owned()), ..defaults });
-        for wrong in [&["--runs", "0"][..], &["--busy"], &["--speed", "3"]] {
+        assert!(parse(&["--at", "accesses"]).unwrap().at_accesses);
+        for wrong in [&["--runs", "0"][..], &["--at", "home"], &["--busy"], &["--speed", "3"]] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }
