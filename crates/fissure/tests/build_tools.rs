@@ -143,7 +143,7 @@ fn check_hunt(tool: Tool) {
         "--runs",
         "2",
         "--control-runs",
-        "2",
+        "1",
         "--no-minimise",
         "--jobs",
         "1",

@@ -170,7 +170,7 @@ fn accesses_that_come_in_between_are_found_and_explained() {
     let target = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
     let by_target = place.replay(&["--seed", &seed, "--target", target], "CheckedMap");
     assert_eq!(by_target.status.code(), Some(1), "{}", told(&by_target));
-    let (code, text) = place.hunt(&["--runs", "16", "--points", "locks"], "CheckedMap");
+    let (code, text) = place.hunt(&["--runs", "4", "--points", "locks"], "CheckedMap");
     assert_eq!(code, Some(0), "{text}");
 }
 

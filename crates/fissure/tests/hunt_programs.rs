@@ -41,7 +41,7 @@ const RUNS_FOR_BROKEN: &str = "6";
 /// Where bugs are all there is to find, the first of them ends the hunt.
 const RUNS_FOR_BUGS: &str = "16";
 /// Whoever cries wolf does so at once.
-const RUNS_FOR_CORRECT: &str = "5";
+const RUNS_FOR_CORRECT: &str = "4";
 
 /// What goes wrong by itself in these programs does so in every run.
 const CONTROL_RUNS: &str = "3";
