@@ -44,7 +44,7 @@ const RUNS_FOR_BUGS: &str = "16";
 const RUNS_FOR_CORRECT: &str = "4";
 
 /// What goes wrong by itself in these programs does so in every run.
-const CONTROL_RUNS: &str = "3";
+const CONTROL_RUNS: &str = "2";
 
 /// JVMs start faster with these, and what is found does not depend on them.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
