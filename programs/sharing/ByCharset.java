@@ -1,5 +1,6 @@
 // The program's own character set gets the arrays that strings are made from.
-// fissure: must-find racer data-race ByCharset$Own.seen
+// Two fields hold the array; which of them names it depends on the thread that is first.
+// fissure: must-find racer data-race ByCharset*
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.Charset;
