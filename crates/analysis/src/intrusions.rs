@@ -161,6 +161,19 @@ impl Intrusions {
         told
     }
 
+    /// What different threads access with no lock in common and in no order, one of them writing: such as what is no more than one access
+    /// as long as nobody else comes near.
+    pub fn unguarded(&self, relaxed: &Relaxed) -> Vec<u64> {
+        let mut found: Vec<u64> = self
+            .numbers
+            .iter()
+            .filter(|(_, number)| self.places[**number].is_unguarded(relaxed))
+            .map(|(place, _)| *place)
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
     /// How much was left out.
     pub fn cut(&self) -> u64 {
         self.cut
@@ -224,18 +237,32 @@ impl Place {
     fn delays(&self, relaxed: &Relaxed) -> Vec<Intrusion> {
         let mut found = Vec::new();
         for access in &self.accesses {
-            let conflicts = |other: &&Access| {
-                other.thread != access.thread
-                    && (other.kind == AccessKind::Write || access.kind == AccessKind::Write)
-                    && !relaxed.is_before(other.stamp.segment, access.stamp.segment)
-                    && !relaxed.is_before(access.stamp.segment, other.stamp.segment)
-            };
-            for other in self.accesses.iter().filter(conflicts) {
+            for other in self.conflicting(access, relaxed) {
                 let last = common(access, other).map_or(access.spot(), |(_, site, _)| (site, Deed::Acquire));
                 found.push(Intrusion { first: None, between: None, last, rank: DELAY });
             }
         }
         found
+    }
+
+    fn is_unguarded(&self, relaxed: &Relaxed) -> bool {
+        let is_unguarded =
+            |access| self.conflicting(access, relaxed).any(|other| common(access, other).is_none());
+        self.accesses.iter().any(is_unguarded)
+    }
+
+    /// The accesses of other threads that come into conflict with one, and that no order of the threads keeps apart from it.
+    fn conflicting<'a>(
+        &'a self,
+        access: &'a Access,
+        relaxed: &'a Relaxed,
+    ) -> impl Iterator<Item = &'a Access> {
+        self.accesses.iter().filter(|other| {
+            other.thread != access.thread
+                && (other.kind == AccessKind::Write || access.kind == AccessKind::Write)
+                && !relaxed.is_before(other.stamp.segment, access.stamp.segment)
+                && !relaxed.is_before(access.stamp.segment, other.stamp.segment)
+        })
     }
 
     /// Accesses that neither locks nor order keep from coming the other way round, which they never did.
@@ -346,6 +373,23 @@ mod tests {
         check("0:>1 0:>2 1:+l 1:Ra 1:Wa 1:-l 2:+l 2:Wa 2:-l", &[]);
         check("0:>1 0:>2 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", &["L3-L9-L6"]);
         check("0:>1 0:>2 1:Ra 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", &["3-L7-L4", "8-3"]);
+    }
+
+    #[test]
+    fn what_has_no_lock_in_common_is_unguarded() {
+        fn check(text: &str, expected: usize) {
+            let (mut relaxed, mut intrusions) = (Relaxed::default(), Intrusions::default());
+            play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+                let stamp = relaxed.stamp(thread);
+                intrusions.access(thread, place, kind, site, &stamp);
+            });
+            assert_eq!(intrusions.unguarded(&relaxed).len(), expected, "{text}");
+        }
+        check("0:>1 0:>2 1:Wa 2:Ra 1:Wb 2:Wb", 2);
+        check("0:>1 0:>2 1:Ra 2:Ra", 0);
+        check("0:Wa 0:>1 1:Wa 0:<1 0:Wa", 0);
+        check("0:>1 0:>2 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", 0);
+        check("0:>1 0:>2 1:+l 1:Wa 1:-l 2:+k 2:Wa 2:-k", 1);
     }
 
     #[test]

@@ -120,6 +120,23 @@ const ATOMIC_READS: &[&str] = &[
     "toString",
 ];
 
+/// Further classes whose objects work with what they hold, and are not made for several threads: those of `java.text`, and those of
+/// `java.util`.
+const FORMATS: &[&str] = &[
+    "Collator",
+    "DateFormat",
+    "DecimalFormat",
+    "Format",
+    "MessageFormat",
+    "NumberFormat",
+    "RuleBasedCollator",
+    "SimpleDateFormat",
+];
+const WORKERS: &[&str] = &["Calendar", "Formatter", "GregorianCalendar", "Scanner", "regex/Matcher"];
+
+/// How the names of their methods begin that only read.
+const LOOKING: &[&str] = &["after", "before", "clone", "compareTo", "equals", "get", "hash", "is", "to"];
+
 /// Methods that leave the contents alone and do not look at them.
 const NEITHER: &[&str] = &["ensureCapacity", "getClass", "notify", "notifyAll", "trimToSize", "wait"];
 
@@ -216,6 +233,11 @@ pub(crate) fn is_builder(class: &[u8]) -> bool {
     class.strip_prefix(b"java/lang/").is_some_and(|name| is_named(BUILDERS, name))
 }
 
+fn is_worker(class: &[u8]) -> bool {
+    class.strip_prefix(b"java/text/").is_some_and(|name| is_named(FORMATS, name))
+        || class.strip_prefix(b"java/util/").is_some_and(|name| is_named(WORKERS, name))
+}
+
 fn is_collection(class: &[u8]) -> bool {
     match class.strip_prefix(b"java/util/") {
         Some(name) => match name.strip_prefix(b"concurrent/") {
@@ -246,13 +268,17 @@ pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
     Some(Use { kind, walks: is_begun(WALKING, called.name) })
 }
 
-/// What a call does to an atomic variable or to several, or by an iterator to a collection, if it is called on such a one.
+/// What a call does to an atomic variable or to several, to what a format or a calendar works with, or by an iterator to a collection, if it is called on such a one.
 pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
     if matches!(called.class, b"java/util/Iterator" | b"java/util/ListIterator") {
         let reads = matches!(called.name, b"hasNext" | b"next" | b"hasPrevious" | b"previous");
         let writes = matches!(called.name, b"remove" | b"add" | b"set");
         let kind = if reads { SiteKind::Read } else { SiteKind::Write };
         return (reads || writes).then_some(Use { kind, walks: false });
+    }
+    if is_worker(called.class) && !is_named(NEITHER, called.name) && called.name != b"<init>" {
+        let kind = if is_begun(LOOKING, called.name) { SiteKind::Read } else { SiteKind::Write };
+        return Some(Use { kind, walks: false });
     }
     let class = called.class.strip_prefix(b"java/util/concurrent/atomic/")?;
     if !is_named(ATOMICS, class) || is_named(NEITHER, called.name) {
@@ -292,6 +318,9 @@ mod tests {
         check("Iterator", "next", Some(SiteKind::Read));
         check("ListIterator", "set", Some(SiteKind::Write));
         check("Iterator", "forEachRemaining", None);
+        check("Calendar", "setTime", Some(SiteKind::Write));
+        check("Calendar", "getTime", Some(SiteKind::Read));
+        check("Calendar", "<init>", None);
     }
 
     fn check(class: &str, name: &str, expected: Option<SiteKind>) {

@@ -20,14 +20,14 @@ mod targets;
 #[cfg(test)]
 mod testing;
 
-use std::{env, ffi::OsString, thread};
+use std::{collections::BTreeSet, env, ffi::OsString, thread};
 
 use fissure_model::{
     finding::{Finding, Kind, Status},
     goal::Goal,
     pointcut::Pointcut,
     record::{Hello, RunEnd, VIRTUAL_THREADS},
-    settings::{Control, SetRules, Steering, Wanted, Watch},
+    settings::{AccessPoints, Control, SetRules, Steering, Wanted, Watch},
 };
 use fissure_report::{Campaign, Report, SeedRange};
 
@@ -258,7 +258,8 @@ impl Hunt<'_> {
             && !self.options.steering.points.looks().is_empty()
     }
 
-    /// Finds out what could come in between, in a run without interference that stops at accesses.
+    /// Finds out what could come in between, in a run without interference that stops at accesses, and in another one that also
+    /// looks into objects which are not made for several threads, if the first has seen that threads share some without a lock.
     fn look(
         &self,
         game: &mut Game,
@@ -266,20 +267,32 @@ impl Hunt<'_> {
         intrusions: &mut Intrusions,
     ) -> Result<(), Error> {
         for points in self.options.steering.points.looks() {
-            let control = self.options.steering.look(self.options.seed, *points);
-            let outcomes = self.run_all(&[control], |_| false)?;
-            let has_ended = |outcome: &&Outcome| outcome.is_told() && outcome.end() != RunEnd::TooLong;
-            if let Some(outcome) = outcomes.first().filter(has_ended) {
-                baseline.add(outcome);
-                intrusions.learn(outcome, false);
+            if let Some(outcome) = self.look_at(*points, Vec::new())? {
+                baseline.add(&outcome);
+                intrusions.learn(&outcome, false);
                 game.has_looked = true;
-                return Ok(());
+                let inside: BTreeSet<&String> = outcome.accounts().flat_map(|run| &run.unguarded).collect();
+                let inside: Vec<String> = inside.into_iter().cloned().collect();
+                if !inside.is_empty()
+                    && let Some(outcome) = self.look_at(*points, inside)?
+                {
+                    baseline.add(&outcome);
+                    intrusions.learn(&outcome, false);
+                }
+                break;
             }
             if signals::interrupted() {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// One such run, if it came to its end.
+    fn look_at(&self, points: AccessPoints, inside: Vec<String>) -> Result<Option<Outcome>, Error> {
+        let control = self.options.steering.look(self.options.seed, points, inside);
+        let has_ended = |outcome: &Outcome| outcome.is_told() && outcome.end() != RunEnd::TooLong;
+        Ok(self.run_all(&[control], |_| false)?.into_iter().find(has_ended))
     }
 
     /// Lets one strategy hunt. Gives the reason if its runs say nothing about the program.

@@ -160,7 +160,9 @@ impl Agent {
         let agent = Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
-            scope: Scope::new(settings.scope.clone()),
+            scope: Scope::new(settings.scope.clone()).with_inside(
+                settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
+            ),
             locality: settings
                 .locality
                 .as_deref()

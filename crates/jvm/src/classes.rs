@@ -67,6 +67,10 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
     let has_intrusions = has_points && control.is_some_and(|control| control.wanted.intrusions);
+    // Inside of a collection it is fields and elements that matter, not what it calls of its own.
+    let is_collection = agent.scope.is_inside(&dotted)
+        && ["java.lang.", "java.util."].iter().any(|package| dotted.starts_with(package));
+    let has_uses = has_intrusions && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =
@@ -89,8 +93,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         waits: !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
-        contents: has_contents || has_intrusions,
-        atomics: has_intrusions,
+        contents: has_contents || has_uses,
+        atomics: has_uses,
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
@@ -129,7 +133,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     };
     let result = rewrite(bytes, &plan, &mut environment);
     if in_scope {
-        agent.counts.classes_in_scope.fetch_add(1, Ordering::Relaxed);
+        let counted = u64::from(!agent.scope.is_inside(&dotted));
+        agent.counts.classes_in_scope.fetch_add(counted, Ordering::Relaxed);
         if let Some(summary) = &summary {
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             let following = match result {
@@ -306,7 +311,10 @@ impl Environment for ClassEnvironment<'_> {
             locality.claim(number);
         }
         if self.agent.control.is_some() {
-            let is_application = self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
+            // What is only looked into has no blocks of the application's.
+            let is_access = matches!(site.kind, SiteKind::Read | SiteKind::Write);
+            let is_own = is_access || !self.agent.scope.is_inside(&self.class);
+            let is_application = is_own && self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
             let flags = control::flags(
                 &site,
                 &self.class,

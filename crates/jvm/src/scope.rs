@@ -108,12 +108,25 @@ pub(crate) struct Scope {
     pointcuts: Vec<Pointcut>,
     /// Whether there is more to it than class patterns.
     is_selective: bool,
+    /// Classes that are looked into whatever the pointcuts say, by their names with dots.
+    inside: Vec<String>,
 }
 
 impl Scope {
     pub(crate) fn new(pointcuts: Vec<Pointcut>) -> Scope {
         let is_plain = |pointcut: &Pointcut| matches!(pointcut.expression(), Expression::Classes(_));
-        Scope { is_selective: !pointcuts.iter().all(is_plain), pointcuts }
+        Scope { is_selective: !pointcuts.iter().all(is_plain), pointcuts, inside: Vec::new() }
+    }
+
+    /// The same, with these classes and those in them besides.
+    pub(crate) fn with_inside(self, inside: Vec<String>) -> Scope {
+        Scope { inside, ..self }
+    }
+
+    /// Whether a class, by its name with dots, is only there to be looked into.
+    pub(crate) fn is_inside(&self, class: &str) -> bool {
+        let is_part = |rest: &str| rest.is_empty() || rest.starts_with('$');
+        self.inside.iter().any(|name| class.strip_prefix(name.as_str()).is_some_and(is_part))
     }
 
     /// Whether single points must be asked about; otherwise whole classes are in scope or not.
@@ -124,6 +137,9 @@ impl Scope {
     /// Whether the fields of a class are watched. The name is with dots.
     pub(crate) fn covers(&self, class: &str) -> bool {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
+        if self.is_inside(class) {
+            return true;
+        }
         if begins(NEVER) {
             return false;
         }

@@ -75,6 +75,9 @@ pub struct RaceGoal {
 pub struct Intrusion {
     /// The accesses that threads stop before, at which this was seen to be possible.
     pub points: AccessPoints,
+    /// The classes that were looked into for it beside those in scope.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
     /// What one thread does first; if there is nothing, the two others only change their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Spot>,
@@ -145,7 +148,7 @@ impl fmt::Display for Goal {
         match self {
             Goal::Pair(pair) => pair.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
-            Goal::Intrusion(Intrusion { points, first, between, last, after }) => {
+            Goal::Intrusion(Intrusion { points, inside, first, between, last, after }) => {
                 let points = match points {
                     AccessPoints::None => "locks",
                     AccessPoints::Fields => "fields",
@@ -153,7 +156,9 @@ impl fmt::Display for Goal {
                 };
                 let told = |spot: &Option<Spot>| spot.as_ref().map(Spot::to_string).unwrap_or_default();
                 let (first, between) = (told(first), told(between));
-                write!(f, "between|{points}|{first}|{between}|{last}")?;
+                write!(f, "between|{points}")?;
+                inside.iter().try_for_each(|class| write!(f, ",{class}"))?;
+                write!(f, "|{first}|{between}|{last}")?;
                 after.as_ref().map_or(Ok(()), |after| write!(f, "|{after}"))
             }
             Goal::Set(goal) => {
@@ -237,19 +242,24 @@ impl FromStr for Goal {
                 Ok(Goal::Race(RaceGoal { accesses }))
             }
             ["between", points, first, between, last, ref after @ ..] if after.len() < 2 => {
-                let points = match points {
+                let mut words = points.split(',');
+                let points = match words.next().unwrap_or_default() {
                     "locks" => AccessPoints::None,
                     "fields" => AccessPoints::Fields,
                     "elements" => AccessPoints::All,
                     _ => return Err(GoalError),
                 };
+                let inside: Vec<String> = words.map(str::to_owned).collect();
+                if inside.iter().any(String::is_empty) {
+                    return Err(GoalError);
+                }
                 let spot = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
                 let (first, between, last) = (spot(first)?, spot(between)?, last.parse()?);
                 if first.is_some() && between.is_none() {
                     return Err(GoalError);
                 }
                 let after = after.first().map(|after| (*after).to_owned());
-                Ok(Goal::Intrusion(Intrusion { points, first, between, last, after }))
+                Ok(Goal::Intrusion(Intrusion { points, inside, first, between, last, after }))
             }
             [pattern, set, first, second, accesses, windows, gate] => {
                 let pattern =
@@ -308,6 +318,8 @@ mod tests {
         check("between|elements||L a.B.d:2|L a.B.c:1", true);
         check("between|elements|||W a.B.c:1", true);
         check("between|elements|||W a.B.c:1 x|0*3 1", true);
+        check("between|elements,java.util.HashMap,a.B|||W a.B.c:1 x", true);
+        check("between|elements,|||W a.B.c:1 x", false);
         check("between|elements|||W a.B.c:1 x y", false);
         check("between|elements|R a.B.c:1||W a.B.c:1", false);
         check("between|nowhere||W a.B.d:2|W a.B.c:1", false);

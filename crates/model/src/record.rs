@@ -78,6 +78,9 @@ pub struct Run {
     /// Atomic-set violations and races that other runs may show.
     #[serde(default)]
     pub goals: Vec<Goal>,
+    /// The classes of objects that are not made for several threads, and that threads used without a common lock.
+    #[serde(default)]
+    pub unguarded: Vec<String>,
     /// What was left out of them because there was too much of something.
     #[serde(default)]
     pub cut: Vec<String>,

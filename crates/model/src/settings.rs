@@ -265,6 +265,9 @@ pub struct Control {
     /// Which memory accesses threads stop before.
     #[serde(default)]
     pub accesses: AccessPoints,
+    /// Classes that are in scope beside those that the user names: what they do inside is looked at as well.
+    #[serde(default)]
+    pub inside: Vec<String>,
     /// Whether it is followed which methods of the classes in scope a thread is in.
     #[serde(default)]
     pub units: bool,

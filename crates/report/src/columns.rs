@@ -172,7 +172,12 @@ impl Table<'_> {
 
 /// What a step does and where, in at most `width` characters together.
 fn cell(step: &Step, width: usize) -> (String, String) {
-    let words = words::clean(&names::step(step));
+    let mut words = words::clean(&names::step(step));
+    if words.chars().count() > width
+        && let Some(brief) = names::brief_access(step)
+    {
+        words = words::clean(&brief);
+    }
     let length = words.chars().count();
     let place = step.at.as_ref().map(|at| match (&at.file, at.line) {
         (Some(file), Some(line)) => format!("  {}:{line}", words::clean(file)),

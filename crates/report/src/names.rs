@@ -230,6 +230,13 @@ pub(crate) fn step(step: &Step) -> String {
     }
 }
 
+/// An access without the class that it is in, for want of room: `writes count`.
+pub(crate) fn brief_access(step: &Step) -> Option<String> {
+    let is_access = matches!(step.action, Action::Read | Action::Write);
+    let (_, field) = step.object.rsplit_once('.').filter(|_| is_access)?;
+    Some(format!("{} {field}", action(step.action)))
+}
+
 /// `Class.method (File.java:12)`.
 pub(crate) fn place(class: &str, method: &str, file: Option<&str>, line: Option<u32>) -> String {
     let source = match (file, line) {

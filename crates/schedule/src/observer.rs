@@ -162,6 +162,11 @@ impl Observer {
         self.intrusions.as_ref().map_or_else(Default::default, told)
     }
 
+    /// What different threads access with no lock in common and in no order.
+    pub fn unguarded(&self) -> Vec<u64> {
+        self.intrusions.as_ref().map_or_else(Vec::new, |intrusions| intrusions.unguarded(&self.relaxed))
+    }
+
     /// Whether races are looked for.
     pub(crate) fn wants_races(&self) -> bool {
         self.racing.is_some()

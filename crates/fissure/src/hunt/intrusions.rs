@@ -226,7 +226,7 @@ fn told(goal: &Intrusion) -> String {
         format!("{verb}{s} {what} at {place}")
     };
     let last = does(&goal.last, true);
-    match (&goal.first, &goal.between) {
+    let told = match (&goal.first, &goal.between) {
         (Some(first), Some(between)) => format!(
             "when one thread {} and then {last}, and another gets to {} in between",
             does(first, true),
@@ -234,6 +234,10 @@ fn told(goal: &Intrusion) -> String {
         ),
         (_, Some(between)) => format!("when one thread {} before another {last}", does(between, true)),
         (_, None) => format!("when whoever {last} is slow to do so"),
+    };
+    match goal.inside.is_empty() {
+        true => told,
+        false => format!("{told}, though what is there is not made for several threads"),
     }
 }
 
@@ -310,6 +314,10 @@ mod tests {
         check(
             "between|fields||R A.n:2 x|W A.m:1 x",
             "when one thread reads x at A.n:2 before another writes x at A.m:1 (2 of 2 runs)",
+        );
+        check(
+            "between|fields,B|||W B.m:1 x",
+            "when whoever writes x at B.m:1 is slow to do so, though what is there is not made for several threads (2 of 2 runs)",
         );
         check(
             "between|fields|||L A.m:1",

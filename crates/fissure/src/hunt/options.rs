@@ -241,7 +241,7 @@ impl SteeringArguments {
         };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
         let looks = match &target {
-            Some(Goal::Intrusion(goal)) => Some(goal.points),
+            Some(Goal::Intrusion(goal)) => Some((goal.points, goal.inside.clone())),
             _ => None,
         };
         let control = Control {
@@ -253,19 +253,21 @@ impl SteeringArguments {
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks),
             accesses: points.accesses(),
+            inside: Vec::new(),
             units: wanted.violations,
             wanted,
             sets: if wanted.violations { sets.clone() } else { SetRules::default() },
         };
         match looks {
-            Some(points) => looking(control, points),
+            Some((points, inside)) => looking(control, points, inside),
             None => control,
         }
     }
 
-    /// How a run goes that nobody is interrupted in, and that looks at these accesses for what could come in between.
-    pub(crate) fn look(&self, seed: u64, points: AccessPoints) -> Control {
-        looking(self.control(Steering::Orderly, seed, None, &SetRules::default()), points)
+    /// How a run goes that nobody is interrupted in, and that looks at these accesses for what could come in between, also inside of
+    /// these classes.
+    pub(crate) fn look(&self, seed: u64, points: AccessPoints, inside: Vec<String>) -> Control {
+        looking(self.control(Steering::Orderly, seed, None, &SetRules::default()), points, inside)
     }
 
     /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
@@ -341,11 +343,11 @@ impl SteeringArguments {
 }
 
 /// The same run, at these accesses as well.
-fn looking(control: Control, points: AccessPoints) -> Control {
+fn looking(control: Control, points: AccessPoints, inside: Vec<String>) -> Control {
     let wanted = Wanted { intrusions: true, ..Wanted::default() };
     // Calls of atomics are accesses; what these do inside is of no interest.
     let (units, sets) = (false, SetRules::default());
-    Control { volatiles: false, accesses: points, units, wanted, sets, ..control }
+    Control { volatiles: false, accesses: points, inside, units, wanted, sets, ..control }
 }
 
 /// The file with the configuration among the words that a replay must repeat.

@@ -75,6 +75,7 @@ impl Sketch {
             orders: self.orders.iter().map(|text| pair(text)).collect(),
             reached: self.confirmed.iter().map(|_| ("Main.run:4".to_owned(), 2)).collect(),
             goals: Vec::new(),
+            unguarded: Vec::new(),
             cut: Vec::new(),
             thrashings: 0,
         };

@@ -13,10 +13,10 @@
 
 use fissure_model::ids::{LocationId, SiteId, ThreadId};
 use fissure_schedule::operation::Operation;
-use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    State, intrusions,
+    State, inside, intrusions,
     natives::{controlled, stop_aiming},
     points, sets,
 };
@@ -55,9 +55,10 @@ pub(super) extern "system" fn holds(
 
 /// A method of a collection is about to be called.
 pub(super) extern "system" fn begin(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
+    collection: jobject,
     object: jint,
     walks: jboolean,
     site: jint,
@@ -73,7 +74,10 @@ pub(super) extern "system" fn begin(
         let is_write = state.points.is_write(agent, site as u32);
         let site = SiteId(site as u32);
         if intrusions::are_wanted(agent) {
-            state.points.name_contents(agent, object as u32, site.0);
+            if state.points.name_contents(agent, object as u32, site.0) {
+                let parts = inside::parts_of(agent, environment, collection);
+                state.points.note_parts(object as u32, parts);
+            }
             let aim = intrusions::aim(agent, location, flags);
             if !is_write && state.conductor.spins(thread, site) {
                 state = stop_aiming(agent, control, state, thread, Operation::Yield { site }, flags, aim);

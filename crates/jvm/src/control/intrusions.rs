@@ -81,12 +81,15 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
             Deed::Acquire => Act::Acquire,
         },
     };
-    let goal = |found: &Found| Intrusion {
-        points: control.accesses,
-        first: found.first.map(spot),
-        between: found.between.map(spot),
-        last: spot(found.last),
-        after: None,
+    let goal = |found: &Found| {
+        let (first, between, last) = (found.first.map(spot), found.between.map(spot), spot(found.last));
+        let class = |spot: &Spot| method(&spot.place).rsplit_once('.').map(|(class, _)| class.to_owned());
+        let spots = [first.as_ref(), between.as_ref(), Some(&last)];
+        let is_inside =
+            spots.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
+        // Runs for what the application does itself need not look into anything else.
+        let inside = if is_inside { control.inside.clone() } else { Vec::new() };
+        Intrusion { points: control.accesses, inside, first, between, last, after: None }
     };
     let mut goals: Vec<(u8, bool, Intrusion)> = Vec::new();
     for found in &found {

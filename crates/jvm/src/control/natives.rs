@@ -68,7 +68,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"region", c"(JI)V", region as *mut c_void),
             (c"access", c"(JIII)V", points::access as *mut c_void),
             (c"holdsIn", c"(JIII)V", contents::holds as *mut c_void),
-            (c"beginsCall", c"(JIZI)V", contents::begin as *mut c_void),
+            (c"beginsCall", c"(JLjava/lang/Object;IZI)V", contents::begin as *mut c_void),
             (c"endsCall", c"(JI)V", contents::end as *mut c_void),
             (c"enterUnit", c"(JI)V", points::enter_unit as *mut c_void),
             (c"exitUnit", c"(JI)V", points::exit_unit as *mut c_void),

@@ -3,6 +3,8 @@
 //! A location is an object and a field, or an array and an index. Objects are numbered by the hook class, in the order in which
 //! they are first accessed by a thread under control; fields are numbered here. Static fields are fields of object 0.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use fissure_classfile::SiteKind;
@@ -46,6 +48,8 @@ pub(crate) struct Points {
     sources: FxHashMap<u32, Option<u32>>,
     /// What collections and atomics are called that no field was seen to hold, by their numbers.
     contents: FxHashMap<u32, String>,
+    /// The classes that those are made of which are not made for several threads.
+    parts: FxHashMap<u32, Vec<String>>,
     /// The fields that are read at sites, if their objects may hold something by them.
     holding: FxHashMap<u32, Option<u32>>,
 }
@@ -78,16 +82,30 @@ impl Points {
         self.contents.get(&((location.0 >> 32) as u32)).map(String::as_str)
     }
 
-    /// A collection or an atomic is used at a site; it is called what it is called there first.
-    pub(crate) fn name_contents(&mut self, agent: &Agent, object: u32, site: u32) {
-        self.contents.entry(object).or_insert_with(|| {
-            let code = locked(&agent.code);
-            match code.sites.get(site).map(|info| &info.target) {
-                Some(Target::Field { class, name, .. }) => format!("{}.{name}", class.replace('/', ".")),
-                Some(Target::Local(Some(name))) => name.to_string(),
-                _ => "a collection or an atomic".to_owned(),
-            }
+    /// A collection or an atomic is used at a site; it is called what it is called there first. Tells whether that was now.
+    pub(crate) fn name_contents(&mut self, agent: &Agent, object: u32, site: u32) -> bool {
+        let Entry::Vacant(entry) = self.contents.entry(object) else { return false };
+        let code = locked(&agent.code);
+        entry.insert(match code.sites.get(site).map(|info| &info.target) {
+            Some(Target::Field { class, name, .. }) => format!("{}.{name}", class.replace('/', ".")),
+            Some(Target::Local(Some(name))) => name.to_string(),
+            _ => "a collection or an atomic".to_owned(),
         });
+        true
+    }
+
+    /// Takes note of the classes that a collection is made of.
+    pub(crate) fn note_parts(&mut self, object: u32, parts: Vec<String>) {
+        if !parts.is_empty() {
+            self.parts.insert(object, parts);
+        }
+    }
+
+    /// The classes that a collection is made of whose contents a location is.
+    pub(crate) fn parts(&self, location: LocationId) -> &[String] {
+        let object = (location.0 >> 32) as u32;
+        let parts = self.parts.get(&object).filter(|_| sets::contents_of(object) == location);
+        parts.map_or(&[], Vec::as_slice)
     }
 
     /// A field by its number.

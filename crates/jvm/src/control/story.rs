@@ -20,7 +20,7 @@ use fissure_schedule::{
 };
 
 use super::{
-    State,
+    State, inside,
     places::{self, QUIET},
     set_story,
 };
@@ -108,7 +108,8 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
             let is_collection = class.starts_with("java.util.")
                 || class.starts_with("java.lang.Fissure")
                 || class == "java.lang.StringBuffer"
-                || class == "java.lang.AbstractStringBuilder";
+                || class == "java.lang.AbstractStringBuilder"
+                || agent.scope.is_inside(&class);
             let origin = match is_collection {
                 true => Origin::Collections,
                 false if scope::is_jdk(&class) => Origin::Jdk,
@@ -309,6 +310,7 @@ fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -
 pub(crate) fn tell(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
     let (goals, cut) = set_story::goals(agent, state);
+    let unguarded = inside::unguarded(state);
     let story = &state.story;
     for finding in story.confirmed.values() {
         agent.output.write(&Record::Finding(Box::new(finding.clone())));
@@ -339,6 +341,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         orders: orders(agent, &state.story),
         reached,
         goals,
+        unguarded,
         cut,
         thrashings: state.conductor.strategy().thrashings(),
     };

@@ -123,7 +123,7 @@ public final class FissureControl {
 
     private static native void holdsIn(long thread, int holder, int held, int site);
 
-    private static native void beginsCall(long thread, int object, boolean walks, int site);
+    private static native void beginsCall(long thread, Object object, int number, boolean walks, int site);
 
     private static native void endsCall(long thread, int site);
 
@@ -615,7 +615,7 @@ public final class FissureControl {
         int number =
                 tellsAll ? FissureObjects.numberOfUsed(collection, self) : FissureObjects.knownNumberOf(collection);
         if (number > 0) {
-            beginsCall(self, number, walks, site);
+            beginsCall(self, collection, number, walks, site);
         }
     }
 

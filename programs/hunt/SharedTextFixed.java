@@ -1,0 +1,16 @@
+// The twin of SharedText: with a text that is made for several threads.
+public class SharedTextFixed {
+    private static final StringBuffer LOG = new StringBuffer();
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread first = new Thread(() -> LOG.append("hello "));
+        Thread second = new Thread(() -> LOG.append("world "));
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (LOG.length() != 12) {
+            throw new IllegalStateException("something is missing");
+        }
+    }
+}
