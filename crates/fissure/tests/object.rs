@@ -304,7 +304,7 @@ fn what_cannot_be_controlled_is_said() {
         ("CrossedLocks", "left,right", "did not end under some schedule"),
         ("Starter", "increment,get", "threads of their own, which are not controlled"),
     ] {
-        let arguments = [class, "--core", core, "--schedules", "controlled", "--budget", "5s"];
+        let arguments = [class, "--core", core, "--schedules", "controlled", "--budget", "3s"];
         let (output, _) = object(Path::new("java"), folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{class}: {}", text(&output));
         let said = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -334,7 +334,7 @@ fn what_is_written_as_java_shows_it_too() {
             "ScoreBoardUpdateIsNotAtomic",
         ),
     ] {
-        let arguments = [&[class, "--budget", "20s", "--emit-java", emit], arguments.as_slice()].concat();
+        let arguments = [&[class, "--budget", "5s", "--emit-java", emit], arguments.as_slice()].concat();
         let (output, _) = object(Path::new("java"), folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1), "{}", text(&output));
         let file = emitted.join(format!("{name}.java"));
