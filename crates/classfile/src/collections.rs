@@ -87,16 +87,19 @@ const BUILDERS: &[&str] = &["StringBuffer", "StringBuilder"];
 /// Types that a collection may be known as where it is kept, beside its own.
 const GENERAL: &[&str] = &["CharSequence", "Iterable", "Object"];
 
-/// Classes of `java.util.concurrent.atomic` whose objects hold something.
+/// Classes of `java.util.concurrent.atomic` whose objects hold something, or stand for a field of all objects of a class.
 const ATOMICS: &[&str] = &[
     "AtomicBoolean",
     "AtomicInteger",
     "AtomicIntegerArray",
+    "AtomicIntegerFieldUpdater",
     "AtomicLong",
     "AtomicLongArray",
+    "AtomicLongFieldUpdater",
     "AtomicMarkableReference",
     "AtomicReference",
     "AtomicReferenceArray",
+    "AtomicReferenceFieldUpdater",
     "AtomicStampedReference",
     "DoubleAccumulator",
     "DoubleAdder",
@@ -280,6 +283,13 @@ pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
         let kind = if is_begun(LOOKING, called.name) { SiteKind::Read } else { SiteKind::Write };
         return Some(Use { kind, walks: false });
     }
+    if called.class == b"java/lang/invoke/VarHandle" {
+        let writes = is_begun(&["compareAnd", "getAnd", "set", "weakCompareAnd"], called.name);
+        let reads =
+            called.name == b"get" || is_begun(&["getAcquire", "getOpaque", "getVolatile"], called.name);
+        let kind = if reads { SiteKind::Read } else { SiteKind::Write };
+        return (reads || writes).then_some(Use { kind, walks: false });
+    }
     let class = called.class.strip_prefix(b"java/util/concurrent/atomic/")?;
     if !is_named(ATOMICS, class) || is_named(NEITHER, called.name) {
         return None;
@@ -313,6 +323,7 @@ mod tests {
         check("concurrent/atomic/LongAdder", "sum", Some(SiteKind::Read));
         check("concurrent/atomic/LongAdder", "sumThenReset", Some(SiteKind::Write));
         check("concurrent/atomic/AtomicBoolean", "getClass", None);
+        check("concurrent/atomic/AtomicLongFieldUpdater", "addAndGet", Some(SiteKind::Write));
         check("concurrent/ConcurrentHashMap", "get", None);
         check("concurrent/atomic/Striped64", "sum", None);
         check("Iterator", "next", Some(SiteKind::Read));

@@ -122,7 +122,11 @@ impl Control {
             Steering::Atomfuzzer => {
                 let (rest, beginning): (Box<dyn Strategy>, _) = match &settings.target {
                     Some(Goal::Intrusion(goal)) => {
-                        (Box::new(Intruder::new(prey(goal), settings.pause)), goal.after.as_deref())
+                        let intruder = match goal.is_calm {
+                            true => Intruder::calm(prey(goal)),
+                            false => Intruder::new(prey(goal), settings.pause),
+                        };
+                        (Box::new(intruder), goal.after.as_deref())
                     }
                     Some(Goal::Pair(pair)) => {
                         (Box::new(AtomFuzzer::new(settings.pause)), pair.after.as_deref())

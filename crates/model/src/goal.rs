@@ -75,6 +75,9 @@ pub struct RaceGoal {
 pub struct Intrusion {
     /// The accesses that threads stop before, at which this was seen to be possible.
     pub points: AccessPoints,
+    /// Whether threads are interrupted for its sake only; otherwise they are by chance as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_calm: bool,
     /// The classes that were looked into for it beside those in scope.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inside: Vec<String>,
@@ -115,6 +118,10 @@ pub enum Act {
     Acquire,
 }
 
+/// How texts begin that say what is to come in between, by chance or without any other interruption.
+const BETWEEN: &str = "between";
+const CALM: &str = "calmly";
+
 impl From<Pair> for Goal {
     fn from(pair: Pair) -> Self {
         Goal::Pair(pair)
@@ -148,7 +155,7 @@ impl fmt::Display for Goal {
         match self {
             Goal::Pair(pair) => pair.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
-            Goal::Intrusion(Intrusion { points, inside, first, between, last, after }) => {
+            Goal::Intrusion(Intrusion { points, is_calm, inside, first, between, last, after }) => {
                 let points = match points {
                     AccessPoints::None => "locks",
                     AccessPoints::Fields => "fields",
@@ -156,7 +163,7 @@ impl fmt::Display for Goal {
                 };
                 let told = |spot: &Option<Spot>| spot.as_ref().map(Spot::to_string).unwrap_or_default();
                 let (first, between) = (told(first), told(between));
-                write!(f, "between|{points}")?;
+                write!(f, "{}|{points}", if *is_calm { CALM } else { BETWEEN })?;
                 inside.iter().try_for_each(|class| write!(f, ",{class}"))?;
                 write!(f, "|{first}|{between}|{last}")?;
                 after.as_ref().map_or(Ok(()), |after| write!(f, "|{after}"))
@@ -241,7 +248,7 @@ impl FromStr for Goal {
                 let accesses = events(accesses)?.try_into().map_err(|_| GoalError)?;
                 Ok(Goal::Race(RaceGoal { accesses }))
             }
-            ["between", points, first, between, last, ref after @ ..] if after.len() < 2 => {
+            [kind @ (BETWEEN | CALM), points, first, between, last, ref after @ ..] if after.len() < 2 => {
                 let mut words = points.split(',');
                 let points = match words.next().unwrap_or_default() {
                     "locks" => AccessPoints::None,
@@ -259,7 +266,8 @@ impl FromStr for Goal {
                     return Err(GoalError);
                 }
                 let after = after.first().map(|after| (*after).to_owned());
-                Ok(Goal::Intrusion(Intrusion { points, inside, first, between, last, after }))
+                let is_calm = kind == CALM;
+                Ok(Goal::Intrusion(Intrusion { points, is_calm, inside, first, between, last, after }))
             }
             [pattern, set, first, second, accesses, windows, gate] => {
                 let pattern =
@@ -320,6 +328,7 @@ mod tests {
         check("between|elements|||W a.B.c:1 x|0*3 1", true);
         check("between|elements,java.util.HashMap,a.B|||W a.B.c:1 x", true);
         check("between|elements,|||W a.B.c:1 x", false);
+        check("calmly|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
         check("between|elements|||W a.B.c:1 x y", false);
         check("between|elements|R a.B.c:1||W a.B.c:1", false);
         check("between|nowhere||W a.B.d:2|W a.B.c:1", false);

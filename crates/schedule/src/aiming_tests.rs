@@ -279,10 +279,20 @@ fn racing_accesses_are_brought_together() {
 
 /// In how many runs the steps of the first thread at two places had one of the second in between.
 fn intrusions(threads: &[Vec<Does>], prey: Prey, aims: &[(u32, Aim)], expected: &[(u32, usize)]) -> u64 {
+    orders(threads, || Intruder::new(prey, 1_000_000), aims, expected)
+}
+
+/// In how many runs steps came in this order.
+fn orders(
+    threads: &[Vec<Does>],
+    intruder: impl Fn() -> Intruder,
+    aims: &[(u32, Aim)],
+    expected: &[(u32, usize)],
+) -> u64 {
     let looking = Looking { wanted: Wanted::default(), aims: aims.to_vec() };
     (0..RUNS)
         .filter(|seed| {
-            let result = run(threads, Box::new(Intruder::new(prey, 1_000_000)), *seed, &looking);
+            let result = run(threads, Box::new(intruder()), *seed, &looking);
             assert_eq!(result.end, Decision::Over);
             let places: Vec<usize> = expected
                 .iter()
@@ -308,6 +318,26 @@ fn accesses_come_in_between_and_before_others() {
     assert_eq!(intrusions(&threads, Prey::Order, &order, &[(1, 20), (0, 0)]), RUNS);
     let anything = [(11, aim(4))];
     assert_eq!(intrusions(&threads, Prey::Anything, &anything, &[(1, 20), (0, 0)]), RUNS);
+}
+
+#[test]
+fn calm_runs_interrupt_nobody_else() {
+    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    // Something is there before it is complete, which only whoever comes later than the one and earlier than the other sees.
+    let threads = [
+        among_others(vec![Write(1, 11), Write(2, 12)], 10, 10),
+        among_others(vec![Read(1, 13), Read(2, 14)], 10, 10),
+    ];
+    let delayed = [(12, aim(4))];
+    let seen_too_early = [(0, 10), (1, 10), (1, 11), (0, 11)];
+    assert!(orders(&threads, || Intruder::new(Prey::Anything, 1_000_000), &delayed, &seen_too_early) < RUNS);
+    let hits = orders(&threads, || Intruder::calm(Prey::Anything), &delayed, &seen_too_early);
+    // The other one may go first.
+    assert!(hits > RUNS / 3, "{hits}");
+    let between = [(11, aim(1)), (13, aim(2)), (12, aim(4))];
+    let threads = [vec![Read(1, 11), Write(1, 12)], vec![Write(1, 13)]];
+    let expected = [(0, 0), (1, 0), (0, 1)];
+    assert_eq!(orders(&threads, || Intruder::calm(Prey::Between), &between, &expected), RUNS);
 }
 
 #[test]

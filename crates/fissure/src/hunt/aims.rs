@@ -88,7 +88,7 @@ mod tests {
         let mut none = chase();
         check(&none, "----");
         learn(&mut none, Sketch::default(), &[ACCESS], None, false);
-        check(&none, "aa--");
+        check(&none, "aaa-");
         let mut both = chase();
         let pairs = Sketch { pairs: &["a/x", "b/x"], ..Sketch::default() };
         learn(&mut both, pairs, &[ACCESS], None, false);

@@ -17,17 +17,33 @@ const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 
 /// What is said of a failure that no violation went before.
 const UNEXPLAINED: &str = "fails in some schedules, and never without interference";
+/// The same of one for which it is enough that threads come in another order.
+const ORDERED: &str = "fails in some schedules, even if nobody is interrupted";
 
 /// Everything that went wrong without interference, and how the program ended.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
+    runs: Vec<ControlRun>,
+}
+
+/// What is kept of a control run.
+#[derive(Debug)]
+struct ControlRun {
     /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
     failures: BTreeSet<(String, Option<Place>)>,
-    exits: BTreeSet<Exit>,
-    /// How Fissure had to end it.
-    ends: Vec<RunEnd>,
-    /// Whether any control run came to an end, so that there is something to compare with.
+    exit: Option<Exit>,
+    end: RunEnd,
+    /// Whether it came to an end, so that there is something to compare with.
     is_known: bool,
+}
+
+/// How often something is seen without interference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usual {
+    Never,
+    /// The order of threads is enough to make a difference.
+    Sometimes,
+    Always,
 }
 
 /// A frame as far as failures are told apart by it: class, method, line.
@@ -36,30 +52,45 @@ type Place = (String, String, Option<u32>);
 impl Baseline {
     /// Takes note of a control run.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
-        for failure in outcome.accounts().flat_map(|run| &run.failures) {
-            self.failures.insert((failure.exception.clone(), failure.stack.first().map(place)));
-        }
+        let failures = outcome.accounts().flat_map(|run| &run.failures);
         let end = outcome.end();
-        self.exits.extend(outcome.own_exit());
-        if end != RunEnd::Finished {
-            self.ends.push(end);
-        }
-        self.is_known |= outcome.is_told() && end != RunEnd::TooLong;
+        self.runs.push(ControlRun {
+            failures: failures
+                .map(|failure| (failure.exception.clone(), failure.stack.first().map(place)))
+                .collect(),
+            exit: outcome.own_exit(),
+            end,
+            is_known: outcome.is_told() && end != RunEnd::TooLong,
+        });
     }
 
     /// Whether the program ended so without interference as well.
     pub(crate) fn has_end(&self, end: RunEnd) -> bool {
-        self.ends.contains(&end)
+        end != RunEnd::Finished && self.runs.iter().any(|run| run.end == end)
+    }
+
+    /// Whether the program never ended otherwise without interference.
+    pub(crate) fn always_hangs(&self) -> bool {
+        self.usual(|run| run.end == RunEnd::Hang) == Usual::Always
     }
 
     /// Whether there is anything to compare with.
     pub(crate) fn is_known(&self) -> bool {
-        self.is_known
+        self.runs.iter().any(|run| run.is_known)
+    }
+
+    fn usual(&self, has_it: impl Fn(&ControlRun) -> bool) -> Usual {
+        let lacks_it = |run: &ControlRun| run.is_known && !has_it(run);
+        match self.runs.iter().any(&has_it) {
+            false => Usual::Never,
+            true if self.runs.iter().any(lacks_it) => Usual::Sometimes,
+            true => Usual::Always,
+        }
     }
 
     /// What broke in a run after a violation, and never does without interference.
     pub(crate) fn consequence(&self, outcome: &Outcome, violation: &str) -> Option<Consequence> {
-        if !self.is_known {
+        if !self.is_known() {
             return None;
         }
         let news: Vec<&Failure> = outcome
@@ -76,7 +107,7 @@ impl Baseline {
     /// Whether anything went wrong in a run that never does without interference.
     pub(crate) fn is_news(&self, outcome: &Outcome) -> bool {
         let mut failures = outcome.accounts().flat_map(|run| &run.failures);
-        self.is_known
+        self.is_known()
             && (self.new_end(outcome.end()).is_some()
                 || failures.any(|failure| !self.knows_failure(failure))
                 || self.new_exit(outcome).is_some())
@@ -89,9 +120,9 @@ impl Baseline {
         match outcome.own_exit() {
             Some(Exit::Code(code))
                 if code != 0
-                    && self.is_known
+                    && self.is_known()
                     && outcome.is_told()
-                    && !self.exits.contains(&Exit::Code(code))
+                    && !self.has_exit(code)
                     && failures.all(|failure| self.knows_failure(failure)) =>
             {
                 let message = self.told_exit(code);
@@ -103,7 +134,7 @@ impl Baseline {
 
     /// That threads are stuck, if they never are without interference.
     pub(crate) fn new_end(&self, end: RunEnd) -> Option<Consequence> {
-        if !self.is_known || self.has_end(end) {
+        if !self.is_known() || self.has_end(end) {
             return None;
         }
         let (exception, message) = match end {
@@ -115,13 +146,19 @@ impl Baseline {
         Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
     }
 
-    /// A failure as a finding of its own, if it never comes without interference.
+    /// A failure as a finding of its own, if it does not come in every schedule. Only one that never comes without interference is a bug.
     pub(crate) fn unexplained(&self, failure: &Failure) -> Option<Finding> {
-        if !self.is_known || self.knows_failure(failure) {
-            return None;
-        }
         let finding = finding_of(failure)?;
-        Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding })
+        match self.usual_failure(failure) {
+            _ if !self.is_known() => None,
+            Usual::Never => Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding }),
+            Usual::Sometimes => {
+                let what = failure.exit_code().map(|code| format!("exit code {code}"));
+                let reason = Some(format!("{ORDERED}, with {}", what.unwrap_or(failure.exception.clone())));
+                Some(Finding { status: Status::Confirmed, reason, ..finding })
+            }
+            Usual::Always => None,
+        }
     }
 
     /// An exit code as a finding of its own, if nothing else tells how it came about.
@@ -132,13 +169,22 @@ impl Baseline {
 
     /// Whether the same goes wrong without interference.
     pub(crate) fn knows_failure(&self, failure: &Failure) -> bool {
+        self.usual_failure(failure) != Usual::Never
+    }
+
+    fn usual_failure(&self, failure: &Failure) -> Usual {
         if let Some(code) = failure.exit_code() {
-            return self.exits.contains(&Exit::Code(code));
+            return self.usual(|run| run.exit == Some(Exit::Code(code)));
         }
         let place = failure.stack.first().map(place);
-        self.failures.iter().any(|(exception, known)| {
+        let is_it = |(exception, known): &(String, Option<Place>)| {
             *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)
-        })
+        };
+        self.usual(|run| run.failures.iter().any(is_it))
+    }
+
+    fn has_exit(&self, code: i32) -> bool {
+        self.runs.iter().any(|run| run.exit == Some(Exit::Code(code)))
     }
 
     fn consequence_of(&self, failure: &Failure) -> Consequence {
@@ -148,7 +194,8 @@ impl Baseline {
     }
 
     fn told_exit(&self, code: i32) -> String {
-        let exits: Vec<String> = self.exits.iter().map(|exit| exit.code().to_string()).collect();
+        let exits: BTreeSet<Exit> = self.runs.iter().filter_map(|run| run.exit).collect();
+        let exits: Vec<String> = exits.iter().map(|exit| exit.code().to_string()).collect();
         let usual = match exits.as_slice() {
             [] => "without interference it never ended by itself".to_owned(),
             exits => format!("without interference with {}", exits.join(" or ")),
@@ -275,7 +322,10 @@ mod tests {
             consequence.message,
             "the program ended with exit code 1, without interference with 0 or 2"
         );
-        assert_eq!(calm.unexplained(&exits("2")), None);
+        let sometimes = calm.unexplained(&exits("2")).unwrap();
+        assert_eq!((sometimes.status, sometimes.consequence), (Status::Confirmed, None));
+        let always = baseline(&[Sketch { exit: Some(2), ..Sketch::default() }]);
+        assert_eq!(always.unexplained(&exits("2")), None);
         assert_ne!(finding_of(&exits("1")).unwrap().id, finding_of(&exits("3")).unwrap().id);
     }
 

@@ -57,7 +57,7 @@ impl Chronicle {
         match outcome.end() {
             RunEnd::Finished => {}
             RunEnd::TooLong => self.too_long.push(seed),
-            RunEnd::Hang if baseline.has_end(RunEnd::Hang) => self.always_stuck.push(seed),
+            RunEnd::Hang if baseline.always_hangs() => self.always_stuck.push(seed),
             RunEnd::Hang | RunEnd::Deadlock => self.stuck.push(seed),
         }
         let told = outcome.is_told();

@@ -1,7 +1,9 @@
 //! Accesses that could come in between others, and which of them the next runs look for.
 //!
-//! There may be many, and most are meant to be possible. So each is tried a few times only, the likeliest mistakes first; what broke
-//! something is tried again and again, and further ones now and then.
+//! There may be many, and most are meant to be possible. So each is tried a few times only, the likeliest mistakes first: once with nothing else
+//! that interrupts anybody, then by chance; what broke something is tried again and again, and further ones now and then.
+
+use std::cmp::Reverse;
 
 use fissure_model::{
     finding::Finding,
@@ -10,10 +12,11 @@ use fissure_model::{
 
 use super::{run::Outcome, targets::beginning};
 
-/// How often something is looked for that nothing came of.
+/// How often something is looked for that nothing came of. Where nothing else interrupts anybody, a second time would go like the first.
 const PATIENCE: u64 = 2;
-/// How many are known at most: more could not be tried.
-const MOST: usize = 2_000;
+const CALM_PATIENCE: u64 = 1;
+/// How many are known at most, both ways to look for each counted: more could not be tried.
+const MOST: usize = 4_000;
 /// So many hits one after the other show that something was not broken by chance.
 const RELIABLE: u64 = 2;
 
@@ -40,11 +43,13 @@ struct Known {
     begun_hits: u64,
     /// The beginning of that one.
     beginning: Option<String>,
+    /// Whether it was first seen to be possible in a run in which something went wrong, and may be what that came of.
+    is_suspect: bool,
 }
 
 impl Known {
     fn is_open(&self) -> bool {
-        self.hits == 0 && self.tried < PATIENCE
+        self.hits == 0 && self.tried < if self.goal.is_calm { CALM_PATIENCE } else { PATIENCE }
     }
 
     /// Whether looking for it broke something so often of late that this was not by chance.
@@ -52,18 +57,33 @@ impl Known {
         self.streak >= RELIABLE
     }
 
-    /// Whether nothing speaks for chance: whoever looked for it broke something, and more than once.
-    fn is_sure(&self) -> bool {
-        self.hits >= RELIABLE && self.hits == self.tried
+    /// How well it tells what goes wrong, if nothing speaks against it; the least tells most. Two accesses that belong together and a third tell
+    /// more than that somebody was slow, or first.
+    fn telling(&self) -> u8 {
+        if self.hits < self.tried { u8::MAX } else { kind(&self.goal) }
     }
 
-    /// The share of runs that look for it in vain, in a thousand. What was tried more often is known better, and runs that begin as one
-    /// that broke something are likelier to do so as well.
+    /// Whether the next run should begin as one that broke something, for what was a hit once may have been one by chance.
+    fn begins(&self) -> bool {
+        let (tried, hits) = (self.tried - self.begun, self.hits - self.begun_hits);
+        let is_sure = hits >= RELIABLE && hits == tried;
+        self.beginning.is_some() && !is_sure && self.begun_misses() < self.other_misses()
+    }
+
+    /// The share of runs that look for it in vain, in a thousand. What was tried more often is known better.
     fn expected_misses(&self) -> u64 {
-        match self.is_sure() || self.beginning.is_none() {
-            true => (self.tried - self.hits + 1) * 1_000 / (self.tried + 2),
-            false => (self.begun - self.begun_hits + 1) * 1_000 / (self.begun + 5),
-        }
+        if self.begins() { self.begun_misses() } else { self.other_misses() }
+    }
+
+    /// The same of runs that begin as one that broke something, which are likelier to do so as well.
+    fn begun_misses(&self) -> u64 {
+        (self.begun - self.begun_hits + 1) * 1_000 / (self.begun + 5)
+    }
+
+    /// And of those that do not.
+    fn other_misses(&self) -> u64 {
+        let (tried, hits) = (self.tried - self.begun, self.hits - self.begun_hits);
+        (tried - hits + 1) * 1_000 / (tried + 2)
     }
 }
 
@@ -73,6 +93,11 @@ impl Intrusions {
         self.is_cut |= outcome.accounts().any(|run| !run.cut.is_empty());
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
             if let Goal::Intrusion(goal) = goal {
+                let calm = Intrusion { is_calm: true, ..goal.clone() };
+                let is_new = !self.known.iter().any(|known| known.goal == calm);
+                if let Some(known) = self.entry(&calm) {
+                    known.is_suspect |= is_new && is_bad && goal.first.is_some();
+                }
                 self.entry(goal);
             }
         }
@@ -103,15 +128,21 @@ impl Intrusions {
             return None;
         }
         // What is known to come in between is likelier to be a mistake than whatever there is, and that than another order.
-        let rank = |goal: &Intrusion| match (&goal.first, &goal.between) {
-            (Some(_), _) => 0,
-            (None, None) => 1,
-            (None, Some(_)) => 2,
-        };
+        let rank = |goal: &Intrusion| (!goal.is_calm, kind(goal));
         let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
             place,
-            Known { goal, tried: 0, hits: 0, met: 0, streak: 0, begun: 0, begun_hits: 0, beginning: None },
+            Known {
+                goal,
+                tried: 0,
+                hits: 0,
+                met: 0,
+                streak: 0,
+                begun: 0,
+                begun_hits: 0,
+                beginning: None,
+                is_suspect: false,
+            },
         );
         self.known.get_mut(place)
     }
@@ -123,8 +154,10 @@ impl Intrusions {
 
     /// How many there are, and how many of them were looked for.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let tried = self.known.iter().filter(|known| known.tried > 0).count();
-        (self.known.len() as u64, tried as u64)
+        // Each is looked for in this way first.
+        let calm = || self.known.iter().filter(|known| known.goal.is_calm);
+        let tried = calm().filter(|known| known.tried > 0).count();
+        (calm().count() as u64, tried as u64)
     }
 
     /// What a finding comes of, in words: what most of the runs that show it looked for and made happen, if hardly any run that looked for
@@ -136,15 +169,16 @@ impl Intrusions {
             );
             shown.count()
         };
-        let (shown, best) = self
+        let (_, best) = self
             .known
             .iter()
             .filter(|known| known.met >= RELIABLE && 10 * known.met >= 8 * known.tried)
             .map(|known| (is_shown(known), known))
+            .filter(|(shown, _)| *shown as u64 >= RELIABLE)
             .rev()
-            .max_by_key(|(shown, _)| *shown)?;
+            .max_by_key(|(shown, known)| (Reverse(kind(&known.goal)), *shown))?;
         let Known { goal, tried, met, .. } = best;
-        (shown as u64 >= RELIABLE).then(|| format!("{} ({met} of {tried} runs)", told(goal)))
+        Some(format!("{} ({met} of {tried} runs)", told(goal)))
     }
 
     /// Whether looking for one of them broke something.
@@ -191,25 +225,39 @@ impl Intrusions {
             };
             let proved = || {
                 let proved = known.iter().enumerate().filter(|(_, known)| known.hits > 0);
-                proved.min_by_key(|(_, known)| known.expected_misses()).map(|(place, _)| place)
+                proved
+                    .min_by_key(|(_, known)| (known.telling(), known.expected_misses()))
+                    .map(|(place, _)| place)
             };
+            let suspect = || known.iter().position(|known| known.is_suspect && known.is_open());
             let is_for_others = match (has_proof, is_reliable) {
                 (false, _) => true,
                 (true, false) => run % 4 == 3,
                 (true, true) => has_turn && run == runs - 1,
             };
-            let place = if is_for_others { open().or_else(proved) } else { proved() };
+            let place = if is_for_others { open().or_else(proved) } else { suspect().or_else(proved) };
             place.map(|place| {
                 let chosen = &mut known[place];
-                // What was a hit once may have been one by chance.
-                let after = chosen.beginning.clone().filter(|_| !chosen.is_sure());
+                let begins = chosen.begins();
+                let after = chosen.beginning.clone().filter(|_| begins);
                 // Until it is known better, a run is expected to go as those before.
                 chosen.tried += 1;
                 chosen.hits += u64::from(chosen.hits > 0);
+                chosen.begun += u64::from(begins);
+                chosen.begun_hits += u64::from(begins);
                 Goal::Intrusion(Intrusion { after, ..chosen.goal.clone() })
             })
         };
         (0..runs).map(choose).collect()
+    }
+}
+
+/// The kind of what is looked for, the likeliest mistakes first.
+fn kind(goal: &Intrusion) -> u8 {
+    match (&goal.first, &goal.between) {
+        (Some(_), _) => 0,
+        (None, None) => 1,
+        (None, Some(_)) => 2,
     }
 }
 
@@ -259,6 +307,10 @@ mod tests {
         outcome
     }
 
+    fn calm(goal: &str) -> String {
+        goal.replace("between", "calmly")
+    }
+
     fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
         let mut intrusions = Intrusions::default();
         runs.iter().for_each(|(outcome, is_bad)| intrusions.learn(outcome, *is_bad));
@@ -273,20 +325,31 @@ mod tests {
     fn each_is_tried_a_few_times() {
         check(&[], 1, true, &[""]);
         let look = || (run(&[SECOND, FIRST], None), false);
-        check(&[look()], 5, true, &[FIRST, SECOND, FIRST, SECOND, ""]);
+        let (first, second) = (&calm(FIRST), &calm(SECOND));
+        check(&[look()], 7, true, &[first, second, FIRST, SECOND, FIRST, SECOND, ""]);
         let tried = || (run(&[], Some(SECOND)), false);
-        check(&[look(), tried(), tried()], 3, true, &[FIRST, FIRST, ""]);
+        check(&[look(), tried(), tried()], 5, true, &[first, second, FIRST, FIRST, ""]);
     }
 
     #[test]
     fn what_broke_something_is_tried_again() {
         let look = || (run(&[SECOND, FIRST], None), false);
         let hit = || (run(&[], Some(FIRST)), true);
-        check(&[look(), hit()], 4, false, &[FIRST, FIRST, FIRST, SECOND]);
+        check(&[look(), hit()], 4, false, &[FIRST, FIRST, FIRST, &calm(FIRST)]);
         check(&[look(), hit(), hit(), hit()], 3, false, &[FIRST, FIRST, FIRST]);
-        check(&[look(), hit(), hit(), hit()], 3, true, &[FIRST, FIRST, SECOND]);
+        check(&[look(), hit(), hit(), hit()], 3, true, &[FIRST, FIRST, &calm(FIRST)]);
         let missed = (run(&[], Some(FIRST)), false);
         check(&[look(), hit(), missed, (run(&[], Some(SECOND)), true)], 2, false, &[SECOND, SECOND]);
+    }
+
+    #[test]
+    fn what_shows_up_where_something_broke_is_tried_next() {
+        let hit = |predicts: &[&str]| (run(predicts, Some(SECOND)), true);
+        check(&[hit(&[FIRST])], 2, false, &[&calm(FIRST), SECOND]);
+        check(&[hit(&[]), (run(&[FIRST], None), false)], 1, false, &[SECOND]);
+        // Of what never failed, what tells most.
+        let sure = || (run(&[], Some(FIRST)), true);
+        check(&[hit(&[]), hit(&[]), sure()], 1, false, &[FIRST]);
     }
 
     #[test]
@@ -328,7 +391,7 @@ mod tests {
     #[test]
     fn what_may_have_been_chance_is_begun_as_before() {
         let hit = || {
-            let mut hit = run(&[FIRST], Some(FIRST));
+            let mut hit = run(&[], Some(FIRST));
             let account = hit.jvms[0].run.as_mut().unwrap();
             account.schedule = "0*3 1 0".to_owned();
             account.reached.insert("W A.m:1".to_owned(), 4);

@@ -177,21 +177,27 @@ impl Merged {
 
 /// Whether a run shows a bug.
 pub(crate) fn shows_bug(outcome: &Outcome, baseline: &Baseline) -> bool {
-    !failures(outcome, baseline).is_empty()
+    failures(outcome, baseline).iter().any(|(_, finding)| finding.status == Status::Bug)
         || found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
 }
 
-/// What a run found. A program that gets stuck without interference as well does so by itself.
+/// Whether something went wrong in a run that does not in every schedule.
+pub(crate) fn shows_failure(outcome: &Outcome, baseline: &Baseline) -> bool {
+    !failures(outcome, baseline).is_empty()
+        || found(outcome, baseline).any(|(_, finding)| finding.kind == Kind::Deadlock)
+}
+
+/// What a run found. A program that always gets stuck without interference does so by itself.
 fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item = (&'a Jvm, &'a Finding)> {
     let findings = outcome.jvms.iter().flat_map(|jvm| jvm.findings.iter().map(move |finding| (jvm, finding)));
     findings.filter(|(jvm, finding)| {
         let hangs =
             finding.kind == Kind::Deadlock && jvm.run.as_ref().is_some_and(|run| run.end == RunEnd::Hang);
-        !hangs || !baseline.has_end(RunEnd::Hang)
+        !hangs || !baseline.always_hangs()
     })
 }
 
-/// Exceptions that nobody caught and exit codes, that never come without interference, and that no violation went before. Where time
+/// Exceptions that nobody caught and exit codes, that do not come in every schedule, and that no violation went before. Where time
 /// was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
 pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
     let mut found: Vec<(&Jvm, Finding)> = Vec::new();
@@ -302,6 +308,19 @@ mod tests {
         check(&[stuck(RunEnd::Deadlock)], RunEnd::Deadlock, Some(Status::Confirmed));
         check(&[stuck(RunEnd::Hang)], RunEnd::Hang, None);
         check(&[stuck(RunEnd::Hang)], RunEnd::Deadlock, Some(Status::Bug));
+        check(&[stuck(RunEnd::Hang), Sketch::default()], RunEnd::Hang, Some(Status::Confirmed));
+    }
+
+    #[test]
+    fn what_fails_in_some_orders_is_no_bug_but_is_told() {
+        let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };
+        let check = |controls: &[Sketch], expected: Option<Status>| {
+            let all = merged(controls, &[failing]);
+            assert_eq!(all.first().map(|(finding, _)| finding.status), expected, "{controls:?}");
+        };
+        check(&[Sketch::default()], Some(Status::Bug));
+        check(&[Sketch::default(), failing], Some(Status::Confirmed));
+        check(&[failing], None);
     }
 
     #[test]

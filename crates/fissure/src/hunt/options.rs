@@ -264,10 +264,15 @@ impl SteeringArguments {
         }
     }
 
-    /// How a run goes that nobody is interrupted in, and that looks at these accesses for what could come in between, also inside of
-    /// these classes.
-    pub(crate) fn look(&self, seed: u64, points: AccessPoints, inside: Vec<String>) -> Control {
-        looking(self.control(Steering::Orderly, seed, None, &SetRules::default()), points, inside)
+    /// How a run goes that looks at these accesses for what could come in between, also inside of these classes.
+    pub(crate) fn look(
+        &self,
+        steering: Steering,
+        seed: u64,
+        points: AccessPoints,
+        inside: Vec<String>,
+    ) -> Control {
+        looking(self.control(steering, seed, None, &SetRules::default()), points, inside)
     }
 
     /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not

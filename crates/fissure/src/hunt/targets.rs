@@ -20,7 +20,7 @@ use super::run::Outcome;
 
 /// How many runs there are in a round. The first ones are shorter, for there is most to learn from them.
 pub(crate) const ROUND: u64 = 16;
-const FIRST_ROUNDS: [u64; 3] = [4, 4, 8];
+const FIRST_ROUNDS: [u64; 6] = [4, 4, 4, 4, 8, 8];
 /// After so many runs that looked for an acquire in vain, others come first.
 const PATIENCE: u64 = 8;
 /// How often an order of two acquires is looked for that nothing came of.
@@ -413,8 +413,8 @@ mod tests {
 
     #[test]
     fn the_first_rounds_are_short() {
-        let begins = [0, 4, 8, 16, 32, 48];
-        assert_eq!(begins.map(round), [4, 4, 8, 16, 16, 16]);
+        let begins = [0, 4, 12, 16, 24, 32];
+        assert_eq!(begins.map(round), [4, 4, 4, 8, 8, 16]);
     }
 
     #[test]

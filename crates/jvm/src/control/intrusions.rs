@@ -10,12 +10,18 @@ use fissure_model::{
     ids::{LocationId, SiteId, ThreadId},
 };
 use fissure_schedule::{operation::Operation, strategy::Aim};
+use rustc_hash::FxHashMap;
 
 use super::{State, places, story};
 use crate::{
     agent::{Agent, locked},
     sites::Target,
 };
+
+/// By how much another intrusion into the same thing ranks behind the one before, and one into what two methods do behind one into
+/// what a method does.
+const TURN: usize = 3;
+const APART: usize = 4;
 
 /// Tells locks from locations.
 const LOCK: u64 = 1 << 63;
@@ -89,7 +95,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
             spots.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
         // Runs for what the application does itself need not look into anything else.
         let inside = if is_inside { control.inside.clone() } else { Vec::new() };
-        Intrusion { points: control.accesses, inside, first, between, last, after: None }
+        Intrusion { points: control.accesses, is_calm: false, inside, first, between, last, after: None }
     };
     let mut goals: Vec<(u8, bool, Intrusion)> = Vec::new();
     for found in &found {
@@ -101,6 +107,15 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         }
     }
     goals.sort_by_key(|(rank, is_apart, _)| (*is_apart, *rank));
+    // What is accessed at many places has as many, which must not keep all others waiting.
+    let mut numbers: FxHashMap<(bool, String), usize> = FxHashMap::default();
+    for (rank, is_apart, goal) in &mut goals {
+        let number = numbers.entry((goal.first.is_some(), goal.last.name.clone())).or_default();
+        let behind = *number * TURN + if *is_apart { APART } else { 0 };
+        *rank = rank.saturating_add(u8::try_from(behind).unwrap_or(u8::MAX));
+        *number += 1;
+    }
+    goals.sort_by_key(|(rank, ..)| *rank);
     (goals.into_iter().map(|(.., goal)| Goal::Intrusion(goal)).collect(), cut > 0)
 }
 

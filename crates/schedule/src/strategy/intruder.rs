@@ -14,11 +14,14 @@
 //!   paused for longer than a number of steps.
 //!
 //! Among those who are not paused, [`AtomFuzzer`] chooses without a target, so that a run that looks for this does not miss what the
-//! published algorithm finds.
+//! published algorithm finds. A calm run lets each of them go on for as long as it can instead: what takes several accesses in the right order
+//! mostly takes one interruption, and would be spoiled by others.
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Aim, AtomFuzzer, Candidate, Choice, Strategy, Target, View, uniform::yields_to_sleepers};
+use super::{
+    Aim, AtomFuzzer, Candidate, Choice, Orderly, Strategy, Target, View, uniform::yields_to_sleepers,
+};
 use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken for the sake of those who are paused.
@@ -47,6 +50,7 @@ pub enum Prey {
 pub struct Intruder {
     /// Who chooses among those that have nothing to do with it.
     rest: AtomFuzzer,
+    is_calm: bool,
     prey: Prey,
     /// Who has done that, and with what; 0 stands for anything.
     begun: Vec<(ThreadId, u64)>,
@@ -78,6 +82,7 @@ impl Intruder {
     pub fn new(prey: Prey, pause_chance: u32) -> Self {
         Self {
             rest: AtomFuzzer::new(pause_chance),
+            is_calm: false,
             prey,
             begun: Vec::new(),
             paused: Vec::new(),
@@ -89,6 +94,11 @@ impl Intruder {
             choices: 0,
             reached: None,
         }
+    }
+
+    /// The same without any other interruption.
+    pub fn calm(prey: Prey) -> Self {
+        Self { is_calm: true, ..Self::new(prey, 0) }
     }
 
     /// Whether a candidate is about to do the last of what is looked for, and nothing came in between yet.
@@ -173,7 +183,10 @@ impl Strategy for Intruder {
             let current = view.current.filter(is_willing);
             let view =
                 View { candidates: &willing, current, yields: view.yields && current.is_some(), ..*view };
-            return self.rest.choose(&view, random);
+            return match self.is_calm {
+                true => Orderly.choose(&view, random),
+                false => self.rest.choose(&view, random),
+            };
         }
         if !view.sleepers.is_empty() && self.patience > 0 {
             self.patience -= 1;
@@ -216,7 +229,8 @@ impl Strategy for Intruder {
         let met = self.paused.iter().find(is_met).filter(|_| aim.letters & BETWEEN != 0);
         if let Some(met) = met.map(|pause| pause.thread) {
             self.eager = Some(met);
-            self.reached = Some(self.choices);
+            // Whoever begins so comes in between once more, and goes on as this one.
+            self.reached = Some(self.choices - 1);
             self.let_go(met);
         }
         if aim.letters & LAST != 0 {

@@ -1,0 +1,29 @@
+// An object is there for others before it is complete, though only one thread makes it.
+// fissure: must-be-bug custom HalfMade.lambda$main$*
+// fissure: program-exit 0
+public class HalfMade {
+    private static HalfMade instance;
+    private String name;
+
+    static HalfMade get() {
+        if (instance == null) {
+            synchronized (HalfMade.class) {
+                if (instance == null) {
+                    instance = new HalfMade();
+                    instance.name = "ready";
+                }
+            }
+        }
+        return instance;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Runnable use = () -> get().name.length();
+        Thread first = new Thread(use);
+        Thread second = new Thread(use);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+}
