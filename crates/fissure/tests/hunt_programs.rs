@@ -43,7 +43,7 @@ const RUNS_FOR_BUGS: &str = "16";
 /// Whoever cries wolf does so at once.
 const RUNS_FOR_CORRECT: &str = "4";
 
-/// What goes wrong by itself in these programs does so in every run.
+/// What goes wrong by itself in these programs does so in every run, unless they ask for more.
 const CONTROL_RUNS: &str = "2";
 
 /// JVMs start faster with these, and what is found does not depend on them.
@@ -160,7 +160,10 @@ impl Setting {
             false => RUNS_FOR_CORRECT,
         };
         let mut command = common::fissure();
-        command.args(["hunt", "--runs", runs, "--control-runs", CONTROL_RUNS, "--no-minimise"]);
+        command.args(["hunt", "--runs", runs, "--no-minimise"]);
+        if !expectations.hunt_options.iter().any(|option| option == "--control-runs") {
+            command.args(["--control-runs", CONTROL_RUNS]);
+        }
         if is_done_with_one {
             command.arg("--until-bug");
         }

@@ -17,6 +17,8 @@ const PATIENCE: u64 = 2;
 const CALM_PATIENCE: u64 = 1;
 /// How many are known at most, both ways to look for each counted: more could not be tried.
 const MOST: usize = 4_000;
+/// How many are tried at once because they first showed up where something broke.
+const SUSPECTS: usize = 4;
 /// So many hits one after the other show that something was not broken by chance.
 const RELIABLE: u64 = 2;
 
@@ -95,8 +97,9 @@ impl Intrusions {
             if let Goal::Intrusion(goal) = goal {
                 let calm = Intrusion { is_calm: true, ..goal.clone() };
                 let is_new = !self.known.iter().any(|known| known.goal == calm);
+                let suspects = self.known.iter().filter(|known| known.is_suspect).count();
                 if let Some(known) = self.entry(&calm) {
-                    known.is_suspect |= is_new && is_bad && goal.first.is_some();
+                    known.is_suspect |= is_new && is_bad && goal.first.is_some() && suspects < SUSPECTS;
                 }
                 self.entry(goal);
             }
