@@ -365,13 +365,13 @@ impl Hunt<'_> {
     }
 
     /// The next runs. The first of atomfuzzer, which knows from the control runs alone what could happen, goes without a target, as
-    /// the published algorithm does.
+    /// the published algorithm does, if there are locks for it to interrupt threads at.
     fn round(&self, chase: &Chase) -> Vec<Control> {
         let runs = targets::round(chase.runs).min(self.runs - chase.runs);
         let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
         let mut targets: Vec<Option<Goal>> =
             if learns { aims::choose(chase, runs) } else { chase.goals.choose(runs) };
-        if learns && chase.runs == 0 {
+        if learns && chase.runs == 0 && (chase.targets.has_aim() || !chase.intrusions.has_aim()) {
             targets.insert(0, None);
             targets.truncate(runs as usize);
         }

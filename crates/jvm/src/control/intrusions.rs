@@ -20,8 +20,8 @@ use crate::{
 
 /// By how much another intrusion into the same thing ranks behind the one before, and one into what two methods do behind one into
 /// what a method does.
-const TURN: usize = 3;
-const APART: usize = 4;
+const TURN: usize = 4;
+const APART: usize = 2;
 
 /// Tells locks from locations.
 const LOCK: u64 = 1 << 63;
