@@ -7,9 +7,11 @@ use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 use super::State;
 use crate::{agent::Agent, vm::Jni};
 
-/// How the names of those begin that are made for several threads, that hold nothing, or that hand everything on to another object.
+/// How the names of those begin that are made for several threads, that hold nothing, that hand everything on to another object, or that the
+/// JVM itself depends on.
 const GUARDED: &[&str] = &[
     "java.lang.StringBuffer",
+    "java.lang.invoke.",
     "java.util.Arrays$",
     "java.util.Collections$",
     "java.util.Hashtable",
@@ -18,6 +20,8 @@ const GUARDED: &[&str] = &[
     "java.util.Stack",
     "java.util.Vector",
     "java.util.concurrent.",
+    "jdk.internal.",
+    "sun.",
 ];
 
 /// Those that leave the work to an object of another class.
@@ -92,5 +96,6 @@ mod tests {
         check("java.util.concurrent.ConcurrentHashMap", &[]);
         check("java.util.Collections$SynchronizedMap", &[]);
         check("java.util.Vector", &[]);
+        check("java.lang.invoke.VarHandleInts$FieldInstanceReadWrite", &[]);
     }
 }
