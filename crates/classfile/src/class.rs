@@ -96,14 +96,7 @@ pub fn rewrite(
         };
         return Ok(if left_alone.is_empty() { None } else { Some(unchanged(left_alone)) });
     }
-    let constants = file.constants.len() + additions.bytes().len();
-    let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
-    bytes.extend_from_slice(file.head);
-    put_u16(&mut bytes, additions.count());
-    bytes.extend_from_slice(file.constants);
-    bytes.extend_from_slice(additions.bytes());
-    bytes.extend_from_slice(&body);
-    bytes.extend_from_slice(file.tail);
+    let bytes = assemble(&file, &additions, &body);
     Ok(Some(Outcome { bytes, methods_rewritten, left_alone, shadows: fields.shadows() }))
 }
 
@@ -126,8 +119,21 @@ fn write_fields<'a>(
     Ok(new > 0)
 }
 
+/// The class file with appended constants. The body goes from the declaration to the end of the methods.
+pub(crate) fn assemble(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
+    let constants = file.constants.len() + additions.bytes().len();
+    let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
+    bytes.extend_from_slice(file.head);
+    put_u16(&mut bytes, additions.count());
+    bytes.extend_from_slice(file.constants);
+    bytes.extend_from_slice(additions.bytes());
+    bytes.extend_from_slice(body);
+    bytes.extend_from_slice(file.tail);
+    bytes
+}
+
 /// The number of members that were read is one that two bytes hold.
-fn put_count(body: &mut Vec<u8>, count: usize) {
+pub(crate) fn put_count(body: &mut Vec<u8>, count: usize) {
     put_u16(body, u16::try_from(count).unwrap_or(u16::MAX));
 }
 

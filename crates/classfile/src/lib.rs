@@ -30,6 +30,7 @@ mod field_access;
 pub mod flow;
 mod frame_reader;
 mod frames;
+mod guard;
 pub mod hooks;
 mod instrument;
 mod layout;
@@ -56,6 +57,7 @@ mod testing;
 
 pub use class::rewrite;
 pub use error::ClassError;
+pub use guard::{Catcher, Guarded, guard};
 pub use plan::{
     AddedField, Advised, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, LockCall,
     MethodFacts, Outcome, Place, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site,

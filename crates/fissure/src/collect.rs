@@ -19,6 +19,8 @@ pub(crate) struct Jvm {
     pub(crate) coverage: Option<Coverage>,
     /// What the user should know.
     pub(crate) notices: Vec<String>,
+    /// Failures of Fissure itself.
+    pub(crate) internal_errors: Vec<String>,
     /// Monitors that were stopped, each with the reason.
     pub(crate) stopped: Vec<String>,
     /// How its threads were controlled, if they were.
@@ -79,6 +81,8 @@ pub(crate) struct Gathered {
     pub(crate) coverage: Coverage,
     /// What the user should know, each sentence once.
     pub(crate) notices: Vec<String>,
+    /// Failures of Fissure itself, each once.
+    pub(crate) internal_errors: Vec<String>,
 }
 
 /// Reads every JVM's file in the run's folder, in the order of the process ids.
@@ -110,6 +114,11 @@ pub(crate) fn gather(jvms: &[Jvm]) -> Gathered {
             && let Some(coverage) = &jvm.coverage
         {
             gathered.coverage.add(coverage);
+        }
+        for error in &jvm.internal_errors {
+            if !gathered.internal_errors.contains(error) {
+                gathered.internal_errors.push(error.clone());
+            }
         }
         for remark in jvm.remarks(any_watched) {
             if !gathered.notices.contains(&remark) {
@@ -147,6 +156,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
         },
         Record::Coverage(coverage) => jvm.coverage = Some(*coverage),
         Record::Notice { text } => jvm.notices.push(text),
+        Record::InternalError { text } => jvm.internal_errors.push(text),
         Record::Stopped { monitor, problem } => jvm.stopped.push(format!("{monitor} was stopped: {problem}")),
         Record::Run(run) => jvm.run = Some(*run),
         Record::End => jvm.ended = true,

@@ -502,7 +502,13 @@ impl Hunt<'_> {
             output::pass_on(&outcome.printed);
         }
         let runs = game.runs.max(outcomes.len() as u64);
-        Report { runs, problem: Some(problem), ..self.report(game) }
+        let mut report = self.report(game);
+        for error in outcomes.iter().flat_map(Outcome::internal_errors) {
+            if !report.internal_errors.contains(error) {
+                report.internal_errors.push(error.clone());
+            }
+        }
+        Report { runs, problem: Some(problem), ..report }
     }
 
     fn report(&self, game: Game) -> Report {
@@ -543,6 +549,7 @@ impl Hunt<'_> {
             notices.push(CUT.to_owned());
         }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
+            _ if !chronicle.internal_errors.is_empty() => Some(Blindness::Failed.to_string()),
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
             // What could not be seen is not clean.
             false if chronicle.has_virtual_threads() => {
@@ -558,6 +565,7 @@ impl Hunt<'_> {
             exits: chronicle.exits,
             jvms,
             coverage: chronicle.coverage,
+            internal_errors: chronicle.internal_errors,
             problem,
             notices,
             campaigns,
@@ -583,6 +591,7 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         hello: jvm.hello.clone(),
         findings: jvm.findings.iter().filter(|finding| finding.status > Status::Warning).cloned().collect(),
         coverage: jvm.coverage.clone(),
+        internal_errors: jvm.internal_errors.clone(),
         ..Jvm::default()
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.jvms).map(evidence).collect();

@@ -189,7 +189,8 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     };
     let findings = shown_again(&outcome, subject.finding.as_ref());
     let has_shown = !findings.is_empty();
-    let problem = if has_shown { None } else { problem(&program, &outcome, options) };
+    let is_broken = outcome.internal_errors().next().is_some();
+    let problem = if has_shown && !is_broken { None } else { problem(&program, &outcome, options) };
     let code = match (&problem, has_shown) {
         (Some(_), _) => Code::Error,
         (None, true) => Code::Findings,
@@ -204,6 +205,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
         coverage: collect::gather(&outcome.jvms).coverage,
         problem,
+        internal_errors: outcome.internal_errors().cloned().collect(),
         notices: notices(&outcome, subject, has_shown),
         findings,
         ..Report::default()

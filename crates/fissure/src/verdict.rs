@@ -83,6 +83,12 @@ pub(crate) enum Blindness {
     )]
     NothingInScope(String),
 
+    #[error(
+        "Fissure itself failed while the program ran, and saw nothing of the rest; the program went on. Please report the error \
+         at the top of this report"
+    )]
+    Failed,
+
     #[error("the monitor {0}; the program went on without it: correct the script and try again")]
     Stopped(String),
 
@@ -116,6 +122,9 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
             _ => None,
         });
         return Some(unsupported.unwrap_or(Blindness::OnlyBuildTools));
+    }
+    if watched.iter().any(|jvm| !jvm.internal_errors.is_empty()) {
+        return Some(Blindness::Failed);
     }
     if let Some(stopped) = watched.iter().flat_map(|jvm| &jvm.stopped).next() {
         return Some(Blindness::Stopped(stopped.clone()));

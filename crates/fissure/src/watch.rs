@@ -123,6 +123,7 @@ fn report(command: &[OsString], exit: Exit, jvms: &[collect::Jvm], problem: Opti
         jvms: jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
         coverage: gathered.coverage,
         notices: gathered.notices,
+        internal_errors: gathered.internal_errors,
         findings: gathered.findings,
         problem,
         ..Report::default()

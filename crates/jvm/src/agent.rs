@@ -1,6 +1,7 @@
 //! What the agent knows, shared by all threads of the JVM.
 
 use std::{
+    ffi::CStr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
@@ -8,6 +9,7 @@ use std::{
     },
 };
 
+use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
 use fissure_analysis::lockset::Machine;
@@ -31,7 +33,7 @@ use crate::{
     scope::Scope,
     sites::{SiteInfo, Sites},
     stacks::Samples,
-    vm::Tool,
+    vm::{Jni, Switch, Tool, Vm},
     world::Classes,
 };
 
@@ -113,6 +115,10 @@ pub(crate) struct Agent {
     pub(crate) counters: Table,
     /// A global reference to the class `FissureEngine`, once there is one.
     pub(crate) engine: AtomicUsize,
+    /// The JVM.
+    vm: Vm,
+    /// Switches the hooks off, once they are on.
+    pub(crate) switch: OnceLock<Switch>,
     /// The last number given to an object that a report names.
     last_object: AtomicI64,
     broken: AtomicBool,
@@ -132,11 +138,19 @@ pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce(&'static Agent) -> T) -
     match catch_unwind(AssertUnwindSafe(|| work(agent))) {
         Ok(result) => result,
         Err(_) => {
-            if !agent.broken.swap(true, Ordering::Relaxed) {
-                agent.notice("Fissure's agent met an error of its own and stopped watching; what was seen before is reported.");
-            }
+            // The panic hook has written down what went wrong.
+            agent.give_up();
             otherwise
         }
+    }
+}
+
+/// The same for the end of the JVM, when an agent that has given up still has to write down what it saw before.
+pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
+    if let Some(agent) = AGENT.get()
+        && catch_unwind(AssertUnwindSafe(|| work(agent))).is_err()
+    {
+        agent.give_up();
     }
 }
 
@@ -147,7 +161,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Agent {
     /// Makes the agent of this JVM.
-    pub(crate) fn install(tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
+    pub(crate) fn install(vm: Vm, tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
         let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
         let machine = Machine::new(settings.analysis);
         let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
@@ -188,6 +202,8 @@ impl Agent {
             cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
             counters: Table::new(COUNTED_THREADS, 32)?,
             engine: AtomicUsize::new(0),
+            vm,
+            switch: OnceLock::new(),
             last_object: AtomicI64::new(0),
             broken: AtomicBool::new(false),
         };
@@ -197,13 +213,53 @@ impl Agent {
         Ok(())
     }
 
+    /// Fissure has failed: this is told, nothing is watched or controlled any more, and the program goes on.
+    pub(crate) fn fail(&self, text: &str) {
+        if !self.is_broken() {
+            self.tell_failure(text);
+            self.give_up();
+        }
+    }
+
+    /// Writes down why Fissure has failed.
+    pub(crate) fn tell_failure(&self, text: &str) {
+        self.output.write(&Record::InternalError { text: text.to_owned() });
+    }
+
+    /// Whether Fissure has failed in this JVM.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Nothing is watched from here on, and every thread that waits for its turn goes on.
+    fn give_up(&self) {
+        if self.broken.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let (Some(jni), Some(switch)) = (self.vm.jni(), self.switch.get()) {
+            jni.turn_off(*switch);
+        }
+        if let Some(control) = &self.control {
+            control.let_all_go();
+        }
+    }
+
+    /// Calls the method `begin` of a hook class, which switches the hooks on.
+    pub(crate) fn begin(&self, jni: Jni, class: &CStr, main: jobject) -> bool {
+        let Some(class) = jni.find_class(class) else { return false };
+        if let Some(switch) = jni.switch(class, c"on") {
+            let _ = self.switch.set(switch);
+        }
+        jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main)
+    }
+
     /// Tells the user something.
     pub(crate) fn notice(&self, text: &str) {
         self.output.write(&Record::Notice { text: text.to_owned() });
     }
 
     /// A number for an object, the same each time it is asked for.
-    pub(crate) fn object_number(&self, object: jvmti_bindings::sys::jni::jobject) -> i64 {
+    pub(crate) fn object_number(&self, object: jobject) -> i64 {
         let known = self.tool.tag(object);
         if known != 0 {
             return known;

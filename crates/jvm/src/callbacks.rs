@@ -24,10 +24,10 @@ use jvmti_bindings::sys::{
 };
 
 use crate::{
-    agent::{Agent, agent, guarded, locked},
+    agent::{Agent, agent, concluding, guarded, locked},
     classes, control, explore, hook, natives,
     output::Output,
-    vm::{Jni, Tool},
+    vm::{Jni, Tool, Vm},
 };
 
 /// Main classes of tools that start the program under test in a JVM of its own, or never run it.
@@ -78,12 +78,12 @@ unsafe extern "system" fn Agent_OnLoad(
     // SAFETY: `vm` is the JVM's own pointer.
     let tool = unsafe { Tool::of(vm) };
     // A panic here would end the program before it began.
-    let _ = std::panic::catch_unwind(|| load(tool, &options));
+    let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, &options));
     0
 }
 
 /// Reads the settings, decides whether to act in this JVM, and says hello.
-fn load(tool: Option<Tool>, options: &str) {
+fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     let Ok(text) = fs::read_to_string(options) else { return };
     let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return };
     let Ok(output) = Output::create(Path::new(&settings.folder)) else { return };
@@ -109,10 +109,10 @@ fn load(tool: Option<Tool>, options: &str) {
     }
     std::panic::set_hook(Box::new(|panic| {
         if let Some(agent) = agent() {
-            agent.notice(&format!("Internal error of Fissure's agent: {panic}"));
+            agent.tell_failure(&panic.to_string().replace('\n', " "));
         }
     }));
-    if let Err(error) = Agent::install(tool, settings, output) {
+    if let Err(error) = Agent::install(vm, tool, settings, output) {
         drop(error);
         return;
     }
@@ -137,7 +137,7 @@ fn load(tool: Option<Tool>, options: &str) {
     if !tool.set_callbacks(&callbacks, &events)
         && let Some(agent) = agent()
     {
-        agent.notice("The JVM refused the agent's callbacks; nothing is watched.");
+        agent.fail("the JVM refused the agent's callbacks");
     }
 }
 
@@ -190,7 +190,7 @@ fn is_build_tool(command: &str, arguments: &[u8]) -> bool {
 unsafe extern "system" fn vm_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guarded((), |agent| {
         if let Err(class) = hook::define(Jni::new(jni)) {
-            agent.notice(&format!("The hook class {class} could not be defined; nothing is watched."));
+            agent.fail(&format!("the hook class {class} could not be defined"));
         }
     });
 }
@@ -260,9 +260,13 @@ unsafe extern "system" fn class_prepare(
 
 /// The JVM ends in an orderly way.
 unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
-    guarded((), |agent| {
+    concluding(|agent| {
         if let Some(control) = &agent.control {
-            control.finish();
+            if agent.is_broken() {
+                agent.output.write(&Record::End);
+            } else {
+                control.finish();
+            }
             return;
         }
         if agent.explorer.is_some() {

@@ -239,6 +239,13 @@ impl Control {
         gate::end(state.threads.iter().map(|thread| &*thread.gate));
     }
 
+    /// Control has ended in the midst of the run: every thread runs as it likes, and the real monitors keep them apart.
+    pub(crate) fn let_all_go(&self) {
+        let mut state = locked(&self.state);
+        state.is_over = true;
+        gate::abolish(state.threads.iter().map(|thread| &*thread.gate));
+    }
+
     /// Something happened outside of control that may let a thread go on.
     fn outside(&self, mut state: MutexGuard<'_, State>) {
         if state.conductor.running().is_none() && state.is_idle {

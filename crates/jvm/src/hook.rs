@@ -4,9 +4,11 @@
 //! JDK. They are defined in the boot loader, in `java.lang`, before the JVM runs its first instruction of Java, so
 //! that every class of every module may call them.
 
-use fissure_classfile::AddedField;
+use fissure_classfile::{AddedField, Catcher, guard};
 
-use crate::vm::Jni;
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jobject};
+
+use crate::{agent::guarded, vm::Jni};
 
 /// The class with the methods that rewritten code calls.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
@@ -14,8 +16,6 @@ pub(crate) const HOOK: &str = "java/lang/FissureHook";
 pub(crate) const CONTROL: &str = "java/lang/FissureControl";
 /// The class with the methods that rewritten code calls while harnesses are explored, and its native methods.
 pub(crate) const EXPLORE: &str = "java/lang/FissureExplore";
-/// The class with the native methods.
-pub(crate) const ENGINE: &std::ffi::CStr = c"java/lang/FissureEngine";
 /// What the names of all hook classes begin with.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
@@ -59,13 +59,34 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
+    "FissureFailure",
 ];
+
+/// The classes that rewritten code calls. No exception leaves their methods.
+const CALLED: [&str; 3] = [HOOK, CONTROL, EXPLORE];
+
+/// Gets the exceptions of Fissure's own code.
+const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };
 
 /// Defines all of them; says which one failed.
 pub(crate) fn define(jni: Jni) -> Result<(), &'static str> {
-    CLASSES
-        .iter()
-        .try_for_each(|(name, bytes)| if jni.define_class(name, bytes) { Ok(()) } else { Err(*name) })
+    CLASSES.iter().try_for_each(|(name, bytes)| {
+        let is_defined = match CALLED.contains(name) {
+            true => guard(bytes, CATCHER).is_ok_and(|guarded| jni.define_class(name, &guarded.bytes)),
+            false => jni.define_class(name, bytes),
+        };
+        if is_defined { Ok(()) } else { Err(*name) }
+    })
+}
+
+/// A hook has thrown, and the hooks have switched themselves off. The JVM finds this by its name.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_FissureFailure_report(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    description: jobject,
+) {
+    guarded((), |agent| agent.fail(&Jni::new(environment).text(description)));
 }
 
 #[cfg(test)]
@@ -86,6 +107,42 @@ mod tests {
         defined.sort();
         assert_eq!(compiled, defined);
     }
+
+    /// Methods with results, or with exceptions that are the program's own, catch the others by themselves.
+    #[test]
+    fn hooks_are_guarded() {
+        let unguarded: Vec<String> = super::CLASSES
+            .iter()
+            .filter(|(name, _)| super::CALLED.contains(name))
+            .flat_map(|(_, bytes)| super::guard(bytes, super::CATCHER).unwrap().unguarded)
+            .map(|method| method.split('(').next().unwrap_or_default().to_owned())
+            .filter(|name| !BY_THEMSELVES.contains(&name.as_str()))
+            .collect();
+        assert!(unguarded.is_empty(), "{unguarded:?}");
+    }
+
+    const BY_THEMSELVES: [&str; 20] = [
+        "<clinit>",
+        "adjustment",
+        "currentTimeMillis",
+        "entropy",
+        "exit",
+        "halt",
+        "nanoTime",
+        "newLock",
+        "notifyAll",
+        "notifyOne",
+        "orderedMethods",
+        "randomSeed",
+        "sleep",
+        "sleepNanos",
+        "stateOf",
+        "visibleFields",
+        "waitOn",
+        "isBlock",
+        "self",
+        "begin",
+    ];
 
     /// The compiled classes must be those of the sources beside them.
     #[test]

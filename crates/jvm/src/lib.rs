@@ -25,6 +25,7 @@ mod memory;
 mod monitor;
 mod natives;
 mod output;
+mod planted;
 mod points;
 mod registry;
 mod scope;

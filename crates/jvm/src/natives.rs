@@ -23,8 +23,8 @@ use crate::{
     agent::{Agent, guarded, locked},
     blocks::{self, Log},
     findings, handles,
-    hook::ENGINE,
     monitor::{self, Watcher},
+    planted,
     registry::{Member, Resolved},
     sites::Target,
     vm::Jni,
@@ -67,7 +67,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
         ];
         if !jni.register_natives(class, methods) {
-            agent.notice("Fissure's native methods could not be bound; nothing is watched.");
+            agent.fail("the native methods of the hook classes could not be bound");
         }
         agent.engine.store(jni.keep(class) as usize, Ordering::Release);
     });
@@ -286,6 +286,7 @@ extern "system" fn start_thread(
 ) -> jlong {
     guarded(0, |agent| {
         let jni = Jni::new(environment);
+        planted::fault(jni);
         let name = jni.text(name);
         let class = jni.class_of(child);
         if agent.tool.class_name(class).is_some_and(|class| class.starts_with("jdk/internal/")) {
@@ -359,11 +360,8 @@ extern "system" fn out_of_memory(_environment: *mut JNIEnv, _class: jclass) {
 
 /// Lets the engine begin: the main thread is watched from here on.
 pub(crate) fn begin(agent: &Agent, jni: Jni, main: jobject) {
-    let begun = jni
-        .find_class(ENGINE)
-        .is_some_and(|engine| jni.call_with(engine, c"begin", c"(Ljava/lang/Thread;)V", main));
-    if !begun {
-        agent.notice("Fissure's hook classes could not be started; nothing is watched.");
+    if !agent.begin(jni, c"java/lang/FissureHook", main) {
+        agent.fail("the hook classes could not be started");
     }
 }
 

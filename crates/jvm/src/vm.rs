@@ -22,6 +22,27 @@ unsafe impl Sync for Tool {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
+/// The JVM itself, which knows the JNI environment of every thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vm(*mut JavaVM);
+
+// SAFETY: the invocation interface is for all threads.
+unsafe impl Send for Vm {}
+// SAFETY: as above.
+unsafe impl Sync for Vm {}
+
+/// A static field that holds a boolean, of a class that is never unloaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Switch {
+    class: jclass,
+    field: jfieldID,
+}
+
+// SAFETY: a global reference and a field's number are valid on all threads.
+unsafe impl Send for Switch {}
+// SAFETY: as above.
+unsafe impl Sync for Switch {}
+
 /// A monitor of the JVM that is no object's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawMonitor {
@@ -40,6 +61,9 @@ pub(crate) struct RawFrame {
     pub(crate) method: usize,
     pub(crate) location: i64,
 }
+
+/// The version of JNI that every supported JVM has.
+const JNI_VERSION_10: jint = 0x000A_0000;
 
 /// The modifier of what belongs to a class and not to its objects.
 const STATIC: jint = 0x0008;
@@ -71,6 +95,21 @@ macro_rules! jni {
         // SAFETY: the environment belongs to the current thread, and the arguments are of the function's types.
         unsafe { ((**$jni.0).$function)($jni.0 $(, $argument)*) }
     };
+}
+
+impl Vm {
+    /// Wraps the pointer that the JVM gave to the agent.
+    pub(crate) fn new(vm: *mut JavaVM) -> Vm {
+        Vm(vm)
+    }
+
+    /// The environment of the current thread, if the JVM knows that thread.
+    pub(crate) fn jni(self) -> Option<Jni> {
+        let mut environment: *mut c_void = ptr::null_mut();
+        // SAFETY: the JVM's own pointer, and a place for the answer.
+        let answer = unsafe { ((**self.0).GetEnv)(self.0, &mut environment, JNI_VERSION_10) };
+        (answer == 0 && !environment.is_null()).then_some(Jni(environment.cast()))
+    }
 }
 
 impl RawMonitor {
@@ -393,6 +432,14 @@ impl Jni {
         (self.succeeded() && !class.is_null()).then_some(class)
     }
 
+    /// Makes the native method that this is called in end with a new exception of a class of the boot loader.
+    #[cfg(debug_assertions)]
+    pub(crate) fn throw(self, class: &CStr, message: &CStr) {
+        if let Some(class) = self.find_class(class) {
+            jni!(self, ThrowNew, class, message.as_ptr());
+        }
+    }
+
     /// A reference that stays valid on all threads.
     pub(crate) fn keep(self, object: jobject) -> jobject {
         jni!(self, NewGlobalRef, object)
@@ -538,6 +585,17 @@ impl Jni {
             return None;
         }
         Some(jni!(self, GetLongField, object, field))
+    }
+
+    /// The switch that a static field of a class is.
+    pub(crate) fn switch(self, class: jclass, name: &CStr) -> Option<Switch> {
+        let field = jni!(self, GetStaticFieldID, class, name.as_ptr(), c"Z".as_ptr());
+        (self.succeeded() && !field.is_null()).then(|| Switch { class: self.keep(class), field })
+    }
+
+    /// Switches something off. No Java code runs for it.
+    pub(crate) fn turn_off(self, switch: Switch) {
+        jni!(self, SetStaticBooleanField, switch.class, switch.field, 0);
     }
 
     /// Where a field of a class is.

@@ -30,6 +30,11 @@ pub enum Record {
         /// One sentence.
         text: String,
     },
+    /// Fissure itself failed in this JVM. The program went on, and the rest of the run says nothing about it.
+    InternalError {
+        /// The exception or panic, with where it came from.
+        text: String,
+    },
     /// A monitor that the user wrote was stopped; the program went on without it.
     Stopped {
         /// The monitor.

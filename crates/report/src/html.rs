@@ -109,7 +109,7 @@ pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Res
         runs => report.runs,
         exits,
         problem => report.problem.as_deref().map(words::clean),
-        notices => report.notices.iter().map(|notice| words::clean(notice)).chain(limits).collect::<Vec<_>>(),
+        notices => report.internal_errors.iter().chain(&report.notices).map(|notice| words::clean(notice)).chain(limits).collect::<Vec<_>>(),
         coverage => (report.coverage.jvms > 0 || report.problem.is_some()).then(|| text::coverage(report, true)),
         statuses => Serde(statuses(&views)),
         kinds => Serde(kinds(&views)),

@@ -37,6 +37,8 @@ struct Document<'a> {
     exits: BTreeMap<i32, u64>,
     coverage: &'a Coverage,
     problem: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    internal_errors: &'a [String],
     notices: &'a [String],
     #[serde(skip_serializing_if = "<[Campaign]>::is_empty")]
     campaigns: &'a [Campaign],
@@ -77,6 +79,8 @@ struct Read {
     coverage: Coverage,
     #[serde(default)]
     problem: Option<String>,
+    #[serde(default)]
+    internal_errors: Vec<String>,
     #[serde(default)]
     notices: Vec<String>,
     #[serde(default)]
@@ -129,6 +133,7 @@ pub fn render_with(
         exits,
         coverage: &report.coverage,
         problem: report.problem.as_deref(),
+        internal_errors: &report.internal_errors,
         notices: &report.notices,
         campaigns: &report.campaigns,
         findings: report.sorted_findings().into_iter().map(judged).collect(),
@@ -162,6 +167,7 @@ pub fn parse(text: &str) -> Result<Report, ParseError> {
         exits: read.exits.into_iter().map(|(code, count)| (Exit::Code(code), count)).collect(),
         coverage: read.coverage,
         problem: read.problem,
+        internal_errors: read.internal_errors,
         notices: read.notices,
         campaigns: read.campaigns,
         findings: read.findings,

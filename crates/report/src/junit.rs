@@ -27,6 +27,9 @@ pub fn render(
     if let Some(problem) = &report.problem {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_message(words::clean(problem));
+        if !report.internal_errors.is_empty() {
+            status.set_description(words::clean(&report.internal_errors.join("; ")));
+        }
         suite.add_test_case(named(TestCase::new("the run means something", status)));
     } else if report.findings.is_empty() {
         suite.add_test_case(named(TestCase::new("nothing was found", TestCaseStatus::success())));

@@ -59,6 +59,8 @@ pub struct Report {
     pub coverage: Coverage,
     /// Why the result means nothing, in one sentence with the next step; `None` if it means something.
     pub problem: Option<String>,
+    /// Failures of Fissure itself, which are told before anything else.
+    pub internal_errors: Vec<String>,
     /// What else the user should know, one sentence each.
     pub notices: Vec<String>,
     /// What was found, in any order: reports sort by themselves.

@@ -42,6 +42,9 @@ pub fn merge(reports: Vec<Report>) -> Report {
             !any_good
         });
         whole.problem = whole.problem.or(problem);
+        for error in report.internal_errors {
+            push_once(&mut whole.internal_errors, error);
+        }
         for notice in report.notices {
             push_once(&mut whole.notices, notice);
         }

@@ -104,7 +104,8 @@ impl Writer<'_> {
     fn invocation(&self) -> Value {
         let report = self.report;
         let note = |level: &str, text: &str| json!({"level": level, "message": message(text)});
-        let mut notes: Vec<Value> = report.problem.iter().map(|problem| note("error", problem)).collect();
+        let errors = report.internal_errors.iter().chain(&report.problem);
+        let mut notes: Vec<Value> = errors.map(|error| note("error", error)).collect();
         notes.extend(report.notices.iter().map(|notice| note("note", notice)));
         let mut invocation = json!({
             "executionSuccessful": report.problem.is_none(),

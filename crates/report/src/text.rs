@@ -34,7 +34,14 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     {
         return format!("{}: {}\n", painter.paint(Style::Alarm, "fissure"), words::clean(problem));
     }
-    let mut text = String::new();
+    let mut summary = Summary { options, painter, text: String::new() };
+    for error in &report.internal_errors {
+        summary.add("error: ", &format!("Fissure itself failed: {error}"), Some(Style::Alarm));
+    }
+    let mut text = summary.text;
+    if !text.is_empty() {
+        text.push('\n');
+    }
     let mut teller = Teller::new(report, options, sources);
     let groups = Groups::new(report, options.verbose);
     for finding in &groups.told {

@@ -406,6 +406,11 @@ impl Conductor {
         self.log(thread, Action::Throw, None, None, None);
     }
 
+    /// A thread is about to end the whole program.
+    pub fn exits(&mut self, thread: ThreadId) {
+        self.log(thread, Action::Other, None, None, None);
+    }
+
     /// A thread is over, and so is what it held. Says who runs now.
     pub fn end(&mut self, thread: ThreadId) -> Decision {
         self.log(thread, Action::End, None, None, None);

@@ -30,6 +30,8 @@ pub(crate) struct Chronicle {
     pub(crate) exits: BTreeMap<Exit, u64>,
     /// What was watched.
     pub(crate) coverage: Coverage,
+    /// Failures of Fissure itself, each once.
+    pub(crate) internal_errors: Vec<String>,
     killed: Vec<u64>,
     too_long: Vec<u64>,
     stuck: Vec<u64>,
@@ -46,6 +48,11 @@ impl Chronicle {
     /// Takes note of a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
         let seed = outcome.seed;
+        for error in outcome.internal_errors() {
+            if !self.internal_errors.contains(error) {
+                self.internal_errors.push(error.clone());
+            }
+        }
         if let Some(exit) = outcome.own_exit() {
             *self.exits.entry(exit).or_default() += 1;
         }

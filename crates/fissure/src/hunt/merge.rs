@@ -70,6 +70,9 @@ pub(crate) struct Tally {
 impl Merged {
     /// Adds what a run found.
     pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+        if outcome.internal_errors().next().is_some() {
+            return;
+        }
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
         let mut seen: Vec<&str> = Vec::new();
         let failures = failures(outcome, baseline);

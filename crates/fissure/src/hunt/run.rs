@@ -103,6 +103,11 @@ impl Outcome {
         }
     }
 
+    /// Failures of Fissure itself: such a run says nothing about the program.
+    pub(crate) fn internal_errors(&self) -> impl Iterator<Item = &String> {
+        self.jvms.iter().flat_map(|jvm| &jvm.internal_errors)
+    }
+
     /// Whether every watched JVM told how its run went.
     pub(crate) fn is_told(&self) -> bool {
         let mut watched = self.jvms.iter().filter(|jvm| jvm.watched()).peekable();

@@ -114,6 +114,17 @@ pub(crate) fn jdk_tool(name: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
 }
 
+/// A folder with one compiled class and those nested in it, and its source.
+pub(crate) fn compiled(class: &str, source: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join(format!("{class}.java"));
+    std::fs::write(&file, source).expect("a file can be written");
+    let output = Command::new(jdk_tool("javac")).arg("-nowarn").arg(&file).output();
+    let output = output.expect("javac can be started");
+    assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
 /// The agent of the same build, next to the executable under test.
 pub(crate) fn agent() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");

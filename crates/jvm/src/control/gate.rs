@@ -30,6 +30,9 @@ const MOST_SPINS: u32 = 1_600;
 /// How often a thread that sleeps in a monitor looks whether it was woken by somebody whom the JVM does not know, in milliseconds.
 const LOOK: i64 = 100;
 
+/// Whether all gates are open for ever.
+static IS_ABOLISHED: AtomicBool = AtomicBool::new(false);
+
 /// Whether the JVM ends.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -79,6 +82,9 @@ impl Gate {
         let next = if opens { (2 * spins).min(MOST_SPINS) } else { (spins / 2).max(FEWEST_SPINS) };
         self.spins.store(next, Ordering::Relaxed);
         while !self.passes() {
+            if IS_ABOLISHED.load(Ordering::SeqCst) {
+                return;
+            }
             if IS_ENDING.load(Ordering::Relaxed) && self.lie_dormant() {
                 return;
             }
@@ -127,6 +133,12 @@ impl Gate {
 pub(crate) fn end<'a>(gates: impl Iterator<Item = &'a Gate>) {
     IS_ENDING.store(true, Ordering::SeqCst);
     gates.for_each(Gate::wake);
+}
+
+/// Nobody waits at a gate any more, at these or at others.
+pub(crate) fn abolish<'a>(gates: impl Iterator<Item = &'a Gate>) {
+    IS_ABOLISHED.store(true, Ordering::SeqCst);
+    gates.for_each(Gate::open);
 }
 
 /// Waits a little for something that comes about without us.

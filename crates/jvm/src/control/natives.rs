@@ -9,7 +9,7 @@ use std::{
 use fissure_model::{
     goal::Goal,
     ids::{LockId, SiteId, ThreadId},
-    record::VIRTUAL_THREADS,
+    record::{Failure, VIRTUAL_THREADS},
 };
 use fissure_schedule::{
     conductor::{Activity, Arrival, Decision},
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     agent::{Agent, guarded},
-    findings,
+    findings, planted,
     vm::Jni,
 };
 
@@ -80,6 +80,8 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
                 c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
                 throwing as *mut c_void,
             ),
+            (c"exits", c"(JILjava/lang/String;)V", exits as *mut c_void),
+            (c"exitRefused", c"(J)V", exit_refused as *mut c_void),
             (c"now", c"(J)J", now as *mut c_void),
             (c"tellsAllCalls", c"()Z", tells_all_calls as *mut c_void),
             (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
@@ -91,16 +93,13 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
 /// Lets the conductor begin: the main thread is under control from here on.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
     let Some(control) = &agent.control else { return };
-    let begun = jni
-        .find_class(c"java/lang/FissureControl")
-        .is_some_and(|class| jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main));
-    if !begun {
-        agent.notice("Fissure's hook classes could not be started; nothing is controlled.");
+    if !agent.begin(jni, c"java/lang/FissureControl", main) {
+        agent.fail("the hook classes could not be started");
         return;
     }
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
-    if watcher.spawn(|| watchdog::watch(control)).is_err() {
-        agent.notice("There is no thread to be had that looks after threads that do not come back.");
+    if watcher.spawn(|| guarded((), |_| watchdog::watch(control))).is_err() {
+        agent.fail("there is no thread for the watchdog");
     }
 }
 
@@ -256,6 +255,7 @@ extern "system" fn announce(
     guarded(-1, |agent| {
         let Some(control) = &agent.control else { return -1 };
         let jni = Jni::new(environment);
+        planted::fault(jni);
         let name = jni.text(name);
         let reference = jni.keep(thread) as usize;
         let mut state = control.state();
@@ -630,6 +630,31 @@ extern "system" fn throwing(
         let mut state = control.state();
         state.conductor.throws(thread);
         failure::failed(agent, &mut state, thread, exception, message, &stack);
+    });
+}
+
+/// The thread is about to end the program with an exit code that tells of a failure.
+extern "system" fn exits(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    status: jint,
+    stack: jobject,
+) {
+    controlled((), thread, |agent, control, thread| {
+        let stack = Jni::new(environment).text(stack);
+        let mut state = control.state();
+        state.conductor.exits(thread);
+        failure::failed(agent, &mut state, thread, Failure::EXIT.to_owned(), status.to_string(), &stack);
+    });
+}
+
+/// The program goes on after all, because a security manager did not let it end.
+extern "system" fn exit_refused(_environment: *mut JNIEnv, _class: jclass, thread: jlong) {
+    controlled((), thread, |_, control, thread| {
+        let mut state = control.state();
+        let name = state.conductor.name(thread).to_owned();
+        state.story.retract_exit(&name);
     });
 }
 

@@ -85,6 +85,14 @@ impl Story {
         self.failures.push((Failure { after, ..failure }, step));
     }
 
+    /// The last exit that a thread announced did not happen.
+    pub(super) fn retract_exit(&mut self, thread: &str) {
+        let is_it = |(failure, _): &(Failure, u64)| failure.thread == thread && failure.exit_code().is_some();
+        if let Some(place) = self.failures.iter().rposition(is_it) {
+            self.failures.remove(place);
+        }
+    }
+
     fn acquires_of(&self, lock: LockId) -> &[(ThreadId, SiteId)] {
         self.acquires.get(lock.0 as usize).map_or(&[], Vec::as_slice)
     }

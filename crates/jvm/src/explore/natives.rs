@@ -39,11 +39,8 @@ extern "system" fn Java_java_lang_FissureExplore_initialize(environment: *mut JN
 
 /// The JVM is up: the hook class may call native methods from here on.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
-    let begun = jni
-        .find_class(c"java/lang/FissureExplore")
-        .is_some_and(|class| jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main));
-    if !begun {
-        agent.notice("Fissure's hook classes could not be started; nothing is explored.");
+    if !agent.begin(jni, c"java/lang/FissureExplore", main) {
+        agent.fail("the hook classes could not be started");
     }
 }
 

@@ -248,11 +248,8 @@ final class FissureBlocks {
             }
             count = 0;
             innerCount = 0;
-        } else if (number > 0) {
-            innerCount = innerStarts[at];
-            if (innerCount < MOST_INNER) {
-                inner[innerCount++] = number;
-            }
+        } else {
+            keepInner(at, number);
         }
         ownLocks[at] = null;
     }
@@ -412,20 +409,29 @@ final class FissureBlocks {
             }
         }
         for (int at = depth - 1; at >= 0; at--) {
-            int number = exempt[at] ? 0 : judge(at);
-            if (number > 0) {
-                innerCount = innerStarts[at];
-                if (innerCount < MOST_INNER) {
-                    inner[innerCount++] = number;
-                }
-            }
-            starts[at] = 0;
+            keepInner(at, exempt[at] ? 0 : judge(at));
         }
+        // All active blocks begin anew, with an empty log and no inner executions: native code has those that were judged.
+        for (int at = 0; at < depth; at++) {
+            starts[at] = 0;
+            innerStarts[at] = 0;
+        }
+        innerCount = 0;
         for (int i = 0; i < count; i++) {
             objects[i] = null;
         }
         count = 0;
         return true;
+    }
+
+    /** An execution that native code keeps stands for those inside of it. */
+    private void keepInner(int at, int number) {
+        if (number > 0) {
+            innerCount = innerStarts[at];
+            if (innerCount < MOST_INNER) {
+                inner[innerCount++] = number;
+            }
+        }
     }
 
     private void grow() {

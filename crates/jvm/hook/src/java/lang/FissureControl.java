@@ -139,6 +139,10 @@ public final class FissureControl {
 
     private static native void throwing(long thread, String type, String message, String stack);
 
+    private static native void exits(long thread, int status, String stack);
+
+    private static native void exitRefused(long thread);
+
     private static native long now(long thread);
 
     private static native boolean tellsAllCalls();
@@ -146,7 +150,7 @@ public final class FissureControl {
     private static native boolean stopsAtVolatiles();
 
     /** Lets the conductor begin, with the main thread as the one that runs; called once the JVM is up. */
-    static void begin(Thread main) {
+    static void begin(Thread main) throws ReflectiveOperationException {
         initialize();
         main.fissureControl = announce(main, main.getName(), false);
         Object lock = new Object();
@@ -243,11 +247,11 @@ public final class FissureControl {
         }
     }
 
-    public static void notifyOne(Object object, int site) {
+    public static void notifyOne(Object object, int site) throws IllegalMonitorStateException {
         notify(object, false, site);
     }
 
-    public static void notifyAll(Object object, int site) {
+    public static void notifyAll(Object object, int site) throws IllegalMonitorStateException {
         notify(object, true, site);
     }
 
@@ -306,7 +310,7 @@ public final class FissureControl {
     /** A thread that waits for its turn waits inside of the agent, which the JVM cannot know the reason of. */
     public static Thread.State stateOf(Object object) {
         Thread thread = (Thread) object;
-        switch (on && thread.fissureControl > 0L ? activity(thread.fissureControl) : 0) {
+        switch (activityOf(thread)) {
             case 1:
                 return Thread.State.RUNNABLE;
             case 2:
@@ -319,6 +323,15 @@ public final class FissureControl {
                 return Thread.State.TERMINATED;
             default:
                 return thread.getState();
+        }
+    }
+
+    private static int activityOf(Thread thread) {
+        try {
+            return on && thread.fissureControl > 0L ? activity(thread.fissureControl) : 0;
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return 0;
         }
     }
 
@@ -414,7 +427,12 @@ public final class FissureControl {
     }
 
     public static long nanoTime() {
-        return on ? now(self()) : early();
+        try {
+            return on ? now(self()) : early();
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return early();
+        }
     }
 
     public static long currentTimeMillis() {
@@ -477,24 +495,40 @@ public final class FissureControl {
         throwing(self, exception.getClass().getName(), message, stack.toString());
     }
 
-    /** The program ends itself. */
-    public static void exit(Object runtime, int status) {
-        exiting(status);
-        ((Runtime) runtime).exit(status);
+    /** The program ends itself, unless a security manager forbids it. */
+    public static void exit(Object runtime, int status) throws SecurityException {
+        long self = exiting(status);
+        try {
+            ((Runtime) runtime).exit(status);
+        } finally {
+            staysAlive(self);
+        }
     }
 
     /** The same, without hooks. */
-    public static void halt(Object runtime, int status) {
-        exiting(status);
-        ((Runtime) runtime).halt(status);
+    public static void halt(Object runtime, int status) throws SecurityException {
+        long self = exiting(status);
+        try {
+            ((Runtime) runtime).halt(status);
+        } finally {
+            staysAlive(self);
+        }
     }
 
-    private static void exiting(int status) {
+    private static long exiting(int status) {
         long self = on && status != 0 ? self() : -1L;
         if (self > 0L) {
             StringBuilder stack = new StringBuilder();
             addFrames(stack, new Throwable());
-            throwing(self, "exit", Integer.toString(status), stack.toString());
+            exits(self, status, stack.toString());
+        }
+        return self;
+    }
+
+    /** The call that should have ended the program has come back. */
+    private static void staysAlive(long self) {
+        if (self > 0L) {
+            exitRefused(self);
         }
     }
 
@@ -824,7 +858,12 @@ public final class FissureControl {
 
     /** In the order of their names and parameters: that of the JVM is the order of addresses, which differs from run to run. */
     public static Method[] orderedMethods(Method[] methods) {
-        return FissureChance.ordered(methods);
+        try {
+            return FissureChance.ordered(methods);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return methods;
+        }
     }
 
     public static Field[] visibleFields(Field[] fields) {

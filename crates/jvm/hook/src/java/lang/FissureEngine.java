@@ -152,7 +152,7 @@ final class FissureEngine {
     static native void outOfMemory();
 
     /**
-     * Switches everything on; called once the JVM is up. Everything that rewritten code may lead to is used once before,
+     * Gets everything ready; called once the JVM is up. Everything that rewritten code may lead to is used once before,
      * so that a JVM on which it does not work is noticed here and not by the program.
      */
     static void begin(Thread main) {
@@ -176,7 +176,6 @@ final class FissureEngine {
         staticAt(0, false);
         unresolved(array, 0, true);
         main.fissureState.forgetCounts();
-        FissureHook.on = true;
     }
 
     /** Where a field lies in its objects, or in its class. */

@@ -15,7 +15,7 @@ public final class FissureExplore {
     private static final long REGION = 256L;
 
     /** Set once the agent is ready. */
-    private static boolean on;
+    static boolean on;
     /** Where the elements of arrays of objects begin, and how far they are apart; 0 if that is not known. */
     private static long base;
     private static long scale;
@@ -50,7 +50,7 @@ public final class FissureExplore {
     private static native void stray();
 
     /** Lets harnesses be explored; called once the JVM is up. */
-    static void begin(Thread main) {
+    static void begin(Thread main) throws ReflectiveOperationException {
         initialize();
         try {
             // Their results have another type in newer JDKs.
@@ -179,7 +179,7 @@ public final class FissureExplore {
         }
     }
 
-    public static void notifyOne(Object object, int site) {
+    public static void notifyOne(Object object, int site) throws IllegalMonitorStateException {
         object.notify();
         long self = self();
         if (self > 0L) {
@@ -187,7 +187,7 @@ public final class FissureExplore {
         }
     }
 
-    public static void notifyAll(Object object, int site) {
+    public static void notifyAll(Object object, int site) throws IllegalMonitorStateException {
         object.notifyAll();
         long self = self();
         if (self > 0L) {

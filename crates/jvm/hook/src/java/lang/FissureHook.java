@@ -21,6 +21,12 @@ public final class FissureHook {
 
     private FissureHook() {}
 
+    /** Switches the hooks on; called once the JVM is up. */
+    static void begin(Thread main) throws ReflectiveOperationException {
+        FissureEngine.begin(main);
+        on = true;
+    }
+
     public static void read(Object object, long word, int site) {
         if (((word ^ Thread.currentThread().fissureRead) & READ_MASK) != 0L) {
             FissureEngine.field(object, word, site, false);

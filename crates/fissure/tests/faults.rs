@@ -1,0 +1,72 @@
+//! Faults of Fissure's own code, planted by the agent of debug builds: the program keeps its output and exit code, the failure
+//! is told before anything else, and the result is never clean.
+
+mod common;
+
+use std::process::Output;
+
+use common::{compiled, fissure, told};
+
+/// The program fails here if Fissure does: both threads must end, whoever controls them.
+const PROGRAM: &str = "public class Tally {
+    private static int count;
+
+    private static synchronized void add() {
+        count++;
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Thread[] threads = new Thread[3];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                for (int k = 0; k < 10; k++) {
+                    add();
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        synchronized (Tally.class) {
+            System.out.println(count);
+        }
+        System.exit(3);
+    }
+}
+";
+
+fn run(fault: &str, command: &[&str]) -> Output {
+    let folder = compiled("Tally", PROGRAM);
+    let mut process = fissure();
+    process.args(command).args(["--", "java", "-cp"]).arg(folder.path()).arg("Tally");
+    process.env("FISSURE_TEST_FAULT", fault).output().unwrap()
+}
+
+fn check(fault: &str, command: &[&str], said: &str) {
+    let output = run(fault, command);
+    let text = told(&output);
+    assert_eq!(output.status.code(), Some(2), "{fault} {command:?}: {text}");
+    let first = text.lines().find(|line| !line.is_empty() && *line != "30").unwrap_or_default();
+    assert!(first.starts_with("error: Fissure itself failed: "), "{fault} {command:?}: {text}");
+    assert!(text.contains(said) && text.contains("planted by a test"), "{fault} {command:?}: {text}");
+    assert_eq!(text.lines().filter(|line| *line == "30").count(), 1, "{fault} {command:?}: {text}");
+}
+
+#[test]
+fn an_exception_in_a_hook_does_not_reach_the_program() {
+    check("exception", &["detect"], "IllegalStateException");
+    check("exception", &["hunt", "--runs", "2", "--control-runs", "1"], "IllegalStateException");
+}
+
+#[test]
+fn a_panic_of_the_agent_does_not_reach_the_program() {
+    check("panic", &["detect"], "panicked at");
+    check("panic", &["hunt", "--runs", "2", "--control-runs", "1"], "panicked at");
+}
+
+#[test]
+fn without_a_fault_the_same_program_is_watched() {
+    let output = run("none", &["hunt", "--runs", "2", "--control-runs", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}
