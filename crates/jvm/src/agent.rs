@@ -4,7 +4,7 @@ use std::{
     ffi::CStr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        Mutex, OnceLock,
         atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering},
     },
 };
@@ -28,6 +28,7 @@ use crate::{
     locality::Locality,
     memory::Table,
     monitor::{AdvisedSite, Watcher},
+    mutex::locked,
     output::Output,
     registry::Registry,
     scope::Scope,
@@ -152,11 +153,6 @@ pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
     {
         agent.give_up();
     }
-}
-
-/// Locks a mutex whatever happened to its last owner: after a panic the agent stops anyway.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Agent {

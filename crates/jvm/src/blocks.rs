@@ -18,8 +18,9 @@ use fissure_model::{event::AccessKind, finding::Finding, settings::Refinement};
 use jvmti_bindings::sys::jni::jobject;
 
 use crate::{
-    agent::{Agent, locked},
+    agent::Agent,
     memory::Table,
+    mutex::locked,
     registry::Resolved,
     scope::View,
     sites::{SiteInfo, Target},

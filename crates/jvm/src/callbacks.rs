@@ -24,8 +24,10 @@ use jvmti_bindings::sys::{
 };
 
 use crate::{
-    agent::{Agent, agent, concluding, guarded, locked},
-    classes, control, explore, hook, natives,
+    agent::{Agent, agent, concluding, guarded},
+    classes, control, explore, hook,
+    mutex::locked,
+    natives,
     output::Output,
     vm::{Jni, Tool, Vm},
 };

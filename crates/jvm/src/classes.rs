@@ -16,12 +16,13 @@ use fissure_model::{
 };
 
 use crate::{
-    agent::{Agent, Code, locked},
+    agent::{Agent, Code},
     blocks, control, explore,
     hook::{CONTROL, HOOK, THREAD_FIELDS},
     jdk,
     locality::{LocalClass, Locality},
     monitor::{self, Watcher},
+    mutex::locked,
     points::Place,
     registry::{Member, Resolved},
     scope::{self, View},

@@ -19,7 +19,7 @@ mod story;
 mod watchdog;
 
 use std::sync::{
-    Arc, Mutex, MutexGuard,
+    Arc, Mutex,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -44,7 +44,7 @@ use rustc_hash::FxHashMap;
 pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
 pub(crate) use places::flags;
 
-use crate::agent::locked;
+use crate::mutex::{Held, locked};
 use contents::OpenCall;
 use gate::Gate;
 use points::Points;
@@ -176,7 +176,7 @@ impl Control {
 
     /// The state, as it is after everything that has happened so far.
     #[inline]
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> Held<'_, State> {
         let mut state = locked(&self.state);
         let release = self.releases.load(Ordering::Acquire);
         if let Some(thread) = ((release >> 32) as u32).checked_sub(1) {
@@ -190,10 +190,10 @@ impl Control {
     /// Makes a decision true. If `me` is to wait, this returns when its turn has come.
     fn follow<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: Held<'a, State>,
         me: Option<ThreadId>,
         decision: Decision,
-    ) -> MutexGuard<'a, State> {
+    ) -> Held<'a, State> {
         if decision != Decision::Unchanged {
             state.is_idle = false;
         }
@@ -247,7 +247,7 @@ impl Control {
     }
 
     /// Something happened outside of control that may let a thread go on.
-    fn outside(&self, mut state: MutexGuard<'_, State>) {
+    fn outside(&self, mut state: Held<'_, State>) {
         if state.conductor.running().is_none() && state.is_idle {
             let reason = "a thread that is not under control woke one that is";
             state.lose_control(reason);
@@ -331,7 +331,7 @@ fn letters(settings: &ControlSettings) -> Vec<Who> {
 }
 
 /// Tells the story so far and ends the JVM: nobody in it would do so.
-fn end_run(mut state: MutexGuard<'_, State>, end: RunEnd) -> ! {
+fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
     state.is_over = true;
     story::tell(&mut state, end);
     // SAFETY: ends the process at once, whatever its threads do.

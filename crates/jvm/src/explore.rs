@@ -13,7 +13,7 @@ mod driver;
 mod gate;
 pub(crate) mod natives;
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,10 @@ use jvmti_bindings::sys::jni::jfieldID;
 
 pub(crate) use classes::transform;
 
-use crate::{agent::locked, vm::Jni};
+use crate::{
+    mutex::{Held, locked},
+    vm::Jni,
+};
 use gate::Gate;
 
 /// How many threads may take part.
@@ -98,8 +101,13 @@ pub(crate) struct ThreadFields {
 }
 
 impl Explorer {
-    fn state(&self) -> MutexGuard<'_, Option<State>> {
+    fn state(&self) -> Held<'_, Option<State>> {
         locked(&self.state)
+    }
+
+    /// Does something to the conductor while threads are controlled.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> Option<T> {
+        self.state().as_mut().filter(|state| state.end == End::Controlled).map(change)
     }
 
     /// A thread stops before an operation; returns when it may be done.

@@ -12,7 +12,8 @@ use fissure_model::{
 use jvmti_bindings::sys::jni::jobject;
 
 use crate::{
-    agent::{Agent, locked},
+    agent::Agent,
+    mutex::locked,
     points::Place,
     registry::Resolved,
     sites::{SiteInfo, Target, type_name},

@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
 
 use crate::{
-    agent::{Agent, guarded, locked},
+    agent::{Agent, guarded},
     monitor,
+    mutex::locked,
     points::Place,
     registry::Member,
     sites::Target,

@@ -23,6 +23,7 @@ mod jdk;
 mod locality;
 mod memory;
 mod monitor;
+mod mutex;
 mod natives;
 mod output;
 mod planted;

@@ -16,7 +16,7 @@ use fissure_classfile::flow::content_hash;
 use fissure_model::{coverage::StaticCoverage, locality};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::agent::locked;
+use crate::mutex::locked;
 
 /// The analysis of the program.
 #[derive(Debug, Default)]

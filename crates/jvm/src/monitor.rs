@@ -32,8 +32,9 @@ use fissure_monitor::{Advice, Event, Limits, Monitor, Object, Outside, Spot, Whe
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
 
 use crate::{
-    agent::{Agent, Code, agent, guarded, locked},
+    agent::{Agent, Code, agent, guarded},
     findings,
+    mutex::locked,
     points::{Place, PlaceKind},
     sites::type_name,
     stacks,

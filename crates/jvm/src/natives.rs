@@ -20,10 +20,11 @@ use fissure_model::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use crate::{
-    agent::{Agent, guarded, locked},
+    agent::{Agent, guarded},
     blocks::{self, Log},
     findings, handles,
     monitor::{self, Watcher},
+    mutex::locked,
     planted,
     registry::{Member, Resolved},
     sites::Target,

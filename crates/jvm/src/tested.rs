@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    agent::locked,
+    mutex::locked,
     scope,
     vm::{RawFrame, Tool},
 };

@@ -9,6 +9,8 @@ use std::{
 
 use jvmti_bindings::sys::{jni::*, jvmti::*};
 
+use crate::mutex::check_none_is_held;
+
 /// The JVMTI environment. It may be used from every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool(*mut jvmtiEnv);
@@ -414,6 +416,7 @@ impl Jni {
 
     /// Defines a class in the boot loader.
     pub(crate) fn define_class(self, name: &str, bytes: &[u8]) -> bool {
+        check_none_is_held("DefineClass");
         let Ok(name) = CString::new(name) else { return false };
         let class = jni!(
             self,
@@ -428,6 +431,7 @@ impl Jni {
 
     /// Finds a class of the boot loader.
     pub(crate) fn find_class(self, name: &CStr) -> Option<jclass> {
+        check_none_is_held("FindClass");
         let class = jni!(self, FindClass, name.as_ptr());
         (self.succeeded() && !class.is_null()).then_some(class)
     }
@@ -452,13 +456,34 @@ impl Jni {
 
     /// Enters an object's monitor.
     pub(crate) fn enter(self, object: jobject) -> bool {
+        check_none_is_held("MonitorEnter");
         jni!(self, MonitorEnter, object) == 0 && self.succeeded()
     }
 
-    /// Leaves an object's monitor; says whether the thread was in it.
-    pub(crate) fn leave(self, object: jobject) -> bool {
-        let left = jni!(self, MonitorExit, object) == 0;
-        self.succeeded() && left
+    /// Leaves an object's monitor for good; says how often the thread had entered it.
+    pub(crate) fn leave_all(self, object: jobject) -> u32 {
+        check_none_is_held("MonitorExit");
+        let mut times = 0;
+        while self.holds(object) {
+            jni!(self, MonitorExit, object);
+            if !self.succeeded() {
+                break;
+            }
+            times += 1;
+        }
+        times
+    }
+
+    /// Whether the current thread is in an object's monitor. Leaving one that it is not in would throw.
+    fn holds(self, object: jobject) -> bool {
+        let (name, signature) = (c"holdsLock", c"(Ljava/lang/Object;)Z");
+        let Some(class) = self.find_class(c"java/lang/Thread") else { return false };
+        let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
+        let holds = self.succeeded()
+            && !method.is_null()
+            && jni!(self, CallStaticBooleanMethodA, class, method, &jvalue { l: object }) != 0;
+        self.forget(class);
+        self.succeeded() && holds
     }
 
     /// Gives a local reference back.
@@ -481,6 +506,7 @@ impl Jni {
 
     /// Calls a static method that takes one object and gives nothing back.
     pub(crate) fn call_with(self, class: jclass, name: &CStr, signature: &CStr, argument: jobject) -> bool {
+        check_none_is_held("a call");
         let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
         if !self.succeeded() || method.is_null() {
             return false;
@@ -497,6 +523,7 @@ impl Jni {
         signature: &CStr,
         argument: jobject,
     ) -> Option<i64> {
+        check_none_is_held("a call");
         let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
         if !self.succeeded() || method.is_null() {
             return None;
@@ -546,6 +573,7 @@ impl Jni {
 
     /// A field of a class as a `java.lang.reflect.Field`.
     pub(crate) fn reflected_field(self, class: jclass, name: &str, descriptor: &str) -> Option<jobject> {
+        check_none_is_held("GetFieldID");
         let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
         let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
         if !self.succeeded() || field.is_null() {
@@ -567,6 +595,7 @@ impl Jni {
 
     /// The value of a field that holds an object.
     pub(crate) fn object_field(self, object: jobject, name: &CStr, descriptor: &CStr) -> Option<jobject> {
+        check_none_is_held("GetFieldID");
         let class = self.class_of(object);
         let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
         if !self.succeeded() || field.is_null() {
@@ -578,6 +607,7 @@ impl Jni {
 
     /// The value of a field that holds a long.
     pub(crate) fn long_field(self, object: jobject, name: &CStr) -> Option<i64> {
+        check_none_is_held("GetFieldID");
         let class = self.class_of(object);
         let field = jni!(self, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
         self.forget(class);
@@ -600,6 +630,7 @@ impl Jni {
 
     /// Where a field of a class is.
     pub(crate) fn field(self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jfieldID> {
+        check_none_is_held("GetFieldID");
         let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
         (self.succeeded() && !field.is_null()).then_some(field)
     }

@@ -9,7 +9,8 @@ use fissure_model::{
 
 use super::{Entered, RAN, Report};
 use crate::{
-    agent::{Agent, locked},
+    agent::Agent,
+    mutex::locked,
     registry::Resolved,
     sites::{SiteInfo, Target},
     stacks,

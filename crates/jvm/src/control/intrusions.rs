@@ -13,10 +13,7 @@ use fissure_schedule::{operation::Operation, strategy::Aim};
 use rustc_hash::FxHashMap;
 
 use super::{State, places, story};
-use crate::{
-    agent::{Agent, locked},
-    sites::Target,
-};
+use crate::{agent::Agent, mutex::locked, sites::Target};
 
 /// By how much another intrusion into the same thing ranks behind the one before, and one into what two methods do behind one into
 /// what a method does.

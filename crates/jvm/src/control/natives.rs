@@ -2,7 +2,6 @@
 
 use std::{
     ffi::{CStr, c_void},
-    sync::MutexGuard,
     thread,
 };
 
@@ -26,7 +25,9 @@ use super::{
 };
 use crate::{
     agent::{Agent, guarded},
-    findings, planted,
+    findings,
+    mutex::Held,
+    planted,
     vm::Jni,
 };
 
@@ -168,11 +169,11 @@ pub(super) fn controlled<T: Copy>(
 fn stop<'a>(
     agent: &'static Agent,
     control: &'a Control,
-    state: MutexGuard<'a, State>,
+    state: Held<'a, State>,
     thread: ThreadId,
     operation: Operation,
     flags: i32,
-) -> MutexGuard<'a, State> {
+) -> Held<'a, State> {
     let aim = match agent.goal() {
         Some(Goal::Intrusion(_)) => intrusions::lock_aim(&operation, flags),
         goal => lock_aim(flags, goal, state.conductor.context(thread)),
@@ -184,12 +185,12 @@ fn stop<'a>(
 pub(super) fn stop_aiming<'a>(
     agent: &'static Agent,
     control: &'a Control,
-    mut state: MutexGuard<'a, State>,
+    mut state: Held<'a, State>,
     thread: ThreadId,
     operation: Operation,
     flags: i32,
     aim: Aim,
-) -> MutexGuard<'a, State> {
+) -> Held<'a, State> {
     let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
     let target = Target {
         is_again: flags & AGAIN != 0,
@@ -208,11 +209,7 @@ pub(super) fn stop_aiming<'a>(
 }
 
 /// Waits until threads that are over for the conductor are so for the JVM, for the program can tell the difference.
-fn bury<'a>(
-    agent: &'static Agent,
-    control: &'a Control,
-    mut state: MutexGuard<'a, State>,
-) -> MutexGuard<'a, State> {
+fn bury<'a>(agent: &'static Agent, control: &'a Control, mut state: Held<'a, State>) -> Held<'a, State> {
     if state.dying.is_empty() {
         return state;
     }
@@ -445,15 +442,18 @@ extern "system" fn wait_in(
         if flags & QUIET == 0 {
             story::waits(agent, &mut state, thread, lock, site);
         }
-        let operation = state.conductor.wait(thread, lock, until, site);
-        let entered = match operation {
-            Operation::Resume { count, .. } => count,
-            _ => 0,
-        };
-        // Others come into the monitor only once this thread has stopped.
-        let mut left = 0;
-        while (entered == 0 || left < entered) && jni.leave(object) {
-            left += 1;
+        let mut operation = state.conductor.wait(thread, lock, until, site);
+        // This thread still has the token, so that others come into the monitor only once it has stopped.
+        drop(state);
+        let left = jni.leave_all(object);
+        let mut state = control.state();
+        // The conductor knows nothing of monitors that are entered by classes which are not rewritten.
+        if let Operation::Resume { count, .. } = &mut operation
+            && *count != 0
+            && *count != left
+        {
+            state.lose_control("a monitor was entered more or less often than Fissure had seen");
+            *count = left;
         }
         let mut state = stop(agent, control, state, thread, operation, flags & AGAIN);
         let wake = state.conductor.take_wake(thread);

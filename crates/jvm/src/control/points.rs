@@ -19,7 +19,8 @@ use super::{
     sets, story,
 };
 use crate::{
-    agent::{Agent, locked},
+    agent::Agent,
+    mutex::locked,
     registry::{Member, Resolved},
     sites::Target,
 };

@@ -19,10 +19,7 @@ use fissure_model::{
 use fissure_schedule::strategy::Aim;
 
 use super::{State, places, points::Field, set_story};
-use crate::{
-    agent::{Agent, locked},
-    vm::RawFrame,
-};
+use crate::{agent::Agent, mutex::locked, vm::RawFrame};
 
 /// Tells an element of an array from a field.
 const ELEMENT: u32 = 1 << 31;

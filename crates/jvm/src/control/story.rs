@@ -25,7 +25,8 @@ use super::{
     set_story,
 };
 use crate::{
-    agent::{Agent, agent, locked},
+    agent::{Agent, agent},
+    mutex::locked,
     scope,
     sites::{SiteInfo, Target},
     stacks,

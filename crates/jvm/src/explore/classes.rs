@@ -8,10 +8,12 @@ use fissure_classfile::{
 };
 
 use crate::{
-    agent::{Agent, locked},
+    agent::Agent,
     control,
     hook::{EXPLORE, THREAD_FIELDS},
-    jdk, scope,
+    jdk,
+    mutex::locked,
+    scope,
     sites::{SiteInfo, Sites, target},
 };
 

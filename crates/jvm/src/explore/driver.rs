@@ -9,7 +9,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
 
 use super::{End, Explorer, MOST_ACTORS, RANDOM_SEED, State, ThreadFields};
 use crate::{
-    agent::{Agent, guarded, locked},
+    agent::{Agent, guarded},
+    mutex::locked,
     sites::Target,
     vm::Jni,
 };

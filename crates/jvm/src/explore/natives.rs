@@ -106,21 +106,15 @@ extern "system" fn wait_in(
 ) -> jint {
     exploring(0, thread, |explorer, thread, is_calm| {
         let jni = Jni::new(environment);
-        let mut left = 0;
-        explorer.stop_after(jni, thread, is_calm, |state| {
+        let operation = explorer.change(|state| {
             let until = deadline(state, nanos);
             let lock = state.lock(lock);
-            let operation = state.conductor.wait(thread, lock, until, SiteId(site.cast_unsigned()));
-            let entered = match operation {
-                Operation::Resume { count, .. } => count,
-                _ => 0,
-            };
-            // Others come into the monitor only once this thread has stopped.
-            while (entered == 0 || left < entered) && jni.leave(object) {
-                left += 1;
-            }
-            operation
+            state.conductor.wait(thread, lock, until, SiteId(site.cast_unsigned()))
         });
+        let Some(operation) = operation else { return 0 };
+        // Others come into the monitor only once this thread has stopped.
+        let left = jni.leave_all(object);
+        explorer.stop(jni, thread, operation, is_calm);
         let wake = taken(explorer, thread);
         for _ in 0..left {
             jni.enter(object);
