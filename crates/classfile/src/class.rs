@@ -42,6 +42,10 @@ pub fn rewrite(
         (&without_arrays, "array elements are not watched: "),
         (&locks_only, "only locks are watched: "),
     ];
+    let is_clone = |method: &Member<'_>| {
+        file.pool.utf8(method.name_index) == Ok(b"clone")
+            && file.pool.utf8(method.descriptor_index) == Ok(b"()Ljava/lang/Object;")
+    };
     let mut rewriter = MethodRewriter {
         plan,
         class: &file,
@@ -49,6 +53,7 @@ pub fn rewrite(
         class_name_text: &class_name_text,
         is_class_annotated: plan.blocks
             && annotations::has_simple_name(&file.attributes, &file.pool, b"Atomic"),
+        has_own_clone: plan.clones && file.methods.iter().any(is_clone),
         additions: &mut additions,
         fields: &mut fields,
         environment,

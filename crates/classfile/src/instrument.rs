@@ -57,6 +57,8 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) lock: Option<Lock>,
     /// Whether hooks decide when the lock is entered.
     pub(crate) is_controlled: bool,
+    /// Whether the class has a method `clone` of its own.
+    pub(crate) has_own_clone: bool,
     /// Whether the method is to be atomic.
     pub(crate) is_block: bool,
     /// Whether its beginning and end are to be told.
@@ -373,12 +375,18 @@ impl<'a> Instrumenter<'_, 'a> {
 
     fn call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let plan = self.plan;
-        if !plan.fields && !plan.arrays && (!plan.waits || instruction.opcode == INVOKESTATIC) {
+        let has_receiver = instruction.opcode != INVOKESTATIC;
+        if !plan.fields && !plan.arrays && !((plan.waits || plan.clones) && has_receiver) {
             return Ok(());
         }
         let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
-        if plan.waits && instruction.opcode != INVOKESTATIC && called.name == b"wait" {
+        if plan.waits && has_receiver && called.name == b"wait" {
             return self.wait(&called, edit);
+        }
+        if plan.clones && has_receiver && self.may_clone(instruction, &called) {
+            self.edits.split(edit);
+            self.edits.code(1, &[DUP]);
+            return self.edits.call(&hooks::CLONED, self.additions);
         }
         match accessor(instruction.opcode, &called) {
             Some(accessor) if if accessor.is_element { plan.arrays } else { plan.fields } => {
@@ -386,6 +394,18 @@ impl<'a> Instrumenter<'_, 'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a call may be one of `Object.clone`, which is protected: it is called by `super`, or by a class that inherits it. Arrays are
+    /// left out, whose elements have no state in the array itself.
+    fn may_clone(&self, instruction: Instruction, called: &Reference<'_>) -> bool {
+        let is_inherited = || {
+            !self.method.has_own_clone
+                && (called.class == b"java/lang/Object" || called.class == self.method.class_name.as_bytes())
+        };
+        called.name == b"clone"
+            && called.descriptor == b"()Ljava/lang/Object;"
+            && (instruction.opcode == INVOKESPECIAL || is_inherited())
     }
 
     /// Only `Object` has a method of this name and these descriptors: they are final.

@@ -41,6 +41,8 @@ pub(crate) struct MethodRewriter<'m, 'a> {
     pub(crate) class_name_text: &'m str,
     /// Whether the class has an annotation whose simple name is `Atomic`.
     pub(crate) is_class_annotated: bool,
+    /// Whether the class has a method `clone` of its own.
+    pub(crate) has_own_clone: bool,
     pub(crate) additions: &'m mut Additions<'a>,
     pub(crate) fields: &'m mut FieldTable<'a>,
     pub(crate) environment: &'m mut dyn Environment,
@@ -251,6 +253,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             descriptor: text(descriptor),
             access: member.access,
             is_class_initializer,
+            has_own_clone: self.has_own_clone,
             has_class_constants: self.class.major >= 49,
             lock,
             is_controlled: self.plan.control.is_some(),

@@ -24,6 +24,8 @@ pub struct Plan<'a> {
     pub units: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
+    /// Report the copies that `Object.clone` makes.
+    pub clones: bool,
     /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
     /// the class its shadow fields. Under control every single access is reported, and with nothing but its object and site.
     pub fields: bool,
@@ -67,6 +69,7 @@ impl<'a> Plan<'a> {
             points: false,
             units: false,
             waits: false,
+            clones: false,
             fields: false,
             arrays: false,
             contents: false,
@@ -86,7 +89,7 @@ impl<'a> Plan<'a> {
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
         let has_accesses = self.fields || self.arrays || self.advice;
-        !(self.monitors || self.waits || has_accesses || self.blocks || self.units)
+        !(self.monitors || self.waits || self.clones || has_accesses || self.blocks || self.units)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()

@@ -92,6 +92,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
         units: has_units,
         waits: !is_controlled && monitor.is_none(),
+        clones: agent.settings.watch != Watch::Locks && !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
         contents: has_contents || has_uses,

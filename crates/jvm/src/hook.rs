@@ -47,6 +47,8 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureOrder",
     "FissureHandles$Known",
     "FissureHandles",
+    "FissureClones$Layout",
+    "FissureClones",
     "FissureBlocks",
     "FissureThread",
     "FissureMonitor",

@@ -43,6 +43,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"constants", c"([J)V", constants as *mut c_void),
             (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
             (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+            (c"shadows", c"(Ljava/lang/Class;)[I", shadows as *mut c_void),
             (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
             (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
             (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
@@ -129,12 +130,39 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
     while agent.tool.class_name(class)? != declaring {
         class = jni.superclass(class)?;
     }
-    let field = jni.reflected_field(class, &name, shadow)?;
-    let engine = agent.engine.load(Ordering::Acquire) as jclass;
-    let offset = jni.long_from(engine, c"offset", c"(Ljava/lang/reflect/Field;)J", field)?;
-    let offset = i32::try_from(offset).ok().filter(|&offset| offset > 0)?;
+    let offset = offset_of(agent, jni, class, &name, shadow)?;
     locked(&agent.code).registry.set_offset(number, &name, &descriptor, offset);
     Some(offset)
+}
+
+/// Where a shadow that a class declares lies in its objects.
+fn offset_of(agent: &Agent, jni: Jni, class: jclass, name: &str, shadow: &str) -> Option<i32> {
+    let field = jni.reflected_field(class, name, shadow)?;
+    let engine = agent.engine.load(Ordering::Acquire) as jclass;
+    let offset = jni.long_from(engine, c"offset", c"(Ljava/lang/reflect/Field;)J", field)?;
+    jni.forget(field);
+    i32::try_from(offset).ok().filter(|&offset| offset > 0)
+}
+
+/// Where all shadows lie in the objects of a class, those of its superclasses included.
+extern "system" fn shadows(environment: *mut JNIEnv, _class: jclass, of: jclass) -> jobject {
+    let jni = Jni::new(environment);
+    let offsets = guarded(Vec::new(), |agent| {
+        let mut offsets = Vec::new();
+        let mut class = Some(of);
+        while let Some(this) = class {
+            let loader = agent.tool.class_loader(this).filter(|loader| !loader.is_null());
+            let loader = loader.map_or(0, |loader| agent.object_number(loader));
+            let name = agent.tool.class_name(this).unwrap_or_default();
+            let shadowed = locked(&agent.code).registry.shadowed(loader, &name);
+            offsets.extend(
+                shadowed.iter().filter_map(|(field, shadow)| offset_of(agent, jni, this, field, shadow)),
+            );
+            class = jni.superclass(this);
+        }
+        offsets
+    });
+    jni.int_array(&offsets)
 }
 
 extern "system" fn resolve_static(_environment: *mut JNIEnv, _class: jclass, site: jint) -> jint {

@@ -112,6 +112,19 @@ impl Registry {
         self.classes[*number].members.get(&(name.to_owned(), descriptor.to_owned()))
     }
 
+    /// The fields that a class declares and that have a shadow beside them, with its descriptor.
+    pub(crate) fn shadowed(&self, loader: i64, class: &str) -> Vec<(String, &'static str)> {
+        let numbers = self.by_name.get(class).map_or(&[][..], Vec::as_slice);
+        let known = numbers.iter().map(|&number| &self.classes[number]).find(|known| known.loader == loader);
+        let members = known.into_iter().flat_map(|known| &known.members);
+        members
+            .filter_map(|((name, _), member)| match member {
+                Member::Shadowed { descriptor, .. } => Some((name.clone(), *descriptor)),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// Finds the field that a reference in a class of `loader` means, up the superclasses. `in_scope` tells whether
     /// a class that is not known will be watched once it is loaded.
     pub(crate) fn resolve(

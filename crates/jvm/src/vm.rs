@@ -546,6 +546,16 @@ impl Jni {
         values
     }
 
+    /// A new int array with these elements; null if there is no memory for it.
+    pub(crate) fn int_array(self, values: &[i32]) -> jobject {
+        let array = jni!(self, NewIntArray, values.len() as jint);
+        if self.succeeded() && !array.is_null() {
+            jni!(self, SetIntArrayRegion, array, 0, values.len() as jint, values.as_ptr());
+            self.succeeded();
+        }
+        array
+    }
+
     /// An element of an array of objects, if it is not null.
     pub(crate) fn element(self, array: jobject, at: usize) -> Option<jobject> {
         let element = jni!(self, GetObjectArrayElement, array, at as jint);

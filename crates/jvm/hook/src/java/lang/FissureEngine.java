@@ -83,6 +83,9 @@ final class FissureEngine {
 
     static native int resolveStatic(int site);
 
+    /** Where the words of the fields of a class's objects lie. */
+    static native int[] shadows(Class<?> type);
+
     /**
      * The site that stands for accesses by a call to one field: that of {@code type}, if it is known, at {@code offset} in
      * {@code owner} or a superclass. 0 if it is not watched.

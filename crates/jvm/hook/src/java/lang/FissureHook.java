@@ -109,6 +109,12 @@ public final class FissureHook {
         }
     }
 
+    public static void cloned(Object copy) {
+        if (on && copy != null) {
+            FissureClones.forget(copy);
+        }
+    }
+
     public static void handleReadStatic(Object handle, int site) {
         if (on && handle != null) {
             FissureHandles.staticField(handle, site, false);
