@@ -7,6 +7,7 @@
 
 mod aims;
 pub(crate) mod baseline;
+mod blame;
 mod chronicle;
 mod goals;
 mod intrusions;
@@ -61,6 +62,11 @@ use targets::Targets;
 /// What is said where nothing happened, and something might have elsewhere.
 const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --points fields also interrupts them at atomics, volatile \
                           fields and the fields of your classes, and --strategy racefuzzer,assetfuzzer aims at these";
+
+/// What is said where runs failed, and it is not certain that the program is to blame.
+const UNCOUNTED: &str = "some runs failed as no reference run does, but a sleeping thread was made to wake up early in them, so that they \
+                         prove nothing (see the note above): replay one of the seeds to see the failure, or take the sleeps out of \
+                         the program and hunt again";
 
 /// What is said where nothing happened, and not everything was tried.
 const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope down";
@@ -233,6 +239,7 @@ impl Hunt<'_> {
                 has_bug: false,
             };
             let problem = self.chase(&mut game, &mut chase, &baseline, &mut watched)?;
+            chase.merged.settle();
             if !self.options.no_minimise && problem.is_none() && !signals::interrupted() {
                 let notices = minimise::minimise(self, &mut chase.merged, &baseline)?;
                 game.notices.extend(notices);
@@ -551,6 +558,7 @@ impl Hunt<'_> {
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
             _ if !chronicle.internal_errors.is_empty() => Some(Blindness::Failed.to_string()),
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
+            false if chronicle.has_uncounted_failures() => Some(UNCOUNTED.to_owned()),
             // What could not be seen is not clean.
             false if chronicle.has_virtual_threads() => {
                 Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())

@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::Value;
 
-use common::{javas, jdk_tool, skip, undisturbed};
+use common::{fetched, javas, jdk_tool, undisturbed};
 
 /// What the tests need from Maven, and the compiled programs.
 struct Place {
@@ -48,20 +48,9 @@ impl Place {
     fn prepare() -> Option<Place> {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/agents");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
-        let (library, classes) = (folder.join("jars"), folder.join("classes"));
-        if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
-            skip("other agents, because FISSURE_TEST_OFFLINE is set");
-            return None;
-        }
+        let classes = folder.join("classes");
+        let jars = fetched(&programs, "other agents")?;
         fs::create_dir_all(&classes).expect("a folder for the classes can be made");
-        let wanted = fs::read(programs.join("pom.xml")).expect("the list of agents is there");
-        let fetched = folder.join("fetched.xml");
-        if fs::read(&fetched).ok().as_ref() != Some(&wanted) {
-            fetch(&programs, &library)?;
-            fs::write(&fetched, &wanted).expect("a file can be written beside the agents");
-        }
-        let entries = fs::read_dir(&library).expect("Maven has made the folder of the agents");
-        let jars: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
         let agent = Path::new(env!("CARGO_BIN_EXE_fissure")).with_file_name("libfissure_jvm.so");
         assert!(agent.is_file(), "{} is missing: run `cargo build -p fissure-jvm`", agent.display());
         let place = Place { agent, jars, classes };
@@ -153,26 +142,6 @@ fn check(what: &str, plain: &Output, watched: &Output, place: &Place, subject: &
         .map(|finding| &finding["subject"])
         .collect();
     assert_eq!(subjects, [subject], "{what}: {stderr}");
-}
-
-/// Has Maven copy the agents into a folder; nothing if there is no Maven.
-fn fetch(project: &Path, library: &Path) -> Option<()> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    if !env::split_paths(&path).any(|folder| folder.join("mvn").is_file()) {
-        skip("other agents, because there is no Maven (`mvn`) to fetch them");
-        return None;
-    }
-    let mut maven = Command::new("mvn");
-    maven.args(["--quiet", "--batch-mode", "dependency:copy-dependencies", "--file"]);
-    maven.arg(project.join("pom.xml")).arg(format!("-DoutputDirectory={}", library.display()));
-    let output = maven.output().expect("Maven can be started");
-    assert!(
-        output.status.success(),
-        "Maven could not fetch the agents to test with; set FISSURE_TEST_OFFLINE=1 to do without them:\n{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(())
 }
 
 fn succeed(command: &mut Command) {

@@ -8,6 +8,7 @@ mod calls;
 mod contents;
 mod failure;
 mod gate;
+mod idle;
 mod inside;
 mod intrusions;
 pub(crate) mod natives;

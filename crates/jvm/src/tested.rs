@@ -6,6 +6,7 @@
 
 use std::sync::{LazyLock, Mutex};
 
+use fissure_model::finding::Frame;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -48,6 +49,12 @@ pub(crate) fn running_test(tool: Tool) -> Option<String> {
     let mut tests = tool.all_stacks(DEPTH).into_iter().filter_map(|stack| test_in(tool, &stack));
     let test = tests.next()?;
     tests.all(|other| other == test).then_some(test)
+}
+
+/// The test that an exception came from, by its stack.
+pub(crate) fn test_of(stack: &[Frame]) -> Option<String> {
+    let roles: Vec<Role> = stack.iter().map(|frame| role(&frame.class, &frame.method)).collect();
+    called_test(&roles)
 }
 
 fn test_in(tool: Tool, stack: &[RawFrame]) -> Option<String> {

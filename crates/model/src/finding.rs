@@ -199,6 +199,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether it was made to happen.
+    pub fn is_proven(&self) -> bool {
+        self.status > Status::Warning
+    }
+
     /// A finding of which nothing more is known yet; its fingerprint is up to who makes it.
     pub fn new(kind: Kind, status: Status, analysis: &str, subject: &str) -> Self {
         Finding {

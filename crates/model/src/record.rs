@@ -108,7 +108,7 @@ pub enum RunEnd {
     TooLong,
 }
 
-/// An exception that nobody caught.
+/// An exception that nobody caught, or that made a test fail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The thread's name.
@@ -120,6 +120,12 @@ pub struct Failure {
     pub message: String,
     /// Where it was thrown, innermost frame first.
     pub stack: Vec<Frame>,
+    /// The innermost of these frames that is the application's own.
+    #[serde(default)]
+    pub own: Option<usize>,
+    /// The test that failed, if it was one: `com.acme.AccountTest.deposits`.
+    #[serde(default)]
+    pub test: Option<String>,
     /// The fingerprints of what had been confirmed in this run before.
     #[serde(default)]
     pub after: Vec<String>,

@@ -95,6 +95,8 @@ struct Thread {
     held: Vec<LockId>,
     /// The lock that it tries for, of the kind that blocks by other means.
     attempts: Option<LockId>,
+    /// Whether it waits for work that may never come, with a time-out that only ends the thread.
+    is_idle: bool,
     /// Who goes on once this thread has come to its first operation.
     starter: Option<ThreadId>,
     units: Units,
@@ -185,6 +187,7 @@ impl Conductor {
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
+            is_idle: false,
             starter: None,
             units: Units::default(),
         });
@@ -247,6 +250,12 @@ impl Conductor {
             return self.execute(starter, Operation::Step { site: SiteId(0) });
         }
         self.decide(Some(thread), spins)
+    }
+
+    /// The next operation of a thread is to wait for work, as idle threads of a pool do. Time does not pass for its sake while others can
+    /// run, for nothing would come of it but the end of the thread.
+    pub fn idles(&mut self, thread: ThreadId) {
+        self.thread(thread).is_idle = true;
     }
 
     /// Why a thread that waited goes on.
@@ -546,7 +555,7 @@ impl Conductor {
             return Decision::TooLong;
         }
         loop {
-            self.look_around();
+            self.look_around(yields);
             if self.candidates.is_empty() {
                 if self.pass_time(false) {
                     continue;
@@ -598,7 +607,7 @@ impl Conductor {
             .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
     }
 
-    fn look_around(&mut self) {
+    fn look_around(&mut self, yields: bool) {
         self.candidates.clear();
         self.sleepers.clear();
         let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
@@ -623,7 +632,7 @@ impl Conductor {
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
-            } else if state.wake.is_none() && operation.until().is_some() {
+            } else if state.wake.is_none() && operation.until().is_some() && (yields || !state.is_idle) {
                 timed.push(thread);
             }
         }
@@ -681,6 +690,7 @@ impl Conductor {
     fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
         let state = self.thread(thread);
         let aim = std::mem::take(&mut state.aim);
+        state.is_idle = false;
         (state.state, state.got_with) = (State::Running, aim);
         // What is of no interest takes no time: it may differ from run to run.
         if !state.calm {

@@ -206,9 +206,10 @@ impl Baseline {
 
 /// A failure as a finding of its own, whatever happens without interference; nothing if nobody knows where it happened.
 pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
-    // What the library throws is the doing of whoever called it.
+    // A failure in a library is named after the application's code that called it.
     let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
-    let frame = failure.stack.iter().find(is_own).or(failure.stack.first())?;
+    let own = failure.own.and_then(|own| failure.stack.get(own));
+    let frame = own.or_else(|| failure.stack.iter().find(is_own)).or(failure.stack.first())?;
     let subject = format!("{}.{}", frame.class, frame.method);
     let site = Site {
         role: "failed".to_owned(),
@@ -229,6 +230,7 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
         sites: vec![site],
         reason: Some(UNEXPLAINED.to_owned()),
         interleaving: failure.interleaving.clone(),
+        test: failure.test.clone(),
         ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
     })
 }
@@ -236,11 +238,27 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
 /// The same for an exit code that nobody saw the reason of.
 pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
     let command = outcome.jvms.iter().filter(|jvm| jvm.run.is_some()).find_map(|jvm| jvm.hello.as_ref());
-    let subject = command.and_then(|hello| hello.command.split(' ').next()).unwrap_or("the program");
+    let subject = command.map_or("the program", |hello| program(&hello.command));
     Finding {
         id: fingerprint(&["exit", subject, &code.to_string()]),
         reason: Some(UNEXPLAINED.to_owned()),
         ..Finding::new(Kind::Custom, Status::Bug, "conductor", subject)
+    }
+}
+
+/// What a JVM was started to run, by a name that is the same in every run: the main class or the name of the archive. Maven and Gradle
+/// start tests by archives and classes of their own.
+fn program(command: &str) -> &str {
+    let first = command.split(' ').next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or_default();
+    match name {
+        _ if name.starts_with("surefirebooter") || first.starts_with("org.apache.maven.surefire.") => {
+            "the tests of Maven"
+        }
+        _ if first.starts_with("worker.org.gradle.") => "the tests of Gradle",
+        "" => "the program",
+        _ if name.ends_with(".jar") => name,
+        _ => first,
     }
 }
 
@@ -308,6 +326,35 @@ mod tests {
         let known = Sketch { failures: &["Boom 7 "], ..Sketch::default() };
         check(&[known], Sketch { failures: &["Boom 7 "], ..one }, Some("Main"));
         check(&[Sketch::default()], Sketch { end: RunEnd::TooLong, ..one }, None);
+    }
+
+    #[test]
+    fn programs_have_the_same_name_in_every_run() {
+        let check = |command: &str, expected: &str| assert_eq!(program(command), expected, "{command}");
+        check("com.acme.Main --verbose", "com.acme.Main");
+        check("/srv/app-1.2.jar x", "app-1.2.jar");
+        check("/p/target/surefire/surefirebooter-20250101_3.jar /p/target/surefire x", "the tests of Maven");
+        check("worker.org.gradle.process.internal.worker.GradleWorkerMain 'Test 1'", "the tests of Gradle");
+        check("", "the program");
+    }
+
+    #[test]
+    fn a_failure_is_named_after_the_applications_own_code() {
+        let frame = |class: &str| Frame {
+            class: class.to_owned(),
+            method: "run".to_owned(),
+            file: None,
+            line: Some(1),
+        };
+        let stack = vec![frame("java.util.ArrayList"), frame("org.lib.Check"), frame("com.acme.Test")];
+        let failure = Failure { stack, ..crate::hunt::testing::failure("Boom 7 ") };
+        assert_eq!(finding_of(&failure).unwrap().subject, "org.lib.Check.run");
+        let told = Failure { own: Some(2), test: Some("com.acme.Test.run".to_owned()), ..failure };
+        let finding = finding_of(&told).unwrap();
+        assert_eq!(
+            (finding.subject.as_str(), finding.test.as_deref()),
+            ("com.acme.Test.run", Some("com.acme.Test.run"))
+        );
     }
 
     #[test]

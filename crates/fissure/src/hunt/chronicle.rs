@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fissure_model::{
     coverage::Coverage,
-    finding::Frame,
+    finding::{Finding, Frame},
     record::{Failure, RunEnd, VIRTUAL_THREADS},
 };
 use fissure_report::Exit;
@@ -39,8 +39,8 @@ pub(crate) struct Chronicle {
     disorderly: Vec<u64>,
     unreadable: Vec<u64>,
     uncontrolled: BTreeMap<String, Vec<u64>>,
-    /// Exceptions that no control run has, that no violation came before, and that Fissure's own doing may have led to.
-    unexplained: BTreeMap<String, Vec<u64>>,
+    /// Failures that no reference run has, that no violation came before, and that Fissure's own doing may have led to.
+    uncounted: BTreeMap<String, Vec<u64>>,
     said: Vec<String>,
 }
 
@@ -85,11 +85,18 @@ impl Chronicle {
             }
         }
         // Others are findings of their own.
-        let hurried = outcome.accounts().filter(|run| run.is_hurried);
-        let failures = hurried.flat_map(|run| &run.failures);
-        for failure in failures.filter(|failure| failure.after.is_empty() && !baseline.knows_failure(failure))
+        let hurried = || outcome.accounts().filter(|run| run.is_hurried);
+        let failures = hurried().flat_map(|run| &run.failures);
+        let news = failures.filter(|failure| failure.after.is_empty() && !baseline.knows_failure(failure));
+        let mut uncounted: Vec<String> = news.map(describe).collect();
+        let has_violation = outcome.jvms.iter().flat_map(|jvm| &jvm.findings).any(Finding::is_proven);
+        if let Some((code, _)) = baseline.new_exit(outcome).filter(|_| !has_violation)
+            && hurried().next().is_some()
         {
-            let seeds = self.unexplained.entry(describe(failure)).or_default();
+            uncounted.push(format!("exit code {code}"));
+        }
+        for failure in uncounted {
+            let seeds = self.uncounted.entry(failure).or_default();
             if seeds.last() != Some(&seed) {
                 seeds.push(seed);
             }
@@ -99,6 +106,11 @@ impl Chronicle {
                 self.said.push(notice.clone());
             }
         }
+    }
+
+    /// Whether runs failed in a way that is not counted as a finding.
+    pub(crate) fn has_uncounted_failures(&self) -> bool {
+        !self.uncounted.is_empty()
     }
 
     /// Whether there were virtual threads.
@@ -115,11 +127,11 @@ impl Chronicle {
                 notices.push(sentence(&named(seeds)));
             }
         };
-        for (failure, seeds) in &self.unexplained {
+        for (failure, seeds) in &self.uncounted {
             say(seeds, &|seeds| {
                 format!(
-                    "no control run fails with {failure}, but these do; that may be because Fissure let time pass for threads \
-                     that slept while others could have run, so it is no finding: {seeds}"
+                    "no reference run fails with {failure}, but these runs do. In them Fissure let time pass for sleeping threads while \
+                     others could run, which may be the reason, so it is not counted as a finding: {seeds}"
                 )
             });
         }

@@ -1,14 +1,17 @@
 //! The findings of many runs as one list: each once, with how sure it is, how often it was seen and the runs that show it.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use fissure_model::{
     finding::{Consequence, Finding, Kind, Status},
     goal::Goal,
-    record::RunEnd,
+    record::{Failure, RunEnd},
 };
 
-use super::{baseline::Baseline, run::Outcome};
+use super::{baseline::Baseline, blame::Evidence, run::Outcome};
 use crate::collect::Jvm;
 
 /// How many seeds are told of one finding.
@@ -20,6 +23,9 @@ const SCHEDULES: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     findings: BTreeMap<String, Entry>,
+    /// Failures that came after violations, which may be the reason of them, with the ids of these.
+    explained: BTreeMap<String, (Entry, BTreeSet<String>)>,
+    evidence: Evidence,
 }
 
 /// What is known of one finding.
@@ -34,6 +40,54 @@ struct Entry {
     seen: u64,
     /// A shorter schedule than that of the first run, which makes it happen as well.
     shorter: Option<String>,
+}
+
+impl Entry {
+    fn new(story: &Finding) -> Self {
+        let rank = (Status::Warning, false);
+        Entry { story: story.clone(), rank, hits: Vec::new(), seen: 0, shorter: None }
+    }
+
+    /// A run tells the finding.
+    fn add(&mut self, jvm: &Jvm, outcome: &Outcome, story: Finding, is_replayable: bool, is_first: bool) {
+        let rank = (story.status, is_replayable);
+        self.seen += u64::from(is_first);
+        if story.status > Status::Warning {
+            match self.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
+                Some(hit) => hit.rank = hit.rank.max(rank),
+                None => self.hits.push(Hit {
+                    seed: outcome.seed,
+                    target: outcome.target.clone(),
+                    schedule: jvm.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+                    rank,
+                }),
+            }
+        }
+        if rank > self.rank {
+            (self.story, self.rank) = (story, rank);
+        }
+    }
+
+    /// Adds the runs that show the same.
+    fn unite(&mut self, other: Entry) {
+        self.seen += other.seen;
+        self.hits.extend(other.hits);
+        self.hits.sort_by_key(|hit| hit.seed);
+        self.hits.dedup_by_key(|hit| hit.seed);
+        if other.rank > self.rank {
+            (self.story, self.rank) = (other.story, other.rank);
+        }
+    }
+
+    /// The finding happened, but what followed did not come of it.
+    fn demote(&mut self) {
+        self.story.status = Status::Confirmed;
+        self.story.consequence = None;
+        self.rank.0 = Status::Confirmed;
+        for hit in &mut self.hits {
+            hit.rank.0 = hit.rank.0.min(Status::Confirmed);
+        }
+    }
 }
 
 /// A finding and the run that shows it best.
@@ -74,39 +128,57 @@ impl Merged {
             return;
         }
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
-        let mut seen: Vec<&str> = Vec::new();
-        let failures = failures(outcome, baseline);
-        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
-        for (jvm, finding) in found(outcome, baseline).chain(unexplained) {
+        self.evidence.add(outcome, baseline);
+        let mut seen: Vec<String> = Vec::new();
+        let mut seen_first = |id: &str| {
+            let is_first = !seen.iter().any(|known| known == id);
+            seen.push(id.to_owned());
+            is_first
+        };
+        for (jvm, finding) in found(outcome, baseline) {
             let (status, consequence) = grade(outcome, finding, baseline);
-            let rank = (status, is_replayable);
-            let story = || Finding { status, consequence, ..finding.clone() };
-            let is_new = !seen.contains(&finding.id.as_str());
-            seen.push(&finding.id);
-            let entry = match self.findings.get_mut(&finding.id) {
-                Some(entry) => {
-                    if rank > entry.rank {
-                        (entry.story, entry.rank) = (story(), rank);
-                    }
-                    entry
-                }
-                None => {
-                    let entry = Entry { story: story(), rank, hits: Vec::new(), seen: 0, shorter: None };
-                    self.findings.entry(finding.id.clone()).or_insert(entry)
-                }
+            let story = Finding { status, consequence, ..finding.clone() };
+            let is_first = seen_first(&story.id);
+            let entry = self.findings.entry(story.id.clone()).or_insert_with(|| Entry::new(&story));
+            entry.add(jvm, outcome, story, is_replayable, is_first);
+        }
+        for (jvm, finding, after) in all_failures(outcome, baseline) {
+            let is_first = seen_first(&finding.id);
+            let entry = if after.is_empty() {
+                self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding))
+            } else {
+                let (entry, reasons) = self
+                    .explained
+                    .entry(finding.id.clone())
+                    .or_insert_with(|| (Entry::new(&finding), BTreeSet::new()));
+                reasons.extend(after);
+                entry
             };
-            entry.seen += u64::from(is_new);
-            if status == Status::Warning {
+            entry.add(jvm, outcome, finding, is_replayable, is_first);
+        }
+    }
+
+    /// Drops the blame of violations that happen in runs that end well just as often. Failures that nothing is to blame for are findings
+    /// of their own.
+    pub(crate) fn settle(&mut self) {
+        for entry in self.findings.values_mut() {
+            let is_violation = !matches!(entry.story.kind, Kind::Custom | Kind::Deadlock);
+            if is_violation && entry.story.status == Status::Bug && self.evidence.is_bystander(&entry.story) {
+                entry.demote();
+            }
+        }
+        for (id, (entry, reasons)) in std::mem::take(&mut self.explained) {
+            let is_blamed = |reason: &String| {
+                self.findings.get(reason).is_some_and(|entry| entry.story.status == Status::Bug)
+            };
+            if reasons.iter().any(is_blamed) {
                 continue;
             }
-            match entry.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
-                Some(hit) => hit.rank = hit.rank.max(rank),
-                None => entry.hits.push(Hit {
-                    seed: outcome.seed,
-                    target: outcome.target.clone(),
-                    schedule: jvm.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
-                    rank,
-                }),
+            match self.findings.get_mut(&id) {
+                Some(known) => known.unite(entry),
+                None => {
+                    self.findings.insert(id, entry);
+                }
             }
         }
     }
@@ -200,25 +272,38 @@ fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item
     })
 }
 
-/// Exceptions that nobody caught and exit codes, that do not come in every schedule, and that no violation went before. Where time
-/// was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+/// Exceptions that nobody caught and exit codes, that do not come in every schedule, and that no violation went before.
 pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
-    let mut found: Vec<(&Jvm, Finding)> = Vec::new();
+    let all = all_failures(outcome, baseline).into_iter();
+    all.filter(|(_, _, after)| after.is_empty()).map(|(jvm, finding, _)| (jvm, finding)).collect()
+}
+
+/// Exceptions that nobody caught and exit codes, that do not come in every schedule, with the ids of the violations that went before.
+/// Where time was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+fn all_failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding, Vec<String>)> {
+    let mut found: Vec<(&Jvm, Finding, Vec<String>)> = Vec::new();
     for jvm in &outcome.jvms {
         let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
-        for failure in run.failures.iter().filter(|failure| failure.after.iter().all(String::is_empty)) {
+        // A program whose test or thread has failed ends itself with an exit code that says so.
+        let is_exit = |failure: &Failure| failure.exit_code().is_some();
+        let has_reason =
+            run.failures.iter().any(|failure| !is_exit(failure) && !baseline.knows_failure(failure));
+        for failure in run.failures.iter().filter(|failure| !(has_reason && is_exit(failure))) {
             let Some(finding) = baseline.unexplained(failure) else { continue };
-            if found.iter().all(|(_, known)| known.id != finding.id) {
-                found.push((jvm, finding));
+            if found.iter().all(|(_, known, _)| known.id != finding.id) {
+                let after = failure.after.iter().filter(|id| !id.is_empty()).cloned().collect();
+                found.push((jvm, finding, after));
             }
         }
     }
     let mut controlled = outcome.jvms.iter().filter(|jvm| jvm.run.is_some());
     let is_hurried = outcome.accounts().any(|run| run.is_hurried);
-    let has_violation =
-        outcome.jvms.iter().flat_map(|jvm| &jvm.findings).any(|finding| finding.status != Status::Warning);
-    if let (Some(jvm), false, false) = (controlled.next(), is_hurried, has_violation) {
-        found.extend(baseline.unexplained_exit(outcome).map(|finding| (jvm, finding)));
+    if let (Some(jvm), false) = (controlled.next(), is_hurried)
+        && let Some(finding) = baseline.unexplained_exit(outcome)
+    {
+        let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
+        let after = findings.filter(|finding| finding.is_proven()).map(|finding| finding.id.clone());
+        found.push((jvm, finding, after.collect()));
     }
     found
 }
@@ -248,6 +333,7 @@ mod tests {
         for (seed, run) in (1..).zip(runs) {
             merged.add(&Outcome { seed, ..run.outcome() }, &baseline);
         }
+        merged.settle();
         merged.finish("atomfuzzer", runs.len() as u64)
     }
 
@@ -289,8 +375,18 @@ mod tests {
     fn runs_that_can_be_replayed_are_preferred() {
         let lost = Sketch { uncontrolled: &["native"], ..broken() };
         check(&[lost, broken()], Some((Status::Bug, 2, &[2, 1])));
-        check(&[lost, executed()], Some((Status::Bug, 2, &[1, 2])));
+        check(&[lost, executed(), possible()], Some((Status::Bug, 2, &[1, 2])));
         check(&[lost], Some((Status::Bug, 1, &[1])));
+    }
+
+    #[test]
+    fn violations_of_all_runs_are_not_blamed_and_the_failure_is_told_by_itself() {
+        check(&[broken(), executed()], Some((Status::Confirmed, 2, &[1, 2])));
+        let all = merged(&[Sketch::default()], &[broken(), executed()]);
+        let failure = all.iter().find(|(finding, _)| finding.id != "f").map(|(finding, _)| finding);
+        let told = failure.map(|finding| (finding.kind, finding.status, finding.seeds.as_slice()));
+        assert_eq!(told, Some((Kind::Custom, Status::Bug, &[1_u64][..])));
+        assert_eq!(merged(&[Sketch::default()], &[broken(), broken()]).len(), 1);
     }
 
     #[test]

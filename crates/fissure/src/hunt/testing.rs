@@ -128,6 +128,8 @@ pub(crate) fn failure(text: &str) -> Failure {
         exception,
         message: String::new(),
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
+        own: None,
+        test: None,
         after: Some(after).filter(|after| !after.is_empty()).into_iter().collect(),
         interleaving: None,
     }

@@ -125,6 +125,40 @@ pub(crate) fn compiled(class: &str, source: &str) -> tempfile::TempDir {
     folder
 }
 
+/// The jars that the file `pom.xml` of a folder names, fetched by Maven; nothing where that is not to be had, which is said.
+pub(crate) fn fetched(project: &Path, what: &str) -> Option<Vec<PathBuf>> {
+    let name = project.file_name().expect("a folder has a name");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let library = folder.join("jars");
+    if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
+        skip(&format!("{what}, because FISSURE_TEST_OFFLINE is set"));
+        return None;
+    }
+    let wanted = std::fs::read(project.join("pom.xml")).expect("the list of jars is there");
+    let done = folder.join("fetched.xml");
+    if std::fs::read(&done).ok().as_ref() != Some(&wanted) {
+        let path = env::var_os("PATH").unwrap_or_default();
+        if !env::split_paths(&path).any(|folder| folder.join("mvn").is_file()) {
+            skip(&format!("{what}, because there is no Maven (`mvn`) to fetch them"));
+            return None;
+        }
+        let mut maven = Command::new("mvn");
+        maven.args(["--quiet", "--batch-mode", "dependency:copy-dependencies", "--file"]);
+        maven.arg(project.join("pom.xml")).arg(format!("-DoutputDirectory={}", library.display()));
+        let output = maven.output().expect("Maven can be started");
+        assert!(
+            output.status.success(),
+            "Maven could not fetch {what}; set FISSURE_TEST_OFFLINE=1 to do without:\n{}",
+            told(&output)
+        );
+        std::fs::write(&done, &wanted).expect("a file can be written beside the jars");
+    }
+    let entries = std::fs::read_dir(&library).expect("Maven has made the folder of the jars");
+    let mut jars: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    jars.sort();
+    Some(jars)
+}
+
 /// The agent of the same build, next to the executable under test.
 pub(crate) fn agent() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");

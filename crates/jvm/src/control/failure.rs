@@ -12,7 +12,7 @@ use fissure_model::{
 use fissure_schedule::trace::TraceStep;
 
 use super::{State, set_story, story};
-use crate::{agent::Agent, scope};
+use crate::{agent::Agent, scope, tested};
 
 /// How many steps before a failure are looked at.
 const WINDOW: u64 = 2_000;
@@ -22,21 +22,37 @@ const MOST_STEPS: usize = 60;
 const EXITS: [(&str, &str); 3] =
     [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
 
-/// An exception leaves a thread, or the program ends itself. The stack comes as lines of class, method, file and line number.
-pub(super) fn failed(
-    agent: &Agent,
-    state: &mut State,
-    thread: ThreadId,
-    exception: String,
-    message: String,
-    stack: &str,
-) {
+/// An exception as the hook class tells it.
+pub(super) struct Thrown<'a> {
+    /// Its class, or what stands for an exit.
+    pub(super) exception: String,
+    /// Its message, or the exit code.
+    pub(super) message: String,
+    /// Lines of class, method, file and line number.
+    pub(super) stack: &'a str,
+    /// Whether a test failed with it.
+    pub(super) is_test: bool,
+}
+
+/// An exception leaves a thread or a test, or the program ends itself.
+pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown: Thrown<'_>) {
+    let Thrown { exception, message, stack, is_test } = thrown;
     let stack: Vec<Frame> = stack.lines().filter_map(frame).collect();
+    // Test frameworks take note of one failure in several places.
+    if is_test && state.story.has_failure(&exception, &message, &stack) {
+        return;
+    }
+    match exception == Failure::EXIT {
+        true => state.conductor.exits(thread),
+        false => state.conductor.throws(thread),
+    }
     let step = state.conductor.trace().last();
     let mut failure = Failure {
         thread: state.conductor.name(thread).to_owned(),
         exception,
         message,
+        own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
+        test: if is_test { tested::test_of(&stack) } else { None },
         stack,
         after: Vec::new(),
         interleaving: None,

@@ -19,7 +19,9 @@ use fissure_schedule::{
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, contents, failure, gate, intrusions,
+    Control, LockName, State, contents,
+    failure::{self, Thrown},
+    gate, idle, intrusions,
     places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
     points, story, watchdog,
 };
@@ -78,7 +80,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"takesOver", c"(JIZ)V", takes_over as *mut c_void),
             (
                 c"throwing",
-                c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
+                c"(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;Z)V",
                 throwing as *mut c_void,
             ),
             (c"exits", c"(JILjava/lang/String;)V", exits as *mut c_void),
@@ -507,7 +509,12 @@ extern "system" fn pause(
 
 extern "system" fn parks(_environment: *mut JNIEnv, _class: jclass, thread: jlong, nanos: jlong, site: jint) {
     controlled((), thread, |agent, control, thread| {
+        // Whoever waits without a time-out does not care what time it is.
+        let is_idle = nanos >= 0 && idle::is_worker_without_work(agent);
         let mut state = control.state();
+        if is_idle {
+            state.conductor.idles(thread);
+        }
         let until = deadline(&mut state, nanos);
         let operation = Operation::Park { until, site: SiteId(site as u32) };
         let mut state = stop(agent, control, state, thread, operation, 0);
@@ -623,13 +630,14 @@ extern "system" fn throwing(
     exception: jobject,
     message: jobject,
     stack: jobject,
+    is_test: jboolean,
 ) {
     controlled((), thread, |agent, control, thread| {
         let jni = Jni::new(environment);
         let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
         let mut state = control.state();
-        state.conductor.throws(thread);
-        failure::failed(agent, &mut state, thread, exception, message, &stack);
+        let thrown = Thrown { exception, message, stack: &stack, is_test: is_test != 0 };
+        failure::failed(agent, &mut state, thread, thrown);
     });
 }
 
@@ -644,8 +652,9 @@ extern "system" fn exits(
     controlled((), thread, |agent, control, thread| {
         let stack = Jni::new(environment).text(stack);
         let mut state = control.state();
-        state.conductor.exits(thread);
-        failure::failed(agent, &mut state, thread, Failure::EXIT.to_owned(), status.to_string(), &stack);
+        let exception = Failure::EXIT.to_owned();
+        let thrown = Thrown { exception, message: status.to_string(), stack: &stack, is_test: false };
+        failure::failed(agent, &mut state, thread, thrown);
     });
 }
 

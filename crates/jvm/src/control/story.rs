@@ -86,6 +86,14 @@ impl Story {
         self.failures.push((Failure { after, ..failure }, step));
     }
 
+    /// Whether the same went wrong before.
+    pub(super) fn has_failure(&self, exception: &str, message: &str, stack: &[Frame]) -> bool {
+        let is_same = |failure: &Failure| {
+            failure.exception == exception && failure.message == message && failure.stack == stack
+        };
+        self.failures.iter().any(|(failure, _)| is_same(failure))
+    }
+
     /// The last exit that a thread announced did not happen.
     pub(super) fn retract_exit(&mut self, thread: &str) {
         let is_it = |(failure, _): &(Failure, u64)| failure.thread == thread && failure.exit_code().is_some();

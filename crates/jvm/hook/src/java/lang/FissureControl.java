@@ -31,6 +31,8 @@ public final class FissureControl {
      * What a program does before it starts its threads may be very much.
      */
     private static boolean isLonely;
+    /** So many exceptions may carry each other. */
+    private static final int MOST_CAUSES = 32;
     /** After so many looks at volatile fields without anything else a thread lets others go first. */
     private static final int SPINS = 1000;
     /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
@@ -137,7 +139,7 @@ public final class FissureControl {
 
     private static native void takesOver(long thread, int place, boolean waits);
 
-    private static native void throwing(long thread, String type, String message, String stack);
+    private static native void throwing(long thread, String type, String message, String stack, boolean isTest);
 
     private static native void exits(long thread, int status, String stack);
 
@@ -479,11 +481,22 @@ public final class FissureControl {
 
     /** An exception leaves a thread's outermost method. */
     public static void uncaught(Object thrown) {
+        failed(thrown, false);
+    }
+
+    /** A test framework has got an exception from a test. */
+    public static void testFailed(Object thrown) {
+        if (thrown != null && !thrown.getClass().getName().contains("AssumptionViolated")) {
+            failed(thrown, true);
+        }
+    }
+
+    private static void failed(Object thrown, boolean isTest) {
         long self = on ? self() : -1L;
         if (self <= 0L || thrown == null) {
             return;
         }
-        Throwable exception = (Throwable) thrown;
+        Throwable exception = cause((Throwable) thrown);
         String message = null;
         StringBuilder stack = new StringBuilder();
         try {
@@ -492,7 +505,39 @@ public final class FissureControl {
         } catch (Throwable failure) {
             // An exception that fails when it is asked about itself is told without an answer.
         }
-        throwing(self, exception.getClass().getName(), message, stack.toString());
+        throwing(self, exception.getClass().getName(), message, stack.toString(), isTest);
+    }
+
+    /** The exception that others only carry from one thread, or one layer, to another. */
+    private static Throwable cause(Throwable thrown) {
+        Throwable exception = thrown;
+        try {
+            for (int depth = 0; depth < MOST_CAUSES; depth++) {
+                Throwable cause = exception.getCause();
+                if (cause == null || cause == exception || !isCarrier(exception, cause)) {
+                    return exception;
+                }
+                exception = cause;
+            }
+        } catch (Throwable failure) {
+            // An exception that fails when it is asked about itself is told without an answer.
+        }
+        return exception;
+    }
+
+    private static boolean isCarrier(Throwable exception, Throwable cause) {
+        switch (exception.getClass().getName()) {
+            case "java.util.concurrent.ExecutionException":
+            case "java.util.concurrent.CompletionException":
+            case "java.lang.reflect.InvocationTargetException":
+            case "java.lang.reflect.UndeclaredThrowableException":
+            case "java.security.PrivilegedActionException":
+            case "java.lang.ExceptionInInitializerError":
+                return true;
+            default:
+                // A ForkJoinPool makes another exception of the same class for the thread that waits.
+                return exception.getClass() == cause.getClass();
+        }
     }
 
     /** The program ends itself, unless a security manager forbids it. */

@@ -1,0 +1,122 @@
+//! Which violations can be the reason of a failure that came after them, by the runs in which they happened.
+//!
+//! A failing run shows many violations, and most of them are bystanders: they happen in runs that end well, too. A violation is
+//! blamed for a failure only if the failure is more frequent in runs with the violation than in runs without it; one that happens in
+//! every run, failing or not, is never blamed.
+
+use std::collections::BTreeSet;
+
+use fissure_model::{
+    finding::{Consequence, Finding, Frame},
+    record::Failure,
+};
+
+use super::{baseline::Baseline, run::Outcome};
+
+/// What happened in the runs.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    runs: Vec<Facts>,
+}
+
+/// What happened in one run.
+#[derive(Debug)]
+struct Facts {
+    /// The ids of the violations that were executed.
+    violations: BTreeSet<String>,
+    /// What went wrong that goes wrong in no reference run.
+    consequences: Vec<Key>,
+}
+
+/// A consequence as far as runs are compared by it: its exception and the frame that threw it.
+type Key = (String, Option<Frame>);
+
+impl Evidence {
+    /// Takes note of a run.
+    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+        let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
+        let failures = outcome.accounts().flat_map(|run| &run.failures);
+        let news = failures.filter(|failure| !baseline.knows_failure(failure));
+        let mut consequences: Vec<Key> = news.map(key_of_failure).collect();
+        consequences.extend(baseline.new_end(outcome.end()).as_ref().map(key));
+        consequences.extend(baseline.new_exit(outcome).as_ref().map(|(_, consequence)| key(consequence)));
+        self.runs.push(Facts {
+            violations: findings
+                .filter(|finding| finding.is_proven())
+                .map(|finding| finding.id.clone())
+                .collect(),
+            consequences,
+        });
+    }
+
+    /// Whether a violation cannot be blamed for what followed it.
+    pub(crate) fn is_bystander(&self, finding: &Finding) -> bool {
+        let Some(consequence) = finding.consequence.as_ref().map(key) else { return false };
+        let count = |has_violation: bool, fails: bool| {
+            let fits = |run: &&Facts| {
+                run.violations.contains(&finding.id) == has_violation
+                    && run.consequences.contains(&consequence) == fails
+            };
+            self.runs.iter().filter(fits).count()
+        };
+        let [with_failing, with_passing] = [count(true, true), count(true, false)];
+        let [without_failing, without_passing] = [count(false, true), count(false, false)];
+        let (with, without) = (with_failing + with_passing, without_failing + without_passing);
+        match without {
+            0 => with_passing > 0,
+            _ => with_failing * without <= without_failing * with,
+        }
+    }
+}
+
+fn key(consequence: &Consequence) -> Key {
+    (consequence.exception.clone(), consequence.stack.first().cloned())
+}
+
+fn key_of_failure(failure: &Failure) -> Key {
+    (failure.exception.clone(), failure.stack.first().cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::Sketch;
+
+    /// Runs as words: `v` for the violation, `f` for the failure, `-` for neither.
+    fn check(runs: &str, expected: bool) {
+        let mut baseline = Baseline::default();
+        baseline.add(&Sketch::default().outcome());
+        let mut evidence = Evidence::default();
+        let mut blamed = None;
+        for run in runs.split(' ') {
+            let sketch = Sketch {
+                confirmed: if run.contains('v') { &["v"] } else { &[] },
+                failures: if run.contains('f') { &["Boom 7 v"] } else { &[] },
+                ..Sketch::default()
+            };
+            let outcome = sketch.outcome();
+            evidence.add(&outcome, &baseline);
+            if run == "vf" {
+                let consequence = baseline.consequence(&outcome, "v");
+                blamed = Some(Finding { consequence, ..outcome.jvms[0].findings[0].clone() });
+            }
+        }
+        assert_eq!(evidence.is_bystander(&blamed.unwrap()), expected, "{runs}");
+    }
+
+    #[test]
+    fn what_happens_in_all_runs_is_not_blamed() {
+        check("vf vf v", true);
+        check("vf vf vf", false);
+        check("vf", false);
+    }
+
+    #[test]
+    fn a_failure_must_be_more_frequent_with_the_violation() {
+        check("vf - -", false);
+        check("vf v - -", false);
+        check("vf v f -", true);
+        check("vf v v f f f", true);
+        check("vf vf f - - -", false);
+    }
+}
