@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use fissure_model::{
     coverage::Coverage,
     finding::Finding,
-    record::{Hello, Record, Refusal, Run},
+    record::{Failure, Hello, Record, Refusal, Run, StandingThread},
 };
 
 /// What one JVM wrote down.
@@ -21,6 +21,10 @@ pub(crate) struct Jvm {
     pub(crate) notices: Vec<String>,
     /// Monitors that were stopped, each with the reason.
     pub(crate) stopped: Vec<String>,
+    /// The exceptions that ended its threads.
+    pub(crate) failures: Vec<Failure>,
+    /// Where its threads stood when a signal ended it.
+    pub(crate) threads: Vec<StandingThread>,
     /// How its threads were controlled, if they were.
     pub(crate) run: Option<Run>,
     /// Whether it ended in an orderly way.
@@ -149,6 +153,8 @@ fn accept(jvm: &mut Jvm, record: Record) {
         Record::Notice { text } => jvm.notices.push(text),
         Record::Stopped { monitor, problem } => jvm.stopped.push(format!("{monitor} was stopped: {problem}")),
         Record::Run(run) => jvm.run = Some(*run),
+        Record::Failure(failure) => jvm.failures.push(*failure),
+        Record::Threads { threads } => jvm.threads = threads,
         Record::End => jvm.ended = true,
     }
 }

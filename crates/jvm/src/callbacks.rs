@@ -25,7 +25,7 @@ use jvmti_bindings::sys::{
 
 use crate::{
     agent::{Agent, agent, guarded, locked},
-    classes, control, explore, hook, natives,
+    classes, control, explore, hook, lookout, natives,
     output::Output,
     vm::{Jni, Tool},
 };
@@ -210,6 +210,7 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
             return;
         }
         natives::begin(agent, Jni::new(jni), main);
+        lookout::begin(agent, Jni::new(jni));
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
         let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
@@ -259,7 +260,7 @@ unsafe extern "system" fn class_prepare(
 }
 
 /// The JVM ends in an orderly way.
-unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
+unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guarded((), |agent| {
         if let Some(control) = &agent.control {
             control.finish();
@@ -268,6 +269,7 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
         if agent.explorer.is_some() {
             return;
         }
+        lookout::finish(agent, Jni::new(jni));
         let findings = locked(&agent.findings);
         for finding in findings.all() {
             agent.output.write(&Record::Finding(Box::new(finding.clone())));

@@ -21,6 +21,7 @@ const THREAD: &[Probe<'static>] = &[
     probe("start", None, Entry, "threadStart", This),
     probe("join", Some("(J)V"), Return, "threadJoined", This),
     probe("join", Some("(Ljava/time/Duration;)Z"), Return, "threadJoined", This),
+    probe("dispatchUncaughtException", Some("(Ljava/lang/Throwable;)V"), Entry, "uncaught", Parameter(0)),
 ];
 
 const VIRTUAL_THREAD: &[Probe<'static>] = &[

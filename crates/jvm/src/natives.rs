@@ -15,6 +15,7 @@ use fissure_analysis::{
 use fissure_model::{
     event::AccessKind,
     ids::ThreadId,
+    record::{Failure, Record},
     settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
@@ -22,6 +23,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use crate::{
     agent::{Agent, guarded, locked},
     blocks::{self, Log},
+    control::failure,
     findings, handles,
     hook::ENGINE,
     monitor::{self, Watcher},
@@ -29,6 +31,12 @@ use crate::{
     sites::Target,
     vm::Jni,
 };
+
+/// Exceptions beyond this number are not told any more.
+const MOST_FAILURES: u64 = 100;
+
+/// Thread, class, message and stack.
+const UNCAUGHT: &CStr = c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;)V";
 
 const UNWATCHED: i32 = -1;
 const VOLATILE: i32 = -2;
@@ -65,6 +73,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             ),
             (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
             (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
+            (c"uncaught", UNCAUGHT, uncaught as *mut c_void),
         ];
         if !jni.register_natives(class, methods) {
             agent.notice("Fissure's native methods could not be bound; nothing is watched.");
@@ -354,6 +363,32 @@ extern "system" fn array_too_large(_environment: *mut JNIEnv, _class: jclass) {
 extern "system" fn out_of_memory(_environment: *mut JNIEnv, _class: jclass) {
     guarded((), |agent| {
         agent.counts.out_of_memory.fetch_add(1, Ordering::Relaxed);
+    });
+}
+
+/// A thread ends with an exception. The stack comes as lines of class, method, file and line number.
+extern "system" fn uncaught(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jobject,
+    exception: jobject,
+    message: jobject,
+    stack: jobject,
+) {
+    guarded((), |agent| {
+        if agent.failures.fetch_add(1, Ordering::Relaxed) >= MOST_FAILURES {
+            return;
+        }
+        let jni = Jni::new(environment);
+        let failure = Failure {
+            thread: jni.text(thread),
+            exception: jni.text(exception),
+            message: jni.text(message),
+            stack: jni.text(stack).lines().filter_map(failure::frame).collect(),
+            after: Vec::new(),
+            interleaving: None,
+        };
+        agent.output.write(&Record::Failure(Box::new(failure)));
     });
 }
 

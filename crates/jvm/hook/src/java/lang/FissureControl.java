@@ -470,7 +470,7 @@ public final class FissureControl {
         StringBuilder stack = new StringBuilder();
         try {
             message = exception.getMessage();
-            addFrames(stack, exception);
+            FissureHook.addFrames(stack, exception);
         } catch (Throwable failure) {
             // An exception that fails when it is asked about itself is told without an answer.
         }
@@ -493,17 +493,8 @@ public final class FissureControl {
         long self = on && status != 0 ? self() : -1L;
         if (self > 0L) {
             StringBuilder stack = new StringBuilder();
-            addFrames(stack, new Throwable());
+            FissureHook.addFrames(stack, new Throwable());
             throwing(self, "exit", Integer.toString(status), stack.toString());
-        }
-    }
-
-    private static void addFrames(StringBuilder stack, Throwable exception) {
-        StackTraceElement[] frames = exception.getStackTrace();
-        for (int i = 0; i < frames.length && i < 64; i++) {
-            StackTraceElement frame = frames[i];
-            stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
-            stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
         }
     }
 

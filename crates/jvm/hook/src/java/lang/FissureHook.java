@@ -409,6 +409,23 @@ public final class FissureHook {
         }
     }
 
+    /** An exception leaves a thread. */
+    public static void uncaught(Object thrown) {
+        if (on && thrown != null) {
+            FissureThread.uncaught((Throwable) thrown);
+        }
+    }
+
+    /** The stack of an exception as lines of class, method, file and line number. */
+    static void addFrames(StringBuilder stack, Throwable exception) {
+        StackTraceElement[] frames = exception.getStackTrace();
+        for (int i = 0; i < frames.length && i < 64; i++) {
+            StackTraceElement frame = frames[i];
+            stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
+            stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
+        }
+    }
+
     public static void released(Object place) {
         if (on) {
             FissureOrder.release(place);
