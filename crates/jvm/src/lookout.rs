@@ -23,7 +23,8 @@ use jvmti_bindings::sys::{
 
 use crate::{
     agent::{Agent, guarded, locked},
-    deadlock, scope, stacks,
+    deadlock::{self, NoThreadBean},
+    scope, stacks,
     vm::{Jni, RawFrame, Tool},
 };
 
@@ -143,6 +144,8 @@ struct Memory {
     blocked: Vec<i64>,
     /// The deadlocks that were told, by their ids.
     told: Vec<String>,
+    /// Whether it was told that there is no thread bean.
+    lacks_bean: bool,
     /// When the thread bean may be asked again.
     next_question: Instant,
     silence: Duration,
@@ -188,8 +191,13 @@ unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothi
     let jni = Jni::new(jni);
     let taken = guarded(None, |agent| locked(&agent.lookout.waiting_calls).take());
     let Some((calls, mut call)) = taken else { return };
-    let mut memory =
-        Memory { blocked: Vec::new(), told: Vec::new(), next_question: Instant::now(), silence: PAUSE };
+    let mut memory = Memory {
+        blocked: Vec::new(),
+        told: Vec::new(),
+        lacks_bean: false,
+        next_question: Instant::now(),
+        silence: PAUSE,
+    };
     loop {
         let began = Instant::now();
         let is_last = call.is_some();
@@ -222,16 +230,15 @@ fn look(agent: &Agent, jni: Jni, fields: &Fields, memory: &mut Memory, is_last: 
     if !is_suspicious || !is_last && Instant::now() < memory.next_question {
         return;
     }
-    let Ok(found) = deadlock::find(agent, jni, fields) else {
-        if memory.told.is_empty() {
-            memory.told.push(String::new());
+    let found = deadlock::find(agent, jni, fields).unwrap_or_else(|NoThreadBean| {
+        if !std::mem::replace(&mut memory.lacks_bean, true) {
             agent.notice(
                 "Threads waited for locks for long; whether in a deadlock is not known, because this JVM runs without the module \
                  java.management: add --add-modules java.management to its options",
             );
         }
-        return;
-    };
+        Vec::new()
+    });
     let before = memory.told.len();
     for finding in found {
         if !memory.told.contains(&finding.id) {
