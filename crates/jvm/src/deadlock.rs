@@ -103,7 +103,7 @@ fn told_frame(jni: Jni, element: jobject) -> Option<Frame> {
 }
 
 /// The circles among threads, each of which waits for the lock of the next. Threads that only wait for one of a circle are not
-/// part of it, and whoever gives up after some time breaks it.
+/// part of it, and a thread that gives up after some time breaks it.
 fn circles(waiting: &[Waiting]) -> Vec<Vec<&Waiting>> {
     let mut found: Vec<Vec<&Waiting>> = Vec::new();
     for first in waiting {
@@ -270,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_circle_is_not_in_it() {
+    fn threads_that_wait_for_a_circle_are_not_in_it() {
         check(&[(3, 1, false), (1, 2, false), (2, 1, false)], &[&[1, 2]]);
         check(&[(1, 2, false), (2, 1, false), (4, 5, false), (5, 4, false)], &[&[1, 2], &[4, 5]]);
     }
 
     #[test]
-    fn who_gives_up_breaks_the_circle() {
+    fn threads_that_give_up_break_the_circle() {
         check(&[(1, 2, true), (2, 1, false)], &[]);
         check(&[(1, 2, false), (2, 1, true)], &[]);
     }

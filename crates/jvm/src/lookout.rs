@@ -208,7 +208,7 @@ unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothi
             true
         });
         if let Some(call) = call.take() {
-            // Who called may have gone on without the answer.
+            // The caller may have gone on without the answer.
             let _ = call.send(());
         }
         if !goes_on {
