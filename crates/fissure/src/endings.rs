@@ -20,14 +20,14 @@ const MOST_FAILURES: usize = 3;
 /// Packages whose frames say little about where a program fails.
 const JDK: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.junit."];
 
-/// What a run's end means for its report.
+/// The meaning of a run's end for its report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
-    /// What the user should know.
+    /// Sentences for the user.
     pub(crate) notices: Vec<String>,
     /// Why the run is no clean one, even if nothing is found.
     pub(crate) doubt: Option<Doubt>,
-    /// What to do next.
+    /// The command that goes on from here.
     pub(crate) next_step: Option<NextStep>,
 }
 

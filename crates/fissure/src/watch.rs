@@ -37,7 +37,7 @@ pub(crate) struct Task<'a> {
     pub(crate) time_limit: Option<Duration>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) report: Report,

@@ -30,7 +30,7 @@ static CLASSES: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 /// JVMs start faster with these.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// What Fissure said and wrote about a run.
+/// Fissure's text and report about a run.
 struct Seen {
     code: Option<i32>,
     text: String,
@@ -43,7 +43,7 @@ impl Seen {
         findings.filter(|finding| finding["kind"] == "deadlock").collect()
     }
 
-    /// What was said, without regard to where lines were broken.
+    /// Whether the text has these words, wherever its lines are broken.
     fn says(&self, text: &str) -> bool {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
     }

@@ -95,7 +95,7 @@ pub(crate) struct Agent {
     pub(crate) findings: Mutex<Findings>,
     pub(crate) blocks: Mutex<Blocks>,
     pub(crate) samples: Samples,
-    /// What looks for deadlocks, if threads are not controlled.
+    /// Looks for deadlocks, if threads are not controlled.
     pub(crate) lookout: Lookout,
     pub(crate) counts: Counts,
     /// The threads under control, if they are.

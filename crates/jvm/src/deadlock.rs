@@ -18,7 +18,7 @@ use crate::{
 /// The name of what finds them, in reports.
 const ANALYSIS: &str = "deadlock";
 
-/// What the JDK calls the parts of its locks that know their owner.
+/// The JDK's names for the parts of its locks that know their owner.
 const LOCK_PARTS: [&str; 3] = ["$NonfairSync", "$FairSync", "$Sync"];
 
 /// The JVM has no thread bean: its image or its modules leave it out.
@@ -33,7 +33,7 @@ struct Waiting {
     name: String,
     /// The lock, by class and identity hash.
     lock: String,
-    /// Who holds the lock.
+    /// The thread that holds the lock.
     owner: i64,
     /// Whether it gives up after some time.
     is_timed: bool,
@@ -186,8 +186,8 @@ struct Held {
     acquired: Option<Frame>,
 }
 
-/// What the hook classes know of a lock is better than what the thread bean knows: the line, and the lock itself rather than the part
-/// of it that knows its owner.
+/// The hook classes know more of a lock than the thread bean: the line, and the lock itself rather than the part of it that knows
+/// its owner.
 fn held(
     agent: &Agent,
     jni: Jni,

@@ -82,7 +82,7 @@ impl Fields {
         })
     }
 
-    /// What `Thread.getId` gives.
+    /// The number that `Thread.getId` gives.
     pub(crate) fn number(&self, jni: Jni, thread: jobject) -> i64 {
         jni.long_at(thread, self.thread_number)
     }
@@ -100,7 +100,7 @@ impl Fields {
                     jni.object_field(held, c"sync", part).is_some_and(|part| jni.is_same(part, lock))
                 })
         };
-        // What was released is no longer in the array, or at least not what a thread of a deadlock holds.
+        // Locks that were released may still be in the array, but only behind those that are held.
         (0..jni.length(locks)).find_map(|at| {
             let held = jni.element(locks, at)?;
             let site = sites.get(at).map_or(0, |&site| site as u32 & SITE);
@@ -128,7 +128,7 @@ impl Fields {
 /// Asks for a look at once, and to be told when it is over.
 type Call = Sender<()>;
 
-/// What the agent keeps of it.
+/// The agent's part of it.
 #[derive(Debug, Default)]
 pub(crate) struct Lookout {
     fields: Mutex<Option<Fields>>,
@@ -137,7 +137,7 @@ pub(crate) struct Lookout {
     waiting_calls: Mutex<Option<(Receiver<Call>, Option<Call>)>>,
 }
 
-/// What is remembered from look to look.
+/// Kept from look to look.
 #[derive(Debug)]
 struct Memory {
     /// Threads that waited for locks of others at the last look.
@@ -186,7 +186,7 @@ fn hide(tool: Tool, jni: Jni, fields: &Fields) -> bool {
     thread.is_some_and(|thread| tool.run_hidden(thread, look_on))
 }
 
-/// What the hidden thread does, until the JVM ends.
+/// The work of the hidden thread, until the JVM ends.
 unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothing: *mut c_void) {
     let jni = Jni::new(jni);
     let taken = guarded(None, |agent| locked(&agent.lookout.waiting_calls).take());

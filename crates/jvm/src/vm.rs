@@ -52,7 +52,7 @@ struct AttachArguments {
 /// JNI 1.8, which every supported JVM has.
 const JNI_VERSION: jint = 0x0001_0008;
 
-/// What the JVM tells of a thread.
+/// A thread as the JVM describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ThreadFacts {
     pub(crate) name: String,
@@ -68,7 +68,7 @@ impl ThreadFacts {
     }
 }
 
-/// What the JVM tells of a thread's state, as bits.
+/// A thread's state as the JVM describes it, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ThreadState(jint);
 
@@ -367,7 +367,7 @@ impl Tool {
         self.facts(jni, thread).is_none_or(|facts| facts.is_of_the_jvm())
     }
 
-    /// What the JVM tells of a thread; null for the current one.
+    /// Name, group and kind of a thread; null for the current one.
     pub(crate) fn facts(self, jni: Jni, thread: jobject) -> Option<ThreadFacts> {
         // SAFETY: all parts of the structure are pointers and numbers, for which zero is a value.
         let mut info: jvmtiThreadInfo = unsafe { std::mem::zeroed() };
@@ -401,7 +401,7 @@ impl Tool {
         self.take_table(threads, count)
     }
 
-    /// What a thread does.
+    /// The state of a thread.
     pub(crate) fn state(self, thread: jobject) -> Option<ThreadState> {
         let mut state = 0;
         tool!(self, GetThreadState, thread, &mut state).then_some(ThreadState(state))

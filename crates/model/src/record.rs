@@ -55,13 +55,13 @@ pub enum Record {
 pub struct StandingThread {
     /// Its name.
     pub name: String,
-    /// What it did.
+    /// Its activity.
     pub doing: Doing,
     /// The innermost frame of the application.
     pub frame: Frame,
 }
 
-/// What a thread does at a moment.
+/// The activity of a thread at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doing {

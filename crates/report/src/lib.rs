@@ -67,14 +67,14 @@ pub struct Report {
     pub triage: Triage,
     /// What strategies predicted, and what came of it.
     pub campaigns: Vec<Campaign>,
-    /// What the user may do next, if anything is plain.
+    /// A command that goes on from here, if there is an obvious one.
     pub next_step: Option<NextStep>,
 }
 
 /// A command that goes on from a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextStep {
-    /// What for, as a sentence that ends with the command.
+    /// The purpose, as a sentence that the command completes.
     pub why: String,
     /// The command, word by word.
     pub command: Vec<String>,
