@@ -51,7 +51,8 @@ pub(crate) enum Command {
   fissure detect --scope 'com.acme..*' --json findings.json -- ./gradlew test
 
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
-A run that could not see anything is an error. The program's own exit code is reported.")]
+A run that could not see anything is an error, and so is one without findings that failed, was interrupted or reached
+its time limit. The program's own exit code is reported.")]
 pub(crate) struct DetectArguments {
     /// The analyses, in one run: racer or eraser looks for races, atomizer for blocks that should be atomic and are not.
     /// Without it racer and atomizer.
@@ -85,6 +86,10 @@ pub(crate) struct DetectArguments {
     /// must be `java` itself.
     #[arg(long = "static")]
     pub(crate) is_static: bool,
+
+    /// End the program after this time, 30s or 5m, and report what was seen; without it the program runs until it ends.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) time_limit: Option<Duration>,
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
@@ -285,7 +290,7 @@ pub(crate) enum SchedulesName {
 }
 
 /// Reads a duration such as 500ms, 5s or 2m; a number alone means seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.parse().map_err(|_| "write it as 500ms, 5s or 2m".to_owned())?;

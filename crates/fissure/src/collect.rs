@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use fissure_model::{
     coverage::Coverage,
     finding::Finding,
-    record::{Hello, Record, Refusal, Run},
+    record::{Failure, Hello, Record, Refusal, Run, StandingThread},
 };
 
 /// What one JVM wrote down.
@@ -23,6 +23,10 @@ pub(crate) struct Jvm {
     pub(crate) internal_errors: Vec<String>,
     /// Monitors that were stopped, each with the reason.
     pub(crate) stopped: Vec<String>,
+    /// The exceptions that ended its threads.
+    pub(crate) failures: Vec<Failure>,
+    /// Where its threads stood when a signal ended it.
+    pub(crate) threads: Vec<StandingThread>,
     /// How its threads were controlled, if they were.
     pub(crate) run: Option<Run>,
     /// Whether it ended in an orderly way.
@@ -159,6 +163,10 @@ fn accept(jvm: &mut Jvm, record: Record) {
         Record::InternalError { text } => jvm.internal_errors.push(text),
         Record::Stopped { monitor, problem } => jvm.stopped.push(format!("{monitor} was stopped: {problem}")),
         Record::Run(run) => jvm.run = Some(*run),
+        // Test frameworks take note of one failure in several places.
+        Record::Failure(failure) if failure.test.is_some() && jvm.failures.contains(&failure) => {}
+        Record::Failure(failure) => jvm.failures.push(*failure),
+        Record::Threads { threads } => jvm.threads = threads,
         Record::End => jvm.ended = true,
     }
 }

@@ -3,7 +3,6 @@
 use crate::{
     args::DetectArguments,
     error::Error,
-    output::Stream,
     reporting::Reporting,
     verdict::Code,
     watch::{self, Task},
@@ -26,6 +25,7 @@ pub(crate) fn run(options: &DetectArguments) -> Result<Code, Error> {
         monitor: None,
         is_static: options.is_static,
         is_checked: options.check_static,
+        time_limit: options.time_limit,
     };
-    reporting.finish(watch::run(&task), Stream::Error)
+    reporting.finish_run(watch::run(&task))
 }

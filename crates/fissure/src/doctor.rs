@@ -122,7 +122,9 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
         monitor: None,
         is_static: false,
         is_checked: false,
+        time_limit: None,
     })
+    .report
 }
 
 fn judge_racy(report: &Report) -> Outcome {

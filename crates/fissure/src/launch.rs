@@ -10,11 +10,16 @@ use std::{
     },
     path::Path,
     process::{Child, Command, ExitStatus},
+    time::Duration,
 };
 
 use fissure_report::Exit;
 
-use crate::{error::Error, signals::Forwarding};
+use crate::{
+    error::Error,
+    signals::Forwarding,
+    supervise::{self, Ending},
+};
 
 /// The environment variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -43,13 +48,20 @@ pub(crate) fn is_java(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new("java"))
 }
 
-/// Runs `command` (which must not be empty) with the agent until it ends.
-pub(crate) fn run(command: &[OsString], agent: &Path, settings: &Path) -> Result<Exit, Error> {
+/// Runs `command` (which must not be empty) with the agent until it ends, or until the limit. Records go into `folder`.
+pub(crate) fn run(
+    command: &[OsString],
+    agent: &Path,
+    settings: &Path,
+    folder: &Path,
+    limit: Option<Duration>,
+) -> Result<(Exit, Ending), Error> {
     let mut process = process(command, &agent_options(agent, settings))?;
     let forwarding = Forwarding::install();
     let mut child = spawn(&mut process)?;
-    let status = forwarding.wait(&mut child).map_err(|source| wait_error(&process, source))?;
-    Ok(exit(status))
+    let waited = supervise::wait(&forwarding, &mut child, limit, folder);
+    let (status, ending) = waited.map_err(|source| wait_error(&process, source))?;
+    Ok((exit(status), ending))
 }
 
 /// `command` (which must not be empty) with the agent, so that its runs differ in nothing that the JVM decides by chance.

@@ -1,7 +1,7 @@
 //! Fissure's command line: options, processes, exit codes.
 //!
 //! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
-//! agent, `watch` makes a folder for the run and starts the program (`launch`, `signals`), `collect`
+//! agent, `watch` makes a folder for the run and starts the program (`launch`, `supervise`, `signals`), `collect`
 //! reads what the agent wrote there, `verdict` decides what that means, and `reporting` judges, shows and writes it
 //! (`config`, `output`). `report` does the last of these for the reports of earlier runs. `hunt` runs
 //! a program many times over with its threads under control, and `replay` once more.
@@ -18,6 +18,7 @@ mod collect;
 mod config;
 mod detect;
 mod doctor;
+mod endings;
 mod error;
 mod hunt;
 mod launch;
@@ -30,6 +31,7 @@ mod report;
 mod reporting;
 mod signals;
 mod sources;
+mod supervise;
 mod verdict;
 mod watch;
 

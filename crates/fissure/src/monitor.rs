@@ -1,6 +1,6 @@
 //! `fissure watch`: runs a program once under a monitor that the user wrote.
 
-use std::{ffi::OsString, fs, path::PathBuf, rc::Rc};
+use std::{ffi::OsString, fs, path::PathBuf, rc::Rc, time::Duration};
 
 use clap::Args;
 use fissure_model::{
@@ -10,9 +10,8 @@ use fissure_model::{
 use fissure_monitor::{Limits, Monitor, Outside};
 
 use crate::{
-    args::{Analyses, ScopeList},
+    args::{Analyses, ScopeList, duration},
     error::Error,
-    output::Stream,
     reporting::{Reporting, ReportingArguments},
     verdict::Code,
     watch::{self, Task},
@@ -41,6 +40,10 @@ pub(crate) struct WatchArguments {
     #[arg(long = "static")]
     pub(crate) is_static: bool,
 
+    /// End the program after this time, 30s or 5m, and report what was seen; without it the program runs until it ends.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) time_limit: Option<Duration>,
+
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
@@ -66,8 +69,9 @@ pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
         monitor: Some(&monitor),
         is_static: options.is_static,
         is_checked: false,
+        time_limit: options.time_limit,
     };
-    reporting.finish(watch::run(&task), Stream::Error)
+    reporting.finish_run(watch::run(&task))
 }
 
 /// Reads the script and tries whether it is one.

@@ -25,6 +25,11 @@ pub(crate) fn complain(error: &Error) {
     say(&format!("fissure: {error}\n"));
 }
 
+/// Says something while the program runs, in one line of its own.
+pub(crate) fn remark(text: &str) {
+    say(&format!("fissure: {text}\n"));
+}
+
 /// Ends a command line that is not to be carried out.
 pub(crate) fn stop(stop: &Stop) -> ExitCode {
     match stop {

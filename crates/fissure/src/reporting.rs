@@ -26,6 +26,7 @@ use crate::{
     output::{self, OutputFile, Stream},
     sources::Sources,
     verdict::{self, Code},
+    watch::Watched,
 };
 
 /// The options about reports, the same for every command.
@@ -143,6 +144,17 @@ impl Reporting {
         let sources = Sources::new(&self.source_folders, &directory, &command);
         output::show(&report, stream, self.color, self.verbose, &sources)?;
         self.write(&report, None, &sources)
+    }
+
+    /// The same for one run of a program, on standard error. A run that failed or was cut short is not
+    /// clean, whatever `--fail-on` says.
+    pub(crate) fn finish_run(self, watched: Watched) -> Result<Code, Error> {
+        let Watched { mut report, doubt } = watched;
+        self.judge(&mut report);
+        if report.problem.is_none() && verdict::code(&report, self.fail_on) == Code::Clean {
+            report.problem = doubt.map(|doubt| doubt.sentence(!report.findings.is_empty()));
+        }
+        self.finish(report, Stream::Error)
     }
 
     /// The same for the methods of an object, which have a table of their own.

@@ -7,9 +7,9 @@
 use std::{
     io,
     mem::MaybeUninit,
-    process::{Child, ExitStatus},
+    process::Child,
     ptr,
-    sync::atomic::{AtomicBool, AtomicI32, Ordering},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering},
 };
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
@@ -22,6 +22,9 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 
 /// A signal that came before there was a process to hand it to; 0 if none.
 static PENDING: AtomicI32 = AtomicI32::new(0);
+
+/// How many signals came that ask to end while signals are handed on.
+static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether a signal came that was only to be noted.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -60,32 +63,48 @@ impl Forwarding {
     /// Starts to catch signals.
     pub(crate) fn install() -> Self {
         PENDING.store(0, Ordering::SeqCst);
+        INTERRUPTIONS.store(0, Ordering::SeqCst);
         Forwarding { _handlers: Handlers::install(forward) }
     }
 
-    /// Waits until `child` has ended, handing signals on to it.
-    pub(crate) fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
-        let process = child.id();
-        CHILD.store(process.cast_signed(), Ordering::SeqCst);
+    /// Hands signals on to `child` from now on.
+    pub(crate) fn begin(&self, child: &Child) {
+        CHILD.store(child.id().cast_signed(), Ordering::SeqCst);
         let early = PENDING.swap(0, Ordering::SeqCst);
         if early != 0 {
-            // SAFETY: `kill` has no memory effects, and the child is not reaped yet, so its id is still its own.
-            unsafe { libc::kill(process.cast_signed(), early) };
+            send(child.id(), early);
         }
-        // Waiting without reaping keeps the process id from being given to a stranger while the handler may use it.
-        loop {
-            let mut info = MaybeUninit::<siginfo_t>::uninit();
-            // SAFETY: `info` is large enough and writable.
-            let result = unsafe {
-                libc::waitid(libc::P_PID, process, info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT)
-            };
-            if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                break;
-            }
-        }
-        CHILD.store(0, Ordering::SeqCst);
-        child.wait()
     }
+
+    /// Does not hand them on any more: the child may be reaped.
+    pub(crate) fn end(&self) {
+        CHILD.store(0, Ordering::SeqCst);
+    }
+
+    /// How many signals came that ask to end.
+    pub(crate) fn interruptions(&self) -> u32 {
+        INTERRUPTIONS.load(Ordering::SeqCst)
+    }
+}
+
+/// Waits until a child of this process has ended. It is not reaped, so that its process id is not given to a stranger while the
+/// handler may use it.
+pub(crate) fn wait_without_reaping(process: u32) {
+    loop {
+        let mut info = MaybeUninit::<siginfo_t>::uninit();
+        // SAFETY: `info` is large enough and writable.
+        let result =
+            unsafe { libc::waitid(libc::P_PID, process, info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) };
+        if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+}
+
+/// Sends a signal to a process, which the caller knows to be the one that it means.
+pub(crate) fn send(process: u32, signal: c_int) {
+    // SAFETY: `kill` has no memory effects.
+    unsafe { libc::kill(process.cast_signed(), signal) };
 }
 
 impl Interruption {
@@ -162,6 +181,9 @@ extern "C" fn note(_signal: c_int, _info: *mut siginfo_t, _context: *mut c_void)
 }
 
 extern "C" fn forward(signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
+    if signal != libc::SIGQUIT {
+        INTERRUPTIONS.fetch_add(1, Ordering::SeqCst);
+    }
     let child = CHILD.load(Ordering::SeqCst);
     if child == 0 {
         PENDING.store(signal, Ordering::SeqCst);

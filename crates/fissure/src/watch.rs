@@ -1,6 +1,6 @@
 //! One run of a program under the agent: a folder for its records, the settings in it, and what came of it.
 
-use std::{env, ffi::OsString, fs, io, path::Path};
+use std::{env, ffi::OsString, fs, io, path::Path, time::Duration};
 
 use fissure_model::{
     pointcut::Pointcut,
@@ -13,6 +13,7 @@ use crate::{
     agent,
     args::Analyses,
     collect,
+    endings::{self, Doubt},
     error::Error,
     launch, locality,
     verdict::{self, Question},
@@ -32,6 +33,16 @@ pub(crate) struct Task<'a> {
     pub(crate) is_static: bool,
     /// Whether that is only checked, and everything watched all the same.
     pub(crate) is_checked: bool,
+    /// When the program is ended, if it has not ended by then.
+    pub(crate) time_limit: Option<Duration>,
+}
+
+/// The result of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    pub(crate) report: Report,
+    /// Why the run is no clean one if nothing that counts is found: the program failed, or it was ended.
+    pub(crate) doubt: Option<Doubt>,
 }
 
 /// Refuses on systems where no agent can work.
@@ -41,10 +52,13 @@ pub(crate) fn check_platform() -> Result<(), Error> {
 }
 
 /// Runs the program once and reports what was seen, which may be a problem.
-pub(crate) fn run(task: &Task<'_>) -> Report {
+pub(crate) fn run(task: &Task<'_>) -> Watched {
     match try_run(task) {
-        Ok(report) => report,
-        Err(error) => Report { problem: Some(error.to_string()), ..Report::default() },
+        Ok(watched) => watched,
+        Err(error) => {
+            let report = Report { problem: Some(error.to_string()), ..Report::default() };
+            Watched { report, doubt: None }
+        }
     }
 }
 
@@ -67,7 +81,7 @@ pub(crate) fn plain_folder() -> Result<TempDir, Error> {
     Err(Error::Folder(last))
 }
 
-fn try_run(task: &Task<'_>) -> Result<Report, Error> {
+fn try_run(task: &Task<'_>) -> Result<Watched, Error> {
     check_platform()?;
     let program = task.command.first().ok_or(Error::NoCommand)?;
     let folder = plain_folder()?;
@@ -78,7 +92,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         false => None,
     };
     write_settings(task, folder.path(), &settings, locality.as_deref())?;
-    let exit = launch::run(task.command, &agent, &settings)?;
+    let (exit, ending) = launch::run(task.command, &agent, &settings, folder.path(), task.time_limit)?;
     let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
     let question = Question {
         program: &program.to_string_lossy(),
@@ -87,12 +101,18 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
         watch: task.watch,
         has_monitor: task.monitor.is_some(),
     };
-    let problem = verdict::blindness(&question, &jvms).map(|blindness| blindness.to_string());
+    let told = endings::tell(task.command, task.scope, exit, ending, &jvms);
+    let blindness = verdict::blindness(&question, &jvms);
+    // A run that was cut short may have seen little for that reason alone.
+    let is_cut_short = told.doubt.as_ref().is_some_and(Doubt::is_cut_short);
+    let problem = blindness.filter(|_| !is_cut_short).map(|blindness| blindness.to_string());
     let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
     }
-    Ok(report)
+    report.notices.extend(told.notices);
+    report.next_step = told.next_step;
+    Ok(Watched { report, doubt: told.doubt })
 }
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<&Path>) -> Result<(), Error> {

@@ -334,8 +334,53 @@ fn signals_reach_the_program_and_the_report_follows() {
         let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
         assert!(sent.success());
         let output = fissure.wait_with_output().unwrap();
-        check(&output, 0, &[&format!("the program ended with exit code {code}")], "");
+        let texts =
+            [&format!("the program ended with exit code {code}"), "interrupted before anything was found"];
+        check(&output, 2, &texts, "");
     }
+}
+
+#[test]
+fn a_program_that_will_not_end_is_killed() {
+    let place = Place::new();
+    let stubborn = "trap '' TERM INT; echo ready; while :; do sleep 0.05; done";
+    place.fake_jvm("jvm", &[HELLO, SEEN, &race("x", false)], stubborn);
+    let mut fissure = place
+        .fissure(&["detect", "--", "./jvm"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(fissure.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let kill = format!("for i in 1 2 3; do kill -s INT {}; sleep 0.3; done", fissure.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let output = fissure.wait_with_output().unwrap();
+    let texts = ["the next Ctrl-C kills it", "was killed by signal 9 (SIGKILL)", "found 1 data race"];
+    check(&output, 1, &texts, "");
+}
+
+#[test]
+fn all_processes_of_a_program_end_at_the_time_limit() {
+    let place = Place::new();
+    // The second process is what the first one leaves behind, and takes its time to end.
+    let rest = "(trap 'sleep 0.3; echo inner; exit' TERM; while :; do sleep 0.05; done) & wait";
+    let output = place.detect(&["--time-limit", "0.5"], &[HELLO, SEEN], rest);
+    check(&output, 2, &["the program did not end within 500 ms, and nothing was found"], "inner\n");
+}
+
+#[test]
+fn a_program_that_failed_is_not_clean() {
+    let place = Place::new();
+    let output = place.detect(&["--scope", "com.acme..*"], &[HELLO, SEEN, END], "exit 3");
+    let texts = [
+        "the program failed (it ended with exit code 3), and nothing was found that explains it",
+        "fissure hunt --scope 'com.acme..*' -- ./jvm",
+    ];
+    check(&output, 2, &texts, "");
+    let ordered = race("x", true);
+    let output = place.detect(&[], &[HELLO, SEEN, &ordered, END], "exit 3");
+    check(&output, 2, &["nothing that counts was found that explains it", "found 1 data race, ordered"], "");
 }
 
 #[test]

@@ -274,7 +274,7 @@ impl Folder {
             match serde_json::from_slice(&fs::read(report.path()).unwrap_or_default()) {
                 Ok(report) => {
                     problems.extend(check_report(&report, expectations, analysis));
-                    problems.extend(check_verdict(&report, &ended, self.compared));
+                    problems.extend(check_verdict(&report, &ended, self.compared, expectations.program_exit));
                     problems.extend(option.into_iter().flat_map(|_| check_static(&report, expectations)));
                     problems.extend(schema_problems(&report));
                 }
@@ -462,7 +462,7 @@ fn check_story(finding: &Value) -> Vec<String> {
 }
 
 /// Fissure's own exit code, and that it did see the program.
-fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool) -> Vec<String> {
+fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool, program_exit: i32) -> Vec<String> {
     let mut problems = Vec::new();
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
     let counts = findings.iter().any(|finding| finding["ordered"] != true);
@@ -470,6 +470,9 @@ fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool) -> Vec<Strin
     let expected = if blind { 2 } else { i32::from(counts) };
     if ended.code.is_some_and(|code| code != expected) {
         problems.push(format!("Fissure ended with {:?}, not {expected}", ended.code));
+    }
+    if program_exit != 0 && !counts && !blind {
+        problems.push(format!("the program ended with {program_exit}, and the run counts as clean"));
     }
     if blind && !may_be_blind {
         problems.push(format!("Fissure could not see: {}", report["problem"]));

@@ -26,6 +26,7 @@ use crate::{
     explore::Explorer,
     findings::Findings,
     locality::Locality,
+    lookout::Lookout,
     memory::Table,
     monitor::{AdvisedSite, Watcher},
     mutex::locked,
@@ -97,6 +98,8 @@ pub(crate) struct Agent {
     pub(crate) findings: Mutex<Findings>,
     pub(crate) blocks: Mutex<Blocks>,
     pub(crate) samples: Samples,
+    /// Looks for deadlocks, if threads are not controlled.
+    pub(crate) lookout: Lookout,
     pub(crate) counts: Counts,
     /// The threads under control, if they are.
     pub(crate) control: Option<Control>,
@@ -117,9 +120,11 @@ pub(crate) struct Agent {
     /// A global reference to the class `FissureEngine`, once there is one.
     pub(crate) engine: AtomicUsize,
     /// The JVM.
-    vm: Vm,
+    pub(crate) vm: Vm,
     /// Switches the hooks off, once they are on.
     pub(crate) switch: OnceLock<Switch>,
+    /// How many threads ended with an exception.
+    pub(crate) failures: AtomicU64,
     /// The last number given to an object that a report names.
     last_object: AtomicI64,
     broken: AtomicBool,
@@ -191,6 +196,8 @@ impl Agent {
             }),
             findings: Mutex::default(),
             samples: Samples::default(),
+            lookout: Lookout::default(),
+            failures: AtomicU64::new(0),
             counts: Counts::default(),
             offsets: Table::new(crate::sites::MOST_SITES, 4)?,
             flags: Table::new(2 * crate::sites::MOST_SITES, 1)?,

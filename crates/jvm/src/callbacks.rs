@@ -25,7 +25,7 @@ use jvmti_bindings::sys::{
 
 use crate::{
     agent::{Agent, agent, concluding, guarded},
-    classes, control, explore, hook,
+    classes, control, explore, hook, lookout,
     mutex::locked,
     natives,
     output::Output,
@@ -212,6 +212,7 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
             return;
         }
         natives::begin(agent, Jni::new(jni), main);
+        lookout::begin(agent, Jni::new(jni));
         agent.write_coverage();
         // A JVM that is killed cannot tell what it watched, so it is told along the way.
         let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
@@ -261,7 +262,7 @@ unsafe extern "system" fn class_prepare(
 }
 
 /// The JVM ends in an orderly way.
-unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
+unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     concluding(|agent| {
         if let Some(control) = &agent.control {
             if agent.is_broken() {
@@ -274,6 +275,7 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, _jni: *mut JNIEnv) {
         if agent.explorer.is_some() {
             return;
         }
+        lookout::finish(agent, Jni::new(jni));
         let findings = locked(&agent.findings);
         for finding in findings.all() {
             agent.output.write(&Record::Finding(Box::new(finding.clone())));

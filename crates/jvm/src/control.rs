@@ -6,7 +6,7 @@
 
 mod calls;
 mod contents;
-mod failure;
+pub(crate) mod failure;
 mod gate;
 mod idle;
 mod inside;

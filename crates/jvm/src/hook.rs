@@ -62,6 +62,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureControl",
     "FissureExplore",
     "FissureFailure",
+    "FissureThrown",
 ];
 
 /// The classes that rewritten code calls. No exception leaves their methods.

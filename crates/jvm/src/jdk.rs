@@ -4,6 +4,8 @@
 use fissure_classfile::{LockCall, Probe, ProbeArguments, ProbePoint};
 use fissure_model::settings::Order;
 
+use crate::tested;
+
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
 
@@ -21,6 +23,7 @@ const THREAD: &[Probe<'static>] = &[
     probe("start", None, Entry, "threadStart", This),
     probe("join", Some("(J)V"), Return, "threadJoined", This),
     probe("join", Some("(Ljava/time/Duration;)Z"), Return, "threadJoined", This),
+    probe("dispatchUncaughtException", Some("(Ljava/lang/Throwable;)V"), Entry, "uncaught", Parameter(0)),
 ];
 
 const VIRTUAL_THREAD: &[Probe<'static>] = &[
@@ -569,6 +572,7 @@ pub(crate) fn probes(class: &str, order: Order, atomics: bool) -> &'static [Prob
                 _ => &[],
             }
         }
+        _ if !tested::probes(class).is_empty() => tested::probes(class),
         _ if order != Order::StartJoin => {
             let class = class.strip_prefix("java/util/").unwrap_or_default();
             match hand_over_probes(class) {

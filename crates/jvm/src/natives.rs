@@ -14,7 +14,9 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
+    finding::Frame,
     ids::ThreadId,
+    record::{Failure, Record},
     settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
@@ -22,14 +24,22 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use crate::{
     agent::{Agent, guarded},
     blocks::{self, Log},
+    control::failure,
     findings, handles,
     monitor::{self, Watcher},
     mutex::locked,
     planted,
     registry::{Member, Resolved},
     sites::Target,
+    tested,
     vm::Jni,
 };
+
+/// Exceptions beyond this number are not told any more.
+const MOST_FAILURES: u64 = 100;
+
+/// Thread, class, message and stack.
+const FAILED: &CStr = c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Z)V";
 
 const UNWATCHED: i32 = -1;
 const VOLATILE: i32 = -2;
@@ -67,6 +77,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             ),
             (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
             (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
+            (c"failed", FAILED, failed as *mut c_void),
         ];
         if !jni.register_natives(class, methods) {
             agent.fail("the native methods of the hook classes could not be bound");
@@ -384,6 +395,36 @@ extern "system" fn array_too_large(_environment: *mut JNIEnv, _class: jclass) {
 extern "system" fn out_of_memory(_environment: *mut JNIEnv, _class: jclass) {
     guarded((), |agent| {
         agent.counts.out_of_memory.fetch_add(1, Ordering::Relaxed);
+    });
+}
+
+/// A thread or a test ends with an exception. The stack comes as lines of class, method, file and line number.
+extern "system" fn failed(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jobject,
+    exception: jobject,
+    message: jobject,
+    stack: jobject,
+    is_test: jboolean,
+) {
+    guarded((), |agent| {
+        if agent.failures.fetch_add(1, Ordering::Relaxed) >= MOST_FAILURES {
+            return;
+        }
+        let jni = Jni::new(environment);
+        let stack: Vec<Frame> = jni.text(stack).lines().filter_map(failure::frame).collect();
+        let failure = Failure {
+            thread: jni.text(thread),
+            exception: jni.text(exception),
+            message: jni.text(message),
+            own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
+            test: if is_test != 0 { tested::test_of(&stack) } else { None },
+            stack,
+            after: Vec::new(),
+            interleaving: None,
+        };
+        agent.output.write(&Record::Failure(Box::new(failure)));
     });
 }
 

@@ -1,4 +1,4 @@
-//! Which test is running when something is found.
+//! Which test is running when something is found, and which tests fail.
 //!
 //! The threads that a finding is about often say nothing of the test that started them: it waits in a thread of its own
 //! until they are done. So if a finding's own thread is in no test, that of the other threads is named, provided that
@@ -6,6 +6,7 @@
 
 use std::sync::{LazyLock, Mutex};
 
+use fissure_classfile::{Probe, ProbeArguments, ProbePoint};
 use fissure_model::finding::Frame;
 use rustc_hash::FxHashMap;
 
@@ -28,6 +29,27 @@ const FRAMEWORKS: &[&str] = &[
     "org.spockframework.",
     "org.testng.",
 ];
+
+/// The calls to insert where the JUnit Platform, JUnit 4, JUnit 3 and TestNG take note of a test that has failed.
+pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
+    const PLATFORM: &[Probe<'static>] = &[failure("failed", ProbePoint::Entry, 0)];
+    const JUNIT_4: &[Probe<'static>] = &[failure("<init>", ProbePoint::Return, 1)];
+    const JUNIT_3: &[Probe<'static>] =
+        &[failure("addError", ProbePoint::Entry, 1), failure("addFailure", ProbePoint::Entry, 1)];
+    const TESTNG: &[Probe<'static>] = &[failure("setThrowable", ProbePoint::Entry, 0)];
+    match class {
+        "org/junit/platform/engine/TestExecutionResult" => PLATFORM,
+        "org/junit/runner/notification/Failure" => JUNIT_4,
+        "junit/framework/TestResult" => JUNIT_3,
+        "org/testng/internal/TestResult" => TESTNG,
+        _ => &[],
+    }
+}
+
+const fn failure(method: &'static str, at: ProbePoint, exception: u8) -> Probe<'static> {
+    let argument = ProbeArguments::Parameter(exception);
+    Probe { method, descriptor: None, at, hook_method: "testFailed", argument }
+}
 
 /// What a method is to a stack with a test in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,7 +24,7 @@ unsafe impl Sync for Tool {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
-/// The JVM itself, which knows the JNI environment of every thread.
+/// The JVM itself, which knows the JNI environment of every thread, and to which threads can be attached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vm(*mut JavaVM);
 
@@ -57,15 +57,60 @@ unsafe impl Send for RawMonitor {}
 // SAFETY: as above.
 unsafe impl Sync for RawMonitor {}
 
+/// How a thread that the JVM does not know yet is to be called: `JavaVMAttachArgs` of the JNI specification.
+#[repr(C)]
+struct AttachArguments {
+    version: jint,
+    name: *const c_char,
+    group: jobject,
+}
+
+/// JNI 1.8, which every supported JVM has.
+const JNI_VERSION: jint = 0x0001_0008;
+
+/// A thread as the JVM describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ThreadFacts {
+    pub(crate) name: String,
+    /// The name of its group; `None` for a thread that has ended.
+    group: Option<String>,
+    pub(crate) is_daemon: bool,
+}
+
+impl ThreadFacts {
+    /// Whether the thread serves the JVM itself rather than the program.
+    pub(crate) fn is_of_the_jvm(&self) -> bool {
+        self.group.as_deref() == Some("system") || self.name == "DestroyJavaVM"
+    }
+}
+
+/// A thread's state as the JVM describes it, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadState(jint);
+
+impl ThreadState {
+    /// Whether it waits to enter a monitor.
+    pub(crate) fn is_blocked(self) -> bool {
+        self.0 & 0x400 != 0
+    }
+
+    /// Whether it parks, and nothing but another thread can wake it.
+    pub(crate) fn parks_for_ever(self) -> bool {
+        self.0 & 0x200 != 0 && self.0 & 0x10 != 0
+    }
+
+    /// Whether it waits for anything inside of the JVM.
+    pub(crate) fn waits(self) -> bool {
+        self.0 & 0x80 != 0
+    }
+}
+
 /// A frame as the JVM tells it: a method and a place in its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawFrame {
     pub(crate) method: usize,
     pub(crate) location: i64,
 }
-
-/// The version of JNI that every supported JVM has.
-const JNI_VERSION_10: jint = 0x000A_0000;
 
 /// The modifier of what belongs to a class and not to its objects.
 const STATIC: jint = 0x0008;
@@ -109,7 +154,7 @@ impl Vm {
     pub(crate) fn jni(self) -> Option<Jni> {
         let mut environment: *mut c_void = ptr::null_mut();
         // SAFETY: the JVM's own pointer, and a place for the answer.
-        let answer = unsafe { ((**self.0).GetEnv)(self.0, &mut environment, JNI_VERSION_10) };
+        let answer = unsafe { ((**self.0).GetEnv)(self.0, &mut environment, JNI_VERSION) };
         (answer == 0 && !environment.is_null()).then_some(Jni(environment.cast()))
     }
 }
@@ -166,6 +211,9 @@ impl Tool {
         wanted.set_can_get_line_numbers(true);
         wanted.set_can_generate_object_free_events(object_free);
         wanted.set_can_get_source_file_name(true);
+        // Names the lock in a deadlock. Unlike the capabilities that tell which locks a thread holds, it changes nothing in how the
+        // JVM compiles code.
+        wanted.set_can_get_current_contended_monitor(possible.can_get_current_contended_monitor());
         if possible.can_support_virtual_threads() {
             wanted.set_can_support_virtual_threads(true);
         }
@@ -347,10 +395,15 @@ impl Tool {
 
     /// Whether a thread serves the JVM itself rather than the program.
     pub(crate) fn is_of_the_jvm(self, jni: Jni, thread: jobject) -> bool {
+        self.facts(jni, thread).is_none_or(|facts| facts.is_of_the_jvm())
+    }
+
+    /// Name, group and kind of a thread; null for the current one.
+    pub(crate) fn facts(self, jni: Jni, thread: jobject) -> Option<ThreadFacts> {
         // SAFETY: all parts of the structure are pointers and numbers, for which zero is a value.
         let mut info: jvmtiThreadInfo = unsafe { std::mem::zeroed() };
         if !tool!(self, GetThreadInfo, thread, &mut info) {
-            return true;
+            return None;
         }
         let name = self.take_text(info.name).unwrap_or_default();
         let group = (!info.thread_group.is_null()).then(|| {
@@ -366,7 +419,45 @@ impl Tool {
         if !info.context_class_loader.is_null() {
             jni.forget(info.context_class_loader);
         }
-        group.as_deref() == Some("system") || name == "DestroyJavaVM"
+        Some(ThreadFacts { name, group, is_daemon: info.is_daemon != 0 })
+    }
+
+    /// All threads that have begun and not ended, virtual ones aside, as local references.
+    pub(crate) fn threads(self) -> Vec<jobject> {
+        let mut count = 0;
+        let mut threads: *mut jthread = ptr::null_mut();
+        if !tool!(self, GetAllThreads, &mut count, &mut threads) {
+            return Vec::new();
+        }
+        self.take_table(threads, count)
+    }
+
+    /// The state of a thread.
+    pub(crate) fn state(self, thread: jobject) -> Option<ThreadState> {
+        let mut state = 0;
+        tool!(self, GetThreadState, thread, &mut state).then_some(ThreadState(state))
+    }
+
+    /// The object whose monitor a thread waits to enter, as a local reference.
+    pub(crate) fn contended_monitor(self, thread: jobject) -> Option<jobject> {
+        let mut monitor: jobject = ptr::null_mut();
+        let told = tool!(self, GetCurrentContendedMonitor, thread, &mut monitor);
+        (told && !monitor.is_null()).then_some(monitor)
+    }
+
+    /// The group of the JVM's own threads, as a local reference.
+    pub(crate) fn system_group(self) -> Option<jobject> {
+        let mut count = 0;
+        let mut groups: *mut jthreadGroup = ptr::null_mut();
+        if !tool!(self, GetTopThreadGroups, &mut count, &mut groups) {
+            return None;
+        }
+        self.take_table(groups, count).into_iter().next()
+    }
+
+    /// Lets a new thread run `work`. Java code does not see such a thread, whatever it asks.
+    pub(crate) fn run_hidden(self, thread: jobject, work: jvmtiStartFunction) -> bool {
+        tool!(self, RunAgentThread, thread, Some(work), ptr::null(), JVMTI_THREAD_NORM_PRIORITY)
     }
 
     /// Hands a rewritten class to the JVM, which frees it.
@@ -408,10 +499,43 @@ impl Tool {
     }
 }
 
+impl Vm {
+    /// Runs `work` on the current thread as one that the JVM knows: a daemon of this name and group.
+    pub(crate) fn attached(self, name: &CStr, group: jobject, work: impl FnOnce(Jni)) {
+        let mut arguments = AttachArguments { version: JNI_VERSION, name: name.as_ptr(), group };
+        let mut environment: *mut c_void = ptr::null_mut();
+        // SAFETY: the JVM's table is valid for its life, and the arguments are as the specification says.
+        let answer = unsafe {
+            ((**self.0).AttachCurrentThreadAsDaemon)(
+                self.0,
+                &mut environment,
+                (&raw mut arguments).cast::<c_void>(),
+            )
+        };
+        if answer != 0 || environment.is_null() {
+            return;
+        }
+        work(Jni::new(environment.cast()));
+        // SAFETY: this thread was attached above, and no Java frame is on its stack.
+        unsafe { ((**self.0).DetachCurrentThread)(self.0) };
+    }
+}
+
 impl Jni {
     /// Wraps the environment that the JVM passed to a callback or native method.
     pub(crate) fn new(environment: *mut JNIEnv) -> Jni {
         Jni(environment)
+    }
+
+    /// Runs `work`, and gives all local references back that it was given.
+    pub(crate) fn in_frame<T>(self, otherwise: T, work: impl FnOnce() -> T) -> T {
+        if jni!(self, PushLocalFrame, 32) != 0 {
+            self.succeeded();
+            return otherwise;
+        }
+        let result = work();
+        jni!(self, PopLocalFrame, ptr::null_mut());
+        result
     }
 
     /// Defines a class in the boot loader.
@@ -530,6 +654,108 @@ impl Jni {
         }
         let value = jni!(self, CallStaticLongMethodA, class, method, &jvalue { l: argument });
         self.succeeded().then_some(value)
+    }
+
+    /// A new object, made by the constructor with this signature.
+    pub(crate) fn make(self, class: jclass, signature: &CStr, arguments: &[jvalue]) -> Option<jobject> {
+        check_none_is_held("a constructor");
+        let constructor = jni!(self, GetMethodID, class, c"<init>".as_ptr(), signature.as_ptr());
+        if !self.succeeded() || constructor.is_null() {
+            return None;
+        }
+        let made = jni!(self, NewObjectA, class, constructor, arguments.as_ptr());
+        (self.succeeded() && !made.is_null()).then_some(made)
+    }
+
+    /// Calls a static method; `None` if it throws or gives back null.
+    pub(crate) fn static_object(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        check_none_is_held("a call");
+        let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
+        if !self.succeeded() || method.is_null() {
+            return None;
+        }
+        let value = jni!(self, CallStaticObjectMethodA, class, method, arguments.as_ptr());
+        (self.succeeded() && !value.is_null()).then_some(value)
+    }
+
+    /// Calls a method of an object; `None` if it throws or gives back null.
+    pub(crate) fn object_of(
+        self,
+        object: jobject,
+        name: &CStr,
+        signature: &CStr,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        let method = self.method_of(object, name, signature)?;
+        let value = jni!(self, CallObjectMethodA, object, method, arguments.as_ptr());
+        (self.succeeded() && !value.is_null()).then_some(value)
+    }
+
+    /// Calls a method of an object that takes nothing and gives back a long.
+    pub(crate) fn long_of(self, object: jobject, name: &CStr) -> Option<i64> {
+        let method = self.method_of(object, name, c"()J")?;
+        let value = jni!(self, CallLongMethodA, object, method, ptr::null());
+        self.succeeded().then_some(value)
+    }
+
+    /// Calls a method of an object that takes nothing and gives back an int.
+    pub(crate) fn int_of(self, object: jobject, name: &CStr) -> Option<i32> {
+        let method = self.method_of(object, name, c"()I")?;
+        let value = jni!(self, CallIntMethodA, object, method, ptr::null());
+        self.succeeded().then_some(value)
+    }
+
+    /// Calls a method of an object that takes nothing and gives back a string.
+    pub(crate) fn text_of(self, object: jobject, name: &CStr) -> Option<String> {
+        let text = self.object_of(object, name, c"()Ljava/lang/String;", &[])?;
+        let owned = self.text(text);
+        self.forget(text);
+        Some(owned)
+    }
+
+    fn method_of(self, object: jobject, name: &CStr, signature: &CStr) -> Option<jmethodID> {
+        check_none_is_held("a call");
+        let class = self.class_of(object);
+        let method = jni!(self, GetMethodID, class, name.as_ptr(), signature.as_ptr());
+        self.forget(class);
+        (self.succeeded() && !method.is_null()).then_some(method)
+    }
+
+    /// The elements of an array of objects that are not null, as local references.
+    pub(crate) fn elements(self, array: jobject) -> Vec<jobject> {
+        (0..self.length(array)).filter_map(|at| self.element(array, at)).collect()
+    }
+
+    /// How many elements an array has.
+    pub(crate) fn length(self, array: jobject) -> usize {
+        jni!(self, GetArrayLength, array).max(0) as usize
+    }
+
+    /// Whether two references are to the same object.
+    pub(crate) fn is_same(self, left: jobject, right: jobject) -> bool {
+        jni!(self, IsSameObject, left, right) != 0
+    }
+
+    /// Whether an object is of a class or of one that extends it.
+    pub(crate) fn is_a(self, object: jobject, class: jclass) -> bool {
+        jni!(self, IsInstanceOf, object, class) != 0
+    }
+
+    /// The value of a field that holds an object, whose number is known.
+    pub(crate) fn object_at(self, object: jobject, field: jfieldID) -> Option<jobject> {
+        let value = jni!(self, GetObjectField, object, field);
+        (!value.is_null()).then_some(value)
+    }
+
+    /// The value of a field that holds a long, whose number is known.
+    pub(crate) fn long_at(self, object: jobject, field: jfieldID) -> i64 {
+        jni!(self, GetLongField, object, field)
     }
 
     /// Sets the elements of a long array from its start.

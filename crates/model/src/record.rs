@@ -44,8 +44,38 @@ pub enum Record {
     },
     /// How a controlled run went.
     Run(Box<Run>),
+    /// An exception that no code caught ended a thread of a program that is only watched.
+    Failure(Box<Failure>),
+    /// Where the program's threads stood when a signal ended it, for the first few of them.
+    Threads {
+        /// The threads.
+        threads: Vec<StandingThread>,
+    },
     /// The JVM ended in an orderly way (normal end or `System.exit`). Without it, it was killed, crashed or halted.
     End,
+}
+
+/// A thread of the program when a signal ended it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingThread {
+    /// Its name.
+    pub name: String,
+    /// Its activity.
+    pub doing: Doing,
+    /// The innermost frame of the application.
+    pub frame: Frame,
+}
+
+/// The activity of a thread at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doing {
+    /// It waits for a lock that another thread holds.
+    Blocked,
+    /// It waits, parks or sleeps.
+    Waiting,
+    /// It runs, or waits outside of the JVM, for input and output mostly.
+    Running,
 }
 
 /// Why a run is out of control in which there were virtual threads.

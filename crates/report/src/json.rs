@@ -10,7 +10,7 @@ use fissure_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Campaign, Exit, Report, SeedRange, object::ObjectReport, triage::Standing};
+use crate::{Campaign, Exit, NextStep, Report, SeedRange, object::ObjectReport, triage::Standing};
 
 /// Why a text is no report.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,8 @@ struct Document<'a> {
     findings: Vec<Judged<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     object: Option<&'a ObjectReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<&'a NextStep>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +88,8 @@ struct Read {
     #[serde(default)]
     campaigns: Vec<Campaign>,
     findings: Vec<Finding>,
+    #[serde(default)]
+    next_step: Option<NextStep>,
 }
 
 /// The report as pretty-printed JSON with a line break at its end; `version` is Fissure's own.
@@ -138,6 +142,7 @@ pub fn render_with(
         campaigns: &report.campaigns,
         findings: report.sorted_findings().into_iter().map(judged).collect(),
         object,
+        next_step: report.next_step.as_ref(),
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
@@ -171,6 +176,7 @@ pub fn parse(text: &str) -> Result<Report, ParseError> {
         notices: read.notices,
         campaigns: read.campaigns,
         findings: read.findings,
+        next_step: read.next_step,
         ..Report::default()
     })
 }

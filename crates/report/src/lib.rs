@@ -35,7 +35,7 @@ pub use merge::merge;
 use crate::triage::Triage;
 
 /// Analyses that only look on.
-const PASSIVE: [&str; 3] = ["racer", "eraser", "atomizer"];
+const PASSIVE: [&str; 4] = ["racer", "eraser", "atomizer", "deadlock"];
 
 /// Strategies that must be named to be followed.
 const HUNTERS: [&str; 3] = ["assetfuzzer", "racefuzzer", "random"];
@@ -69,6 +69,24 @@ pub struct Report {
     pub triage: Triage,
     /// What strategies predicted, and what came of it.
     pub campaigns: Vec<Campaign>,
+    /// A command that goes on from here, if there is an obvious one.
+    pub next_step: Option<NextStep>,
+}
+
+/// A command that goes on from a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextStep {
+    /// The purpose, as a sentence that the command completes.
+    pub why: String,
+    /// The command, word by word.
+    pub command: Vec<String>,
+}
+
+impl NextStep {
+    /// The command for a shell.
+    pub(crate) fn command_line(&self) -> String {
+        self.command.iter().map(|word| words::shell_word(word)).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// What one strategy that predicts did in a hunt.

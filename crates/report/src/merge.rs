@@ -35,6 +35,7 @@ pub fn merge(reports: Vec<Report>) -> Report {
         }
         whole.jvms.extend(report.jvms);
         whole.coverage.add(&report.coverage);
+        whole.next_step = whole.next_step.or(report.next_step);
         let problem = report.problem.filter(|problem| {
             if any_good {
                 push_once(&mut whole.notices, format!("one of the reports means nothing: {problem}"));

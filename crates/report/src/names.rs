@@ -181,6 +181,7 @@ pub(crate) fn verb(role: &str) -> String {
         "failed" => "fails at".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
+        holds if holds.starts_with("holds lock") => format!("{holds}, acquired at"),
         "call" => "calls at".to_owned(),
         "execution" => "executes".to_owned(),
         other => format!("({other}) at"),

@@ -94,13 +94,24 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     match &report.problem {
         Some(problem) => {
             summary.alarm(problem);
-            summary.say("fissure: ", &coverage(report, options.verbose));
+            let watched = coverage(report, options.verbose);
+            let sentence = match report.findings.is_empty() {
+                true => watched,
+                false => format!("{}; {watched}", totals(report)),
+            };
+            summary.say("fissure: ", &sentence);
         }
         // Harnesses of objects run without anybody watching; what was executed is told with each.
         None if report.coverage.jvms == 0 => summary.say("fissure: ", &totals(report)),
         None => {
             summary.say("fissure: ", &format!("{}; {}", totals(report), coverage(report, options.verbose)))
         }
+    }
+    if let Some(step) = &report.next_step {
+        summary.say("next: ", &format!("{}:", step.why));
+        // One line, however long, so that it can be copied.
+        let command = painter.paint(Style::Strong, &words::clean(&step.command_line()));
+        summary.text.push_str(&format!("      {command}\n"));
     }
     summary.text
 }

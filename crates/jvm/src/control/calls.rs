@@ -7,6 +7,7 @@ use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
 
 use crate::jdk;
+use crate::tested;
 
 const fn call(
     class: Option<&'static str>,
@@ -165,15 +166,6 @@ const THREAD_PROBES: &[Probe<'static>] = &[
     probe("interrupt", Return, "interrupted", This),
     typed("dispatchUncaughtException", "(Ljava/lang/Throwable;)V", Entry, "uncaught", Parameter(0)),
 ];
-
-/// Where the frameworks of the JUnit Platform, JUnit 4, JUnit 3 and TestNG take note of a test that has failed.
-const PLATFORM_RESULT: &[Probe<'static>] = &[probe("failed", Entry, "testFailed", Parameter(0))];
-const JUNIT4_FAILURE: &[Probe<'static>] = &[probe("<init>", Return, "testFailed", Parameter(1))];
-const JUNIT3_RESULT: &[Probe<'static>] = &[
-    probe("addError", Entry, "testFailed", Parameter(1)),
-    probe("addFailure", Entry, "testFailed", Parameter(1)),
-];
-const TESTNG_RESULT: &[Probe<'static>] = &[probe("setThrowable", Entry, "testFailed", Parameter(0))];
 
 const VIRTUAL_THREAD_PROBES: &[Probe<'static>] = &[probe("start", Entry, "threadStarting", This)];
 
@@ -335,11 +327,10 @@ fn stopping_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'st
             return VIRTUAL_THREAD_PROBES;
         }
         "jdk/internal/reflect/Reflection" => return REFLECTION,
-        "org/junit/platform/engine/TestExecutionResult" => return PLATFORM_RESULT,
-        "org/junit/runner/notification/Failure" => return JUNIT4_FAILURE,
-        "junit/framework/TestResult" => return JUNIT3_RESULT,
-        "org/testng/internal/TestResult" => return TESTNG_RESULT,
-        _ => {}
+        _ => match tested::probes(class) {
+            [] => {}
+            probes => return probes,
+        },
     }
     match class.strip_prefix("java/util/concurrent/").unwrap_or_default() {
         "locks/ReentrantLock" | "locks/ReentrantReadWriteLock$WriteLock" => LOCK,

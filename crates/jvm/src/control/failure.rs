@@ -61,7 +61,8 @@ pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown:
     state.story.add_failure(failure, step);
 }
 
-fn frame(line: &str) -> Option<Frame> {
+/// A frame by its line.
+pub(crate) fn frame(line: &str) -> Option<Frame> {
     let mut parts = line.split('\t');
     let (class, method) = (parts.next()?, parts.next()?);
     let file = parts.next().filter(|file| *file != "null").map(str::to_owned);

@@ -25,6 +25,8 @@ pub fn fingerprint(finding: &Finding) -> String {
             let mut members: Vec<String> = finding
                 .sites
                 .iter()
+                // Where a lock was acquired is not always known.
+                .filter(|site| !site.role.starts_with("holds lock"))
                 .map(|site| format!("{}.{}", without_numbers(&site.class), without_numbers(&site.method)))
                 .collect();
             members.sort();

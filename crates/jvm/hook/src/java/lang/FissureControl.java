@@ -31,8 +31,6 @@ public final class FissureControl {
      * What a program does before it starts its threads may be very much.
      */
     private static boolean isLonely;
-    /** So many exceptions may carry each other. */
-    private static final int MOST_CAUSES = 32;
     /** After so many looks at volatile fields without anything else a thread lets others go first. */
     private static final int SPINS = 1000;
     /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
@@ -486,7 +484,7 @@ public final class FissureControl {
 
     /** A test framework has got an exception from a test. */
     public static void testFailed(Object thrown) {
-        if (thrown != null && !thrown.getClass().getName().contains("AssumptionViolated")) {
+        if (thrown != null && !FissureThrown.isAssumption(thrown)) {
             failed(thrown, true);
         }
     }
@@ -496,48 +494,16 @@ public final class FissureControl {
         if (self <= 0L || thrown == null) {
             return;
         }
-        Throwable exception = cause((Throwable) thrown);
+        Throwable exception = FissureThrown.cause((Throwable) thrown);
         String message = null;
         StringBuilder stack = new StringBuilder();
         try {
             message = exception.getMessage();
-            addFrames(stack, exception);
+            FissureThrown.addFrames(stack, exception);
         } catch (Throwable failure) {
             // An exception that fails when it is asked about itself is told without an answer.
         }
         throwing(self, exception.getClass().getName(), message, stack.toString(), isTest);
-    }
-
-    /** The exception that others only carry from one thread, or one layer, to another. */
-    private static Throwable cause(Throwable thrown) {
-        Throwable exception = thrown;
-        try {
-            for (int depth = 0; depth < MOST_CAUSES; depth++) {
-                Throwable cause = exception.getCause();
-                if (cause == null || cause == exception || !isCarrier(exception, cause)) {
-                    return exception;
-                }
-                exception = cause;
-            }
-        } catch (Throwable failure) {
-            // An exception that fails when it is asked about itself is told without an answer.
-        }
-        return exception;
-    }
-
-    private static boolean isCarrier(Throwable exception, Throwable cause) {
-        switch (exception.getClass().getName()) {
-            case "java.util.concurrent.ExecutionException":
-            case "java.util.concurrent.CompletionException":
-            case "java.lang.reflect.InvocationTargetException":
-            case "java.lang.reflect.UndeclaredThrowableException":
-            case "java.security.PrivilegedActionException":
-            case "java.lang.ExceptionInInitializerError":
-                return true;
-            default:
-                // A ForkJoinPool makes another exception of the same class for the thread that waits.
-                return exception.getClass() == cause.getClass();
-        }
     }
 
     /** The program ends itself, unless a security manager forbids it. */
@@ -564,7 +530,7 @@ public final class FissureControl {
         long self = on && status != 0 ? self() : -1L;
         if (self > 0L) {
             StringBuilder stack = new StringBuilder();
-            addFrames(stack, new Throwable());
+            FissureThrown.addFrames(stack, new Throwable());
             exits(self, status, stack.toString());
         }
         return self;
@@ -574,15 +540,6 @@ public final class FissureControl {
     private static void staysAlive(long self) {
         if (self > 0L) {
             exitRefused(self);
-        }
-    }
-
-    private static void addFrames(StringBuilder stack, Throwable exception) {
-        StackTraceElement[] frames = exception.getStackTrace();
-        for (int i = 0; i < frames.length && i < 64; i++) {
-            StackTraceElement frame = frames[i];
-            stack.append(frame.getClassName()).append('\t').append(frame.getMethodName()).append('\t');
-            stack.append(frame.getFileName()).append('\t').append(frame.getLineNumber()).append('\n');
         }
     }
 

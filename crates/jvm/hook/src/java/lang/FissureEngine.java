@@ -154,6 +154,9 @@ final class FissureEngine {
     /** Says that something was left out because there was no memory for it. */
     static native void outOfMemory();
 
+    /** Says that an exception ended a thread; the stack is lines of class, method, file and line number. */
+    static native void failed(String thread, String exception, String message, String stack, boolean isTest);
+
     /**
      * Gets everything ready; called once the JVM is up. Everything that rewritten code may lead to is used once before,
      * so that a JVM on which it does not work is noticed here and not by the program.

@@ -38,7 +38,7 @@ final class FissureFailure {
      * this one to stop.
      */
     private static boolean isOfTheProgram(Throwable thrown) {
-        return thrown instanceof StackOverflowError || "java.lang.ThreadDeath".equals(thrown.getClass().getName());
+        return thrown instanceof StackOverflowError || FissureThrown.isStop(thrown);
     }
 
     @SuppressWarnings("unchecked")

@@ -421,6 +421,20 @@ public final class FissureHook {
         }
     }
 
+    /** An exception leaves a thread. */
+    public static void uncaught(Object thrown) {
+        if (on && thrown != null) {
+            FissureThread.failed((Throwable) thrown, false);
+        }
+    }
+
+    /** A test framework has got an exception from a test. */
+    public static void testFailed(Object thrown) {
+        if (on && thrown != null && !FissureThrown.isAssumption(thrown)) {
+            FissureThread.failed((Throwable) thrown, true);
+        }
+    }
+
     public static void released(Object place) {
         if (on) {
             FissureOrder.release(place);

@@ -108,6 +108,35 @@ final class FissureThread {
         }
     }
 
+    /** An exception ends the current thread, or a test. Those of threads that serve the JVM are none of the program's. */
+    static void failed(Throwable thrown, boolean isTest) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.busy || FissureThrown.isStop(thrown)) {
+            return;
+        }
+        Throwable exception = FissureThrown.cause(thrown);
+        String message = null;
+        String stack = "";
+        try {
+            // The exception's own code is the program's, and watched like the rest of it.
+            message = exception.getMessage();
+            StringBuilder frames = new StringBuilder();
+            FissureThrown.addFrames(frames, exception);
+            stack = frames.toString();
+        } catch (Throwable failure) {
+            // An exception that fails when it is asked about itself is told without an answer.
+        }
+        self.busy = true;
+        try {
+            String thread = Thread.currentThread().getName();
+            FissureEngine.failed(thread, exception.getClass().getName(), message, stack, isTest);
+        } catch (Throwable failure) {
+            FissureEngine.outOfMemory();
+        } finally {
+            self.busy = false;
+        }
+    }
+
     static void joined(Thread child) {
         FissureThread self = Thread.currentThread().fissureState;
         FissureThread ended = child.fissureState;

@@ -1,0 +1,329 @@
+//! Waits for the program's end: tells now and then that it still runs, tells of deadlocks at once, and ends it at its time limit
+//! or when the user insists.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    process::{Child, ExitStatus},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use fissure_model::{
+    finding::{Finding, Kind},
+    record::Record,
+};
+
+use crate::{output, signals, signals::Forwarding};
+
+/// How often it is looked whether there is something to do.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a program may take to end in an orderly way once it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+/// When it is told that the program still runs.
+const REMINDERS: [Duration; 3] =
+    [Duration::from_secs(60), Duration::from_secs(5 * 60), Duration::from_secs(30 * 60)];
+/// How many signals kill the program: the first two are for the program itself.
+const KILLING_SIGNAL: u32 = 3;
+
+/// Why a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// By itself, or somebody else ended it.
+    Own,
+    /// Fissure got a signal that asks to end, and handed it on.
+    Interrupted,
+    /// Fissure ended it after this time.
+    TimeLimit(Duration),
+}
+
+/// Waits until `child` has ended. Its JVMs write their records into `folder`.
+pub(crate) fn wait(
+    forwarding: &Forwarding,
+    child: &mut Child,
+    limit: Option<Duration>,
+    folder: &Path,
+) -> io::Result<(ExitStatus, Ending)> {
+    let process = child.id();
+    forwarding.begin(child);
+    let mut watch = Watch::new(process, limit, folder);
+    thread::scope(|scope| {
+        let (sender, ended) = channel();
+        scope.spawn(move || {
+            signals::wait_without_reaping(process);
+            // Nobody else receives, and that one waits for it.
+            let _ = sender.send(());
+        });
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
+            watch.look(forwarding.interruptions());
+        }
+    });
+    watch.end_the_rest();
+    forwarding.end();
+    let status = child.wait()?;
+    Ok((status, watch.ending(forwarding.interruptions())))
+}
+
+struct Watch<'a> {
+    process: u32,
+    limit: Option<Duration>,
+    folder: &'a Path,
+    began: Instant,
+    reminders: usize,
+    /// Signals that were told about.
+    signals: u32,
+    /// Processes that were asked to end at the time limit, and when they are killed.
+    asked: Option<(Vec<Process>, Instant)>,
+    /// How far the records of each JVM were read, and the deadlocks that were told.
+    read: HashMap<PathBuf, u64>,
+    told: Vec<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(process: u32, limit: Option<Duration>, folder: &'a Path) -> Self {
+        Watch {
+            process,
+            limit,
+            folder,
+            began: Instant::now(),
+            reminders: 0,
+            signals: 0,
+            asked: None,
+            read: HashMap::new(),
+            told: Vec::new(),
+        }
+    }
+
+    fn look(&mut self, signals: u32) {
+        self.heed(signals);
+        let elapsed = self.began.elapsed();
+        if REMINDERS.get(self.reminders).is_some_and(|&after| elapsed >= after) {
+            let after = in_words(REMINDERS[self.reminders]);
+            self.reminders += 1;
+            let limit = if self.limit.is_none() { "; --time-limit sets a limit" } else { "" };
+            output::remark(&format!(
+                "the program still runs after {after}; Ctrl-C ends it and reports what was seen{limit}"
+            ));
+        }
+        match (&self.asked, self.limit) {
+            (None, Some(limit)) if elapsed >= limit => {
+                let processes = Process::tree(self.process);
+                for process in &processes {
+                    process.send(libc::SIGTERM);
+                }
+                self.asked = Some((processes, Instant::now() + GRACE));
+            }
+            (Some((_, until)), _) if Instant::now() >= *until => self.kill(),
+            _ => {}
+        }
+        for finding in self.new_deadlocks() {
+            output::remark(&deadlock_in_words(&finding));
+        }
+    }
+
+    /// The user may insist.
+    fn heed(&mut self, signals: u32) {
+        if signals <= self.signals {
+            return;
+        }
+        self.signals = signals;
+        if signals >= KILLING_SIGNAL {
+            self.kill();
+        } else if signals + 1 == KILLING_SIGNAL {
+            output::remark("the program was asked to end twice; the next Ctrl-C kills it");
+        }
+    }
+
+    /// Kills the program and all processes that it started.
+    fn kill(&mut self) {
+        let mut processes = Process::tree(self.process);
+        processes.extend(self.asked.iter().flat_map(|(asked, _)| asked.clone()));
+        for process in processes {
+            process.send(libc::SIGKILL);
+        }
+    }
+
+    /// A program that was ended may leave processes behind that still write down what they saw.
+    fn end_the_rest(&mut self) {
+        let Some((processes, until)) = &self.asked else { return };
+        let runs = |process: &&Process| process.id != self.process && process.is_running();
+        while processes.iter().any(|process| runs(&process)) && Instant::now() < *until {
+            thread::sleep(LOOK);
+        }
+        for process in processes.iter().filter(runs) {
+            process.send(libc::SIGKILL);
+        }
+    }
+
+    fn ending(&self, signals: u32) -> Ending {
+        match (&self.asked, self.limit) {
+            _ if signals > 0 => Ending::Interrupted,
+            (Some(_), Some(limit)) => Ending::TimeLimit(limit),
+            _ => Ending::Own,
+        }
+    }
+
+    /// The deadlocks that JVMs wrote down since the last look. A file that cannot be read is looked at again when all is over.
+    fn new_deadlocks(&mut self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let Ok(entries) = fs::read_dir(self.folder) else { return found };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                continue;
+            }
+            let read = self.read.entry(path.clone()).or_default();
+            for finding in deadlocks_since(&path, read).unwrap_or_default() {
+                if !self.told.contains(&finding.id) {
+                    self.told.push(finding.id.clone());
+                    found.push(finding);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The deadlocks in the whole lines of a file from a place on, which is moved on behind them.
+fn deadlocks_since(path: &Path, read: &mut u64) -> io::Result<Vec<Finding>> {
+    if fs::metadata(path)?.len() <= *read {
+        return Ok(Vec::new());
+    }
+    let mut file = fs::File::open(path)?;
+    file.seek(SeekFrom::Start(*read))?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
+    *read += whole as u64;
+    let records =
+        text[..whole].split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let deadlocks = records.filter_map(|record| match record {
+        Record::Finding(finding) if finding.kind == Kind::Deadlock => Some(*finding),
+        _ => None,
+    });
+    Ok(deadlocks.collect())
+}
+
+fn deadlock_in_words(finding: &Finding) -> String {
+    let mut threads: Vec<String> = Vec::new();
+    for site in &finding.sites {
+        let name = format!("\"{}\"", site.thread);
+        if !threads.contains(&name) {
+            threads.push(name);
+        }
+    }
+    let names = match threads.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("threads {} and {last}", others.join(", ")),
+        _ => "threads".to_owned(),
+    };
+    format!("deadlock: {names} wait for each other; if the program does not end, Ctrl-C ends it and reports")
+}
+
+/// A time in the largest unit that is exact: `90 s`, `5 min`.
+pub(crate) fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds if seconds % 60 == 0 && seconds > 60 => format!("{} min", seconds / 60),
+        seconds if time.subsec_millis() == 0 => format!("{seconds} s"),
+        _ => format!("{} s", time.as_secs_f64()),
+    }
+}
+
+/// A process, told from a later one with the same number by when it was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Process {
+    id: u32,
+    parent: u32,
+    started: u64,
+    is_over: bool,
+}
+
+impl Process {
+    /// A process and all that it and its children have started.
+    fn tree(root: u32) -> Vec<Process> {
+        let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let all: Vec<Process> =
+            numbers.filter_map(|entry| Process::of(entry.file_name().to_str()?.parse().ok()?)).collect();
+        let mut tree: Vec<Process> = all.iter().filter(|process| process.id == root).cloned().collect();
+        let mut at = 0;
+        while let Some(parent) = tree.get(at).map(|process| process.id) {
+            at += 1;
+            let children = all.iter().filter(|process| process.parent == parent && process.id != root);
+            tree.extend(children.cloned());
+        }
+        tree
+    }
+
+    fn of(id: u32) -> Option<Process> {
+        Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+    }
+
+    /// Understands a line of `/proc/ID/stat`.
+    fn parse(id: u32, text: &str) -> Option<Process> {
+        // The name is in parentheses and may contain anything.
+        let (_, rest) = text.rsplit_once(')')?;
+        let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+        Some(Process {
+            id,
+            is_over: matches!(*words.first()?, "Z" | "X"),
+            parent: words.get(1)?.parse().ok()?,
+            started: words.get(19)?.parse().ok()?,
+        })
+    }
+
+    fn is_running(&self) -> bool {
+        Process::of(self.id).is_some_and(|now| now.started == self.started && !now.is_over)
+    }
+
+    fn send(&self, signal: i32) {
+        if self.is_running() {
+            signals::send(self.id, signal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_largest_exact_unit() {
+        let check = |milliseconds: u64, expected: &str| {
+            assert_eq!(in_words(Duration::from_millis(milliseconds)), expected);
+        };
+        check(60_000, "60 s");
+        check(300_000, "5 min");
+        check(90_000, "90 s");
+        check(1_500, "1.5 s");
+        check(250, "250 ms");
+    }
+
+    #[test]
+    fn processes_are_read_with_whatever_name_they_have() {
+        let line = "7 (a) b (c) S 3 7 7 0 -1 4194560 100 0 0 0 1 2 3 4 20 0 1 0 12345 1000 10";
+        let process = Process::parse(7, line).unwrap();
+        assert_eq!((process.parent, process.started, process.is_over), (3, 12345, false));
+        assert!(Process::parse(7, "nonsense").is_none());
+        let own = std::process::id();
+        assert!(Process::tree(own).iter().any(|process| process.id == own && process.is_running()));
+    }
+
+    #[test]
+    fn deadlocks_are_read_once_and_only_whole() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let status = fissure_model::finding::Status::Confirmed;
+        let finding = Finding::new(Kind::Deadlock, status, "deadlock", "Main.run");
+        let line = serde_json::to_string(&Record::Finding(Box::new(finding))).unwrap();
+        let (first, second) = line.split_at(40);
+        let mut read = 0;
+        file.write_all(format!("{{\"record\":\"end\"}}\n{first}").as_bytes()).unwrap();
+        assert_eq!(deadlocks_since(file.path(), &mut read).unwrap().len(), 0);
+        file.write_all(format!("{second}\n").as_bytes()).unwrap();
+        assert_eq!(deadlocks_since(file.path(), &mut read).unwrap().len(), 1);
+        assert_eq!(deadlocks_since(file.path(), &mut read).unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! How `fissure detect` ends: deadlocks, time limits, signals, and programs that fail.
+
+mod common;
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::LazyLock,
+};
+
+use serde_json::Value;
+
+use common::{agent, fissure, javas, jdk_tool, read_report, told, undisturbed};
+
+/// The compiled program, kept as long as the tests run.
+static CLASSES: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/endings/Endings.java");
+    let output = undisturbed(jdk_tool("javac"))
+        .args(["--release", "11", "-g", "-d"])
+        .arg(folder.path())
+        .arg(source)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+    folder
+});
+
+/// JVMs start faster with these.
+const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
+/// Fissure's text and report about a run.
+struct Seen {
+    code: Option<i32>,
+    text: String,
+    report: Value,
+}
+
+impl Seen {
+    fn deadlocks(&self) -> Vec<&Value> {
+        let findings = self.report["findings"].as_array().unwrap().iter();
+        findings.filter(|finding| finding["kind"] == "deadlock").collect()
+    }
+
+    /// Whether the text has these words, wherever its lines are broken.
+    fn says(&self, text: &str) -> bool {
+        self.text.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
+    }
+
+    fn check(&self, code: i32, texts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.text);
+        for text in texts {
+            assert!(self.says(text), "no '{text}' in: {}", self.text);
+        }
+    }
+}
+
+fn command(java: &Path, options: &[&str], way: &str, json: &Path) -> Command {
+    let mut command = fissure();
+    command.arg("detect").args(options).arg("--json").arg(json).arg("--").arg(java).args(QUICK_START);
+    command.arg("-cp").arg(CLASSES.path()).args(["Endings", way]).env("FISSURE_AGENT", agent());
+    command
+}
+
+fn run_on(java: &Path, options: &[&str], way: &str) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("report.json");
+    let output = command(java, options, way, &json).output().unwrap();
+    let text = told(&output);
+    let report = read_report(&std::fs::read_to_string(&json).unwrap_or_else(|_| panic!("{text}")));
+    Seen { code: output.status.code(), text, report }
+}
+
+fn run(options: &[&str], way: &str) -> Seen {
+    run_on(&jdk_tool("java"), options, way)
+}
+
+/// A deadlock of two threads, of which each says what it holds and what it waits for, at these methods.
+fn check_deadlock(seen: &Seen, waiting: [&str; 2]) {
+    let found = seen.deadlocks();
+    assert_eq!(found.len(), 1, "{}", seen.text);
+    assert_eq!((&found[0]["status"], &found[0]["analysis"]), (&"confirmed".into(), &"deadlock".into()));
+    let sites = found[0]["sites"].as_array().unwrap();
+    let waits: Vec<&Value> =
+        sites.iter().filter(|site| site["role"].as_str().unwrap().starts_with("waits for lock ")).collect();
+    let mut methods: Vec<&str> = waits.iter().map(|site| site["method"].as_str().unwrap()).collect();
+    methods.sort_unstable();
+    assert_eq!(methods, waiting, "{}", seen.text);
+    let mut threads: Vec<&str> = waits.iter().map(|site| site["thread"].as_str().unwrap()).collect();
+    threads.sort_unstable();
+    assert_eq!(threads, ["alice", "bob"]);
+    for (at, site) in waits.iter().enumerate() {
+        let other = waits[1 - at];
+        let wanted = site["role"].as_str().unwrap().strip_prefix("waits for lock ").unwrap();
+        assert_eq!(other["locks"][0]["name"], wanted, "{}", seen.text);
+        assert!(site["line"].is_u64(), "{}", seen.text);
+    }
+    let acquired = sites.iter().filter(|site| site["role"].as_str().unwrap().starts_with("holds lock "));
+    let lines: Vec<u64> = acquired.map(|site| site["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{}", seen.text);
+}
+
+/// The line of the source that a site is on.
+fn source_line(site: &Value) -> String {
+    let source = include_str!("../../../programs/endings/Endings.java");
+    let line = site["line"].as_u64().unwrap() as usize;
+    source.lines().nth(line - 1).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_deadlock_of_monitors_is_found() {
+    for java in javas() {
+        let seen = run_on(&java, &["--time-limit", "2"], "monitors");
+        let said = "deadlock: threads \"alice\" and \"bob\" wait for each other; if the program does not end";
+        seen.check(1, &[said, "found 1 deadlock", "did not end within 2 s, and was ended"]);
+        check_deadlock(&seen, ["nested", "nested"]);
+        let mut lines: Vec<String> =
+            seen.deadlocks()[0]["sites"].as_array().unwrap().iter().map(source_line).collect();
+        lines.sort();
+        lines.dedup();
+        assert_eq!(lines, ["synchronized (held) {", "synchronized (wanted) {"], "{}", seen.text);
+    }
+}
+
+#[test]
+fn a_deadlock_of_locks_is_found() {
+    for java in javas() {
+        let seen = run_on(&java, &["--time-limit", "2"], "locks");
+        seen.check(1, &["found 1 deadlock", "waits for lock java.util.concurrent.locks.ReentrantLock@"]);
+        check_deadlock(&seen, ["locked", "locked"]);
+    }
+}
+
+#[test]
+fn a_deadlock_of_a_monitor_and_a_lock_is_found() {
+    let seen = run(&["--time-limit", "2"], "mixed");
+    seen.check(1, &["found 1 deadlock"]);
+    check_deadlock(&seen, ["lockedThenNested", "nestedThenLocked"]);
+}
+
+#[test]
+fn a_deadlock_beside_which_the_program_ends_is_found() {
+    let seen = run(&[], "daemons");
+    seen.check(1, &["done", "found 1 deadlock", "the program ended with exit code 0"]);
+    check_deadlock(&seen, ["nested", "nested"]);
+}
+
+#[test]
+fn long_waits_are_no_deadlock() {
+    for way in ["slow", "timed"] {
+        let seen = run(&[], way);
+        assert!(seen.deadlocks().is_empty(), "{}", seen.text);
+        seen.check(0, &["done", "found nothing"]);
+    }
+}
+
+#[test]
+fn a_run_that_reaches_its_limit_is_not_clean() {
+    let seen = run(&["--time-limit", "1500ms"], "hangs");
+    let texts = [
+        "the program did not end within 1.5 s, and nothing was found up to there: raise --time-limit",
+        "when it was ended, thread \"main\" waited at Endings.main (Endings.java:",
+    ];
+    seen.check(2, &texts);
+    assert!(!seen.says("fissure hunt"), "{}", seen.text);
+    let seen = run(&["--time-limit", "1500ms"], "races-and-hangs");
+    seen.check(1, &["did not end within 1.5 s, and was ended", "Endings.racy", "found 1 data race"]);
+}
+
+/// Starts Fissure, and waits until the program is up.
+fn start(way: &str, json: &Path) -> Child {
+    let script = format!("exec {} \"$@\"", jdk_tool("java").display());
+    let mut command = fissure();
+    command.args(["detect", "--json"]).arg(json).args(["--", "sh", "-c"]);
+    command.arg(format!("echo up; {script}")).arg("sh").args(QUICK_START);
+    command.arg("-cp").arg(CLASSES.path()).args(["Endings", way]).env("FISSURE_AGENT", agent());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "up\n");
+    // The JVM has to be up as well, and to have done what it does before it hangs.
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    child
+}
+
+fn interrupt(way: &str) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("report.json");
+    let child = start(way, &json);
+    let kill = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let text = told(&output);
+    let report = read_report(&std::fs::read_to_string(&json).unwrap_or_else(|_| panic!("{text}")));
+    Seen { code: output.status.code(), text, report }
+}
+
+#[test]
+fn an_interrupted_run_that_saw_nothing_is_not_clean() {
+    let seen = interrupt("hangs");
+    seen.check(
+        2,
+        &["fissure: interrupted before anything was found", "thread \"main\" waited at Endings.main"],
+    );
+    let seen = interrupt("races-and-hangs");
+    seen.check(1, &["the run was interrupted", "found 1 data race"]);
+}
+
+#[test]
+fn a_program_that_fails_is_not_clean() {
+    let seen = run(&[], "throws");
+    let failed = "java.lang.IllegalStateException: overdrawn, in thread \"alice\"";
+    let texts = [
+        &format!("the program failed: {failed} at Endings.fail (Endings.java:"),
+        &format!("the program failed ({failed}), and nothing was found that explains it"),
+    ];
+    seen.check(2, &texts.map(String::as_str));
+    check_next_step(&seen, "throws");
+    let seen = run(&[], "exits");
+    seen.check(
+        2,
+        &["the program failed (it ended with exit code 3), and nothing was found that explains it"],
+    );
+    check_next_step(&seen, "exits");
+    let seen = run(&["--fail-on", "never"], "exits");
+    seen.check(2, &["the program failed"]);
+    let seen = run(&[], "races-and-throws");
+    seen.check(1, &["found 1 data race", &format!("the program failed ({failed}); whether other schedules")]);
+    check_next_step(&seen, "races-and-throws");
+}
+
+/// The last line is the command that goes on from here.
+fn check_next_step(seen: &Seen, way: &str) {
+    let last = seen.text.lines().last().unwrap().trim();
+    assert!(
+        last.starts_with("fissure hunt -- ") && last.ends_with(&format!("Endings {way}")),
+        "{}",
+        seen.text
+    );
+    let words = seen.report["next_step"]["command"].as_array().unwrap();
+    assert_eq!(words[..3], ["fissure", "hunt", "--"], "{}", seen.text);
+}
+
+#[test]
+fn a_killed_program_keeps_what_was_seen() {
+    let seen = run(&[], "races-and-is-killed");
+    seen.check(1, &["found 1 data race", "was killed by signal 9", "fissure hunt -- "]);
+}
