@@ -63,7 +63,8 @@ pub(crate) enum Error {
 
     /// Nothing to replay.
     #[error(
-        "nothing to replay was named: give --seed S, or a report and a finding in it as in          `fissure replay findings.json#ID -- java Main`"
+        "nothing to replay was named: give --seed S, or a report and a finding in it as in \
+         `fissure replay findings.json#ID -- java Main`"
     )]
     NothingToReplay,
 
