@@ -14,7 +14,7 @@ use crate::{
     args::Analyses,
     collect,
     error::Error,
-    launch, locality,
+    launch, locality, project,
     verdict::{self, Question},
 };
 
@@ -108,6 +108,7 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<
         locality: locality.map(|path| path.to_string_lossy().into_owned()),
         locality_checked: task.is_checked,
         control: None,
+        whereabouts: project::whereabouts(),
         folder: folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;

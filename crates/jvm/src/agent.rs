@@ -26,6 +26,7 @@ use crate::{
     locality::Locality,
     memory::Table,
     monitor::{AdvisedSite, Watcher},
+    origin::Origins,
     output::Output,
     registry::Registry,
     scope::Scope,
@@ -147,7 +148,12 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Agent {
     /// Makes the agent of this JVM.
-    pub(crate) fn install(tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
+    pub(crate) fn install(
+        tool: Tool,
+        settings: Settings,
+        origins: Origins,
+        output: Output,
+    ) -> std::io::Result<()> {
         let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
         let machine = Machine::new(settings.analysis);
         let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
@@ -160,9 +166,11 @@ impl Agent {
         let agent = Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
-            scope: Scope::new(settings.scope.clone()).with_inside(
-                settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
-            ),
+            scope: Scope::new(settings.scope.clone())
+                .with_inside(
+                    settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
+                )
+                .with_origins(origins),
             locality: settings
                 .locality
                 .as_deref()
@@ -230,6 +238,7 @@ impl Agent {
             methods_left_alone: seen.left_alone.len() as u64,
             left_alone: seen.left_alone,
             locality: seen.locality,
+            origins: seen.origins,
             ..Coverage::default()
         }
     }
@@ -280,6 +289,7 @@ impl Agent {
             block_executions,
             always_atomic,
             locality: self.locality.as_ref().map(Locality::coverage),
+            origins: self.scope.origins().told(),
             ..Coverage::default()
         };
         if let Some(monitor) = &self.monitor {

@@ -24,6 +24,7 @@ mod locality;
 mod memory;
 mod monitor;
 mod natives;
+mod origin;
 mod output;
 mod points;
 mod registry;

@@ -18,6 +18,7 @@ mod excerpt;
 mod exit;
 mod merge;
 mod names;
+mod origins;
 mod sets;
 mod steps;
 mod story;
