@@ -151,8 +151,11 @@ pub const WALK_BEGIN: Hook = Hook::new(57, "walkBegin", "(Ljava/lang/Object;I)V"
 /// It has returned: the site.
 pub const CONTENTS_END: Hook = Hook::new(58, "contentsEnd", "(I)V");
 
+/// A method begins in whatever thread.
+pub const METHOD_RUNS: Hook = Hook::new(59, "methodRuns", "()V");
+
 /// All of them.
-pub const ALL: [Hook; 59] = [
+pub const ALL: [Hook; 60] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -212,6 +215,7 @@ pub const ALL: [Hook; 59] = [
     CONTENTS_BEGIN,
     WALK_BEGIN,
     CONTENTS_END,
+    METHOD_RUNS,
 ];
 
 #[cfg(test)]

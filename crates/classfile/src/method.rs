@@ -4,7 +4,7 @@ use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
 use crate::annotations;
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instructions};
+use crate::code::{Code, Instruction, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
 use crate::constant_pool::text;
 use crate::edits::Edits;
@@ -14,12 +14,14 @@ use crate::frame_reader::{self, FrameFacts};
 use crate::frames::FramedMethod;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
-use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
+use crate::opcodes::{
+    ASTORE, ASTORE_3, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, WIDE,
+};
 use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
-use crate::structure::{ACC_SYNCHRONIZED, Attribute, ClassFile, Member};
+use crate::structure::{ACC_PRIVATE, ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
 /// Memory that is used again for every method.
@@ -256,6 +258,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_controlled: self.plan.control.is_some(),
             is_block,
             is_unit,
+            is_entry: self.plan.entries
+                && !is_constructor
+                && !is_class_initializer
+                && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
             is_constructor,
             region,
             probes,
@@ -264,6 +270,17 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             local_variables: code.attributes.find(pool, b"LocalVariableTable"),
         })
     }
+}
+
+/// Methods without calls up to this length get and set fields, mostly.
+const SHORT: usize = 8;
+
+/// Whether code of other classes may lead to a method with this access, and it does something. The bodies of lambdas are private and
+/// synthetic.
+fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
+    let is_reachable = access & ACC_PRIVATE == 0 || access & ACC_SYNTHETIC != 0;
+    let calls = |instruction: &Instruction| matches!(instruction.opcode, INVOKEVIRTUAL..=INVOKEDYNAMIC);
+    is_reachable && (length > SHORT || instructions.list.iter().any(calls))
 }
 
 impl<'a> MethodRewriter<'_, 'a> {

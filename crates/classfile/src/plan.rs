@@ -22,6 +22,8 @@ pub struct Plan<'a> {
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
+    /// Report the beginning of methods that code of other classes may call, those that are short and call nothing left out.
+    pub entries: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
@@ -66,6 +68,7 @@ impl<'a> Plan<'a> {
             control: None,
             points: false,
             units: false,
+            entries: false,
             waits: false,
             fields: false,
             arrays: false,
@@ -86,7 +89,7 @@ impl<'a> Plan<'a> {
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
         let has_accesses = self.fields || self.arrays || self.advice;
-        !(self.monitors || self.waits || has_accesses || self.blocks || self.units)
+        !(self.monitors || self.waits || has_accesses || self.blocks || self.units || self.entries)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()

@@ -4,11 +4,13 @@ use crate::bytes::Reader;
 use crate::constant_pool::ConstantPool;
 use crate::error::ClassError;
 
+pub(crate) const ACC_PRIVATE: u16 = 0x0002;
 pub(crate) const ACC_STATIC: u16 = 0x0008;
 pub(crate) const ACC_FINAL: u16 = 0x0010;
 pub(crate) const ACC_SYNCHRONIZED: u16 = 0x0020;
 pub(crate) const ACC_VOLATILE: u16 = 0x0040;
 pub(crate) const ACC_INTERFACE: u16 = 0x0200;
+pub(crate) const ACC_SYNTHETIC: u16 = 0x1000;
 
 /// A class file, taken apart down to its members.
 pub(crate) struct ClassFile<'a> {

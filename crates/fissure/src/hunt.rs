@@ -489,10 +489,10 @@ impl Hunt<'_> {
         }
         let has_virtual_threads =
             outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
-        if blindness == Blindness::OneThread && has_virtual_threads {
+        if blindness.is_about_threads() && has_virtual_threads {
             return with_threads.then(|| chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
         }
-        (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
+        (with_threads || !blindness.is_about_threads()).then(|| blindness.to_string())
     }
 
     /// A report of runs that saw nothing, after what the first of them printed.

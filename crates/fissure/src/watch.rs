@@ -91,6 +91,9 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
     let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
+        if report.findings.is_empty() {
+            report.notices.splice(0..0, verdict::scarcity(&question, &report.coverage));
+        }
     }
     Ok(report)
 }

@@ -15,7 +15,7 @@ use fissure_model::{
     coverage::{Coverage, LeftAlone},
     goal::Goal,
     record::Record,
-    settings::Settings,
+    settings::{Settings, Watch},
 };
 
 use crate::{
@@ -71,6 +71,10 @@ pub(crate) struct Counts {
     pub(crate) classes_loaded: AtomicU64,
     pub(crate) classes_rewritten: AtomicU64,
     pub(crate) classes_in_scope: AtomicU64,
+    /// Classes of the JDK among them.
+    pub(crate) jdk_classes_in_scope: AtomicU64,
+    /// Threads in which methods in scope ran, up to two.
+    pub(crate) threads_in_scope: AtomicU64,
     pub(crate) classes_hidden: AtomicU64,
     pub(crate) methods_rewritten: AtomicU64,
     pub(crate) methods_left_alone: AtomicU64,
@@ -237,10 +241,24 @@ impl Agent {
             lock_operations: steps,
             methods_left_alone: seen.left_alone.len() as u64,
             left_alone: seen.left_alone,
+            threads_in_scope: seen.threads_in_scope,
             locality: seen.locality,
             origins: seen.origins,
             ..Coverage::default()
         }
+    }
+
+    /// Whether it is counted in how many threads methods in scope run.
+    pub(crate) fn counts_threads(&self) -> bool {
+        let is_measuring = self.settings.watch == Watch::Locks && self.control.is_none();
+        self.monitor.is_none() && self.explorer.is_none() && !is_measuring
+    }
+
+    /// In how many threads methods in scope ran, if that was counted. Those of the JDK are too many to count.
+    fn threads_in_scope(&self) -> Option<u64> {
+        let has_jdk = self.counts.jdk_classes_in_scope.load(Ordering::Relaxed) > 0;
+        let is_counted = self.counts_threads() && !has_jdk;
+        is_counted.then(|| self.counts.threads_in_scope.load(Ordering::Relaxed).min(2))
     }
 
     /// What was watched so far.
@@ -281,6 +299,7 @@ impl Agent {
             left_alone: code.left_alone.clone(),
             threads: (threads as u64).saturating_sub(get(&self.counts.jdk_threads)),
             threads_accessing,
+            threads_in_scope: self.threads_in_scope(),
             access_sites: code.sites.len() as u64,
             lock_operations,
             locations,

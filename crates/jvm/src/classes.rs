@@ -95,6 +95,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         repetitions: atomizer.is_some(),
         announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::ANNOUNCED } else { &[] },
         units: has_units,
+        entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
         waits: !is_controlled && monitor.is_none(),
         fields: watched || has_points,
         arrays: watched && agent.settings.watch == Watch::All || has_element_points,
@@ -142,6 +143,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     if in_scope {
         let counted = u64::from(!agent.scope.is_inside(&dotted));
         agent.counts.classes_in_scope.fetch_add(counted, Ordering::Relaxed);
+        if kind == Kind::Jdk {
+            agent.counts.jdk_classes_in_scope.fetch_add(counted, Ordering::Relaxed);
+        }
         if let Some(summary) = &summary {
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             let following = match result {

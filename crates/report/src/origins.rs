@@ -24,9 +24,9 @@ fn tell_of(origins: &[Origin], jvms: u64) -> Option<String> {
         (of(OriginKind::Scope), of(OriginKind::Application), of(OriginKind::Library));
     let mut parts = Vec::new();
     if named.is_empty() {
-        parts.push(format!("the application: {}", list(&own, jvms)));
+        parts.push(format!("the application: {}", list_for(&own, jvms)));
     } else {
-        parts.push(format!("in scope: {}", list(&named, jvms)));
+        parts.push(format!("in scope: {}", list_for(&named, jvms)));
         if !own.is_empty() {
             parts.push(format!("the rest of the application: {}", sum(&own, jvms)));
         }
@@ -38,8 +38,13 @@ fn tell_of(origins: &[Origin], jvms: u64) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// The first places by name with their classes, and how many more places there are.
+pub fn list(origins: &[&Origin]) -> String {
+    list_for(origins, 1)
+}
+
 /// The first places by name, and how many more there are.
-pub(crate) fn list(origins: &[&Origin], jvms: u64) -> String {
+fn list_for(origins: &[&Origin], jvms: u64) -> String {
     if origins.is_empty() {
         return "no class".to_owned();
     }

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{BufReader, Read},
+    path::Path,
 };
 
 use rustc_hash::FxHashSet;
@@ -31,12 +32,13 @@ pub(crate) struct Contents {
     pub(crate) main_class: Option<String>,
 }
 
-/// Whether a path is an archive: class paths may name it as they like.
+/// Whether a path is an archive: class paths may name it as they like. One that is gone, or that begins with a script that starts
+/// it, is known by its name.
 pub(crate) fn is_archive(path: &str) -> bool {
     let mut beginning = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    // Some archives begin with a script that starts them.
-    read.is_ok() && (SIGNATURES.contains(&&beginning[..]) || path.ends_with(".jar"))
+    read.is_ok() && SIGNATURES.contains(&&beginning[..])
+        || super::is_named_archive(path) && !Path::new(path).is_dir()
 }
 
 /// Reads an archive; one that cannot be read holds nothing.
