@@ -261,7 +261,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_entry: self.plan.entries
                 && !is_constructor
                 && !is_class_initializer
-                && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
+                && is_entry(member.access, name, &self.scratch.instructions, code.bytes.len()),
             is_constructor,
             region,
             probes,
@@ -275,12 +275,12 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
 /// Methods without calls up to this length get and set fields, mostly.
 const SHORT: usize = 8;
 
-/// Whether code of other classes may lead to a method with this access, and it does something. The bodies of lambdas are private and
-/// synthetic.
-fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
-    let is_reachable = access & ACC_PRIVATE == 0 || access & ACC_SYNTHETIC != 0;
+/// Whether code of other classes may lead to a method, and it does something. The bodies of lambdas are private and synthetic.
+fn is_entry(access: u16, name: &[u8], instructions: &Instructions, length: usize) -> bool {
     let calls = |instruction: &Instruction| matches!(instruction.opcode, INVOKEVIRTUAL..=INVOKEDYNAMIC);
-    is_reachable && (length > SHORT || instructions.list.iter().any(calls))
+    access & ACC_SYNTHETIC != 0
+        || matches!(name, b"run" | b"call")
+        || access & ACC_PRIVATE == 0 && (length > SHORT || instructions.list.iter().any(calls))
 }
 
 impl<'a> MethodRewriter<'_, 'a> {

@@ -529,6 +529,10 @@ impl Hunt<'_> {
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
         let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
+        if found.is_empty() {
+            let (coverage, scope) = (&chronicle.coverage, self.program.scope);
+            notices.splice(0..0, verdict::scarcity(scope, coverage, coverage.jvms));
+        }
         let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
         let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
         if !has_hits && untried > 0 {

@@ -102,7 +102,7 @@ pub(crate) enum Blindness {
     OneThreadInScope {
         /// How many threads there were, and in how many of them code in scope ran.
         threads: String,
-        /// What to do.
+        /// The next step.
         advice: String,
     },
 
@@ -178,7 +178,7 @@ impl Blindness {
     }
 }
 
-/// What to do where no class of the application was loaded: which places were taken for libraries.
+/// The next step where no class of the application was loaded, with the places that were taken for libraries.
 fn advice(coverages: &[&Coverage]) -> String {
     let mut sum = Coverage::default();
     coverages.iter().for_each(|coverage| sum.add(coverage));
@@ -206,18 +206,19 @@ fn widening(coverages: &[&Coverage]) -> String {
     }
 }
 
-/// What a run that found nothing has to say first: that nearly nothing of what ran was in scope.
-pub(crate) fn scarcity(question: &Question<'_>, coverage: &Coverage) -> Option<String> {
+/// The first sentence of a run that found nothing because nearly nothing of the program was in scope.
+/// `jvms` of them ran the same.
+pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Option<String> {
     /// Programs with fewer classes of libraries are not mostly libraries.
     const MANY: u64 = 100;
     /// One class in so many is nearly nothing.
     const SHARE: u64 = 50;
     let sum = |kind| {
         let of_kind = coverage.origins.iter().filter(|origin| origin.kind == kind);
-        of_kind.map(|origin| origin.classes).sum::<u64>()
+        of_kind.map(|origin| origin.classes).sum::<u64>().div_ceil(jvms.max(1))
     };
     let (own, libraries) = (sum(OriginKind::Application), sum(OriginKind::Library));
-    let is_scarce = question.scope.is_empty() && libraries >= MANY && own * SHARE < libraries;
+    let is_scarce = scope.is_empty() && libraries >= MANY && own * SHARE < libraries;
     is_scarce.then(|| {
         format!(
             "nearly nothing of the program was in scope: {own} of {} classes outside the JDK; the others came from \
@@ -373,14 +374,12 @@ mod tests {
 
     #[test]
     fn that_nearly_nothing_was_in_scope_is_told() {
-        let question =
-            Question { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
         let scarce = |own, libraries| {
             let origins = vec![
                 origin("classes", OriginKind::Application, own, "com.acme"),
                 origin("pool.jar", OriginKind::Library, libraries, "org.pool"),
             ];
-            scarcity(&question, &Coverage { origins, ..Coverage::default() })
+            scarcity(&[], &Coverage { origins, ..Coverage::default() }, 1)
         };
         assert_eq!(scarce(1, 20), None);
         assert_eq!(scarce(40, 1000), None);

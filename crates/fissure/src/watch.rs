@@ -92,7 +92,7 @@ fn try_run(task: &Task<'_>) -> Result<Report, Error> {
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
         if report.findings.is_empty() {
-            report.notices.splice(0..0, verdict::scarcity(&question, &report.coverage));
+            report.notices.splice(0..0, verdict::scarcity(task.scope, &report.coverage, 1));
         }
     }
     Ok(report)

@@ -1,4 +1,4 @@
-//! What is the application and what is a library, on a real JVM: directories, archives, modules and classes without an origin.
+//! The application is told from libraries, on a real JVM: directories, archives, modules and classes without an origin.
 //!
 //! Every program has the same two races, one in `com.app.Main` and one in `org.lib.Counter`. They only differ in where these
 //! classes come from.
@@ -83,7 +83,7 @@ public class Launcher extends ClassLoader {
     }
 }";
 
-/// What all tests use: classes in directories and archives, made once.
+/// Classes in directories and archives, made once for all tests.
 struct Built {
     folder: tempfile::TempDir,
 }

@@ -255,10 +255,12 @@ impl Agent {
     }
 
     /// In how many threads methods in scope ran, if that was counted. Those of the JDK are too many to count.
-    fn threads_in_scope(&self) -> Option<u64> {
+    /// A thread that accessed something is one of them, however short the method was.
+    fn threads_in_scope(&self, accessing: u64) -> Option<u64> {
         let has_jdk = self.counts.jdk_classes_in_scope.load(Ordering::Relaxed) > 0;
         let is_counted = self.counts_threads() && !has_jdk;
-        is_counted.then(|| self.counts.threads_in_scope.load(Ordering::Relaxed).min(2))
+        let ran = || self.counts.threads_in_scope.load(Ordering::Relaxed).max(accessing).min(2);
+        is_counted.then(ran)
     }
 
     /// What was watched so far.
@@ -299,7 +301,7 @@ impl Agent {
             left_alone: code.left_alone.clone(),
             threads: (threads as u64).saturating_sub(get(&self.counts.jdk_threads)),
             threads_accessing,
-            threads_in_scope: self.threads_in_scope(),
+            threads_in_scope: self.threads_in_scope(threads_accessing),
             access_sites: code.sites.len() as u64,
             lock_operations,
             locations,

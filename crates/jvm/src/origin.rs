@@ -10,7 +10,7 @@ mod table;
 pub(crate) use archive::{Contents, is_archive, read_contents};
 pub(crate) use table::{Origins, Source};
 
-/// What a class is to the program.
+/// The part that a class has in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Part of the JDK.
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-/// What is inside of an archive, by its path there.
+/// A place inside of an archive, by its path there.
 fn inside(archive: &str, inner: &str) -> Place {
     let archive = archive.to_owned();
     let inner = inner.trim_end_matches(['/', '!']);
@@ -129,7 +129,7 @@ fn decode(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
-/// What the JVM was started to run.
+/// The main class, archive or module with which the JVM was started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Main {
     /// A class, with dots.
@@ -142,7 +142,7 @@ pub(crate) enum Main {
     Unknown,
 }
 
-/// What a run is about: its main class, archive or module, and the root of the user's project. All paths are absolute.
+/// The program under test: its main class, archive or module, and the root of the user's project. All paths are absolute.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
     pub(crate) main: Main,
@@ -177,7 +177,7 @@ const CACHES: &[&str] = &[".cache", ".coursier", ".gradle", ".ivy2", ".m2", ".sb
 const OWN_FOLDERS: &[&str] = &["BOOT-INF/classes", "WEB-INF/classes"];
 
 impl Program {
-    /// What a program is, from the JVM's properties `sun.java.command`, `java.class.path` and `jdk.module.main`.
+    /// Reads the JVM's properties `sun.java.command`, `java.class.path` and `jdk.module.main`.
     pub(crate) fn new(
         command: &str,
         class_path: &str,
@@ -210,7 +210,7 @@ impl Program {
         self.main == Main::Class(class.to_owned()) && !is_runner
     }
 
-    /// What the classes from a place are. `contents` is asked only about archives that may be the application.
+    /// The role of the classes from a place. `contents` is asked only about archives that may be the application.
     pub(crate) fn role(
         &self,
         place: &Place,
@@ -286,7 +286,7 @@ fn is_jdk_module(module: &str) -> bool {
     ["java.", "jdk."].iter().any(|prefix| module.starts_with(prefix))
 }
 
-/// What the classes of one place are.
+/// The role of the classes of one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     Jdk,
@@ -302,7 +302,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// What a class, by its name with dots, is. Nothing if the place does not say.
+    /// The kind of a class, by its name with dots. `None` if the place does not say.
     pub(crate) fn kind(&self, class: &str) -> Option<Kind> {
         Some(match self {
             Role::Jdk => Kind::Jdk,
@@ -327,7 +327,7 @@ impl Role {
     }
 }
 
-/// What an archive is that may be the application, by what it holds. `main` is its main class, if another place names it.
+/// The role of an archive that may be the application, by its contents. `main` is its main class, if another place names it.
 fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role {
     if contents.has_own_folder {
         // Its own classes are in there; those at its top only start the program.
@@ -367,8 +367,7 @@ const SHARED_OWNERS: &[&str] =
 
 /// The part of a package's name that says whose it is: `com.acme` of `com.acme.bank.core`, `bank` of `bank.core`.
 fn base_of(package: &str) -> &str {
-    let first = package.split('.').next().unwrap_or_default();
-    let is_shared = first.len() == 2 || SHARED_TOPS.contains(&first);
+    let is_shared = is_shared_top(package.split('.').next().unwrap_or_default());
     let parts = match package.splitn(3, '.').collect::<Vec<_>>()[..] {
         [first, second, _] if SHARED_OWNERS.contains(&format!("{first}.{second}").as_str()) => 3,
         _ if is_shared => 2,
@@ -376,6 +375,11 @@ fn base_of(package: &str) -> &str {
     };
     let end = package.match_indices('.').nth(parts - 1).map_or(package.len(), |(at, _)| at);
     &package[..end]
+}
+
+/// Whether a package, without a dot in it, says nothing about its owner: countries have two letters.
+pub(crate) fn is_shared_top(package: &str) -> bool {
+    package.len() == 2 || SHARED_TOPS.contains(&package)
 }
 
 /// The package of a class, with dots; empty if it has none.

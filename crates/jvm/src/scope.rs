@@ -63,7 +63,7 @@ pub(crate) struct Scope {
     is_selective: bool,
     /// Classes that are looked into whatever the pointcuts say, by their names with dots.
     inside: Vec<String>,
-    /// What is the application.
+    /// Tells the application from libraries.
     origins: Origins,
 }
 

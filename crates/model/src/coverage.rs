@@ -37,7 +37,7 @@ pub struct StaticCoverage {
     pub conservative: BTreeMap<String, u64>,
 }
 
-/// What the classes of an origin are.
+/// The role of the classes of an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OriginKind {
@@ -54,7 +54,7 @@ pub enum OriginKind {
 pub struct Origin {
     /// The place: a directory, an archive or a module. Paths below the working directory are relative to it.
     pub root: String,
-    /// What the classes are.
+    /// Their role.
     pub kind: OriginKind,
     /// How many there are.
     pub classes: u64,
@@ -65,7 +65,7 @@ pub struct Origin {
 impl Origin {
     /// How many are kept; the last one stands for all others.
     pub const MOST: usize = 400;
-    /// What stands for those that are not kept.
+    /// The name of the one that stands for those that are not kept.
     pub const OTHERS: &str = "other places";
 
     /// Sorts by what the classes are, then by how many there are.

@@ -53,7 +53,7 @@ const UNCONCERNING: &[&str] = &[
     "java.util.zip.",
 ];
 
-/// What a site is, in a class with this name and of the application or not. `has_blocks` tells of other classes whether their blocks
+/// The flags of a site in a class with this name, of the application or not. `has_blocks` tells of other classes whether their blocks
 /// count where the application calls them.
 pub(crate) fn flags(
     site: &Site<'_>,

@@ -1,4 +1,4 @@
-//! What an archive of classes holds, as far as it tells its own classes from libraries that were put into it.
+//! The contents of an archive of classes, as far as they tell its own classes from libraries that were put into it.
 
 use std::{
     fs::File,
@@ -9,7 +9,7 @@ use std::{
 use rustc_hash::FxHashSet;
 use zip::ZipArchive;
 
-/// What every archive begins with, or one that has no files.
+/// The first bytes of an archive, and of one without files.
 const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// A manifest is short.
 const LONGEST_MANIFEST: u64 = 1 << 20;
@@ -21,7 +21,7 @@ pub(crate) struct Artifact {
     pub(crate) name: String,
 }
 
-/// What an archive holds.
+/// The contents of an archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     /// Whether the application's own classes are in a folder of their own, as in those of Spring Boot and of web applications.

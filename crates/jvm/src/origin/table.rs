@@ -1,4 +1,4 @@
-//! What was decided about the classes that were loaded, and how many came from where.
+//! Remembers the decisions about the classes that were loaded, and counts how many came from where.
 
 use std::{
     fs,
@@ -12,8 +12,8 @@ use fissure_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    JDK_IMAGE, Kind, Main, Place, Program, Role, archive::read_packages, is_archive, is_in, package_of,
-    read_contents,
+    JDK_IMAGE, Kind, Main, Place, Program, Role, archive::read_packages, is_archive, is_in, is_shared_top,
+    package_of, read_contents,
 };
 
 /// Where the JVM says that a class comes from.
@@ -48,7 +48,7 @@ struct Table {
     /// By class, with dots; of several classes of one name, the application's wins.
     classes: FxHashMap<Box<str>, Kind>,
     packages: FxHashMap<Box<str>, Package>,
-    /// Packages of the libraries on the class path, once somebody asked.
+    /// Packages of the libraries on the class path, once they were needed.
     library_packages: Option<FxHashSet<String>>,
 }
 
@@ -131,7 +131,7 @@ impl Origins {
         table.roots[root].tallies[tally].add(class);
     }
 
-    /// What a class is that was loaded, or that may be loaded some time; the name is with dots. Unknown ones are taken for what others
+    /// The kind of a class that was loaded, or that may be loaded some time; the name is with dots. Unknown ones are taken for what others
     /// of their package are, or else for the application's: nothing must be missed.
     pub(crate) fn kind(&self, class: &str) -> Kind {
         if class.starts_with("java.") {
@@ -175,7 +175,7 @@ impl Origins {
 }
 
 impl Table {
-    /// What a class is, and the number of its root.
+    /// The kind of a class, and the number of its root.
     fn decide(&mut self, class: &str, source: &Source) -> (Kind, usize) {
         if source.loader == 0 {
             let (kind, name) = match is_named_like_jdk(class) {
@@ -202,7 +202,7 @@ impl Table {
         (kind, number)
     }
 
-    /// What a class without an origin is.
+    /// The kind of a class without an origin.
     fn unplaced(&mut self, class: &str) -> Kind {
         if is_named_like_jdk(class) {
             return Kind::Jdk;
@@ -211,19 +211,22 @@ impl Table {
         if package.is_empty() || self.packages.get(package).is_some_and(|package| package.is_own) {
             return Kind::Application;
         }
-        let above = |library: &str| !library.is_empty() && is_in(package, library);
-        let is_foreign =
-            self.packages.iter().any(|(name, package)| package.is_foreign && !package.is_own && above(name));
-        if is_foreign || self.library_packages().iter().any(|library| above(library)) {
-            Kind::Library
-        } else {
-            Kind::Application
-        }
+        self.library_packages();
+        let library_packages = self.library_packages.as_ref();
+        // A package of a library has all below it, unless it is one that many owners share, such as `org`.
+        let is_library = |package: &&str| {
+            let seen = self.packages.get(*package);
+            seen.is_some_and(|package| package.is_foreign && !package.is_own)
+                || library_packages.is_some_and(|packages| packages.contains(*package))
+        };
+        let above = std::iter::successors(Some(package), |package| Some(package_of(package)));
+        let mut above = above.take_while(|package| !package.is_empty() && !is_shared_top(package));
+        if above.any(|package| is_library(&package)) { Kind::Library } else { Kind::Application }
     }
 
-    /// The packages of the libraries on the class path. Languages that compile as they run define classes of libraries that are
+    /// Reads the packages of the libraries on the class path. Languages that compile as they run define classes of libraries that are
     /// there as source only.
-    fn library_packages(&mut self) -> &FxHashSet<String> {
+    fn library_packages(&mut self) {
         if self.library_packages.is_none() {
             let mut packages = FxHashSet::default();
             for entry in self.class_path.iter().filter(|entry| is_archive(entry)) {
@@ -235,7 +238,6 @@ impl Table {
             }
             self.library_packages = Some(packages);
         }
-        self.library_packages.get_or_insert_default()
     }
 
     /// The main class was loaded: its archive is the application.
