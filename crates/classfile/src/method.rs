@@ -15,13 +15,14 @@ use crate::frames::FramedMethod;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
 use crate::opcodes::{
-    ASTORE, ASTORE_3, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, WIDE,
+    ASTORE, ASTORE_3, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, PUTFIELD,
+    PUTSTATIC, SASTORE, WIDE,
 };
 use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
-use crate::structure::{ACC_PRIVATE, ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
+use crate::structure::{ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
 /// Memory that is used again for every method.
@@ -261,7 +262,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_entry: self.plan.entries
                 && !is_constructor
                 && !is_class_initializer
-                && is_entry(member.access, name, &self.scratch.instructions, code.bytes.len()),
+                && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
             is_constructor,
             region,
             probes,
@@ -272,15 +273,19 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
     }
 }
 
-/// Methods without calls up to this length get and set fields, mostly.
+/// Methods up to this length that neither call nor store anything are getters.
 const SHORT: usize = 8;
 
-/// Whether code of other classes may lead to a method, and it does something. The bodies of lambdas are private and synthetic.
-fn is_entry(access: u16, name: &[u8], instructions: &Instructions, length: usize) -> bool {
-    let calls = |instruction: &Instruction| matches!(instruction.opcode, INVOKEVIRTUAL..=INVOKEDYNAMIC);
-    access & ACC_SYNTHETIC != 0
-        || matches!(name, b"run" | b"call")
-        || access & ACC_PRIVATE == 0 && (length > SHORT || instructions.list.iter().any(calls))
+/// Whether a method does so much that a thread may have been made for it. That includes private methods, to which there may be references, and the
+/// bodies of lambdas, which are synthetic.
+fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
+    let acts = |instruction: &Instruction| {
+        matches!(
+            instruction.opcode,
+            INVOKEVIRTUAL..=INVOKEDYNAMIC | PUTSTATIC | PUTFIELD | IASTORE..=SASTORE
+        )
+    };
+    length > SHORT || access & ACC_SYNTHETIC != 0 || instructions.list.iter().any(acts)
 }
 
 impl<'a> MethodRewriter<'_, 'a> {

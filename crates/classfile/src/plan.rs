@@ -22,7 +22,7 @@ pub struct Plan<'a> {
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
-    /// Report the beginning of methods that code of other classes may call, those that are short and call nothing left out.
+    /// Report the beginning of methods, those that only get something left out.
     pub entries: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,

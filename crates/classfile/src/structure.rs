@@ -4,7 +4,6 @@ use crate::bytes::Reader;
 use crate::constant_pool::ConstantPool;
 use crate::error::ClassError;
 
-pub(crate) const ACC_PRIVATE: u16 = 0x0002;
 pub(crate) const ACC_STATIC: u16 = 0x0008;
 pub(crate) const ACC_FINAL: u16 = 0x0010;
 pub(crate) const ACC_SYNCHRONIZED: u16 = 0x0020;

@@ -489,10 +489,10 @@ impl Hunt<'_> {
         }
         let has_virtual_threads =
             outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
-        if blindness.is_about_threads() && has_virtual_threads {
+        if blindness == Blindness::OneThread && has_virtual_threads {
             return with_threads.then(|| chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
         }
-        (with_threads || !blindness.is_about_threads()).then(|| blindness.to_string())
+        (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
     }
 
     /// A report of runs that saw nothing, after what the first of them printed.
@@ -552,6 +552,13 @@ impl Hunt<'_> {
             false if chronicle.has_virtual_threads() => {
                 Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
             }
+            false if found.is_empty() => {
+                let coverage = &chronicle.coverage;
+                let threads = coverage.threads.div_ceil(coverage.jvms.max(1));
+                verdict::one_thread_in_scope(&[coverage], threads).map(|blindness| {
+                    format!("{blindness}; other schedules may lead more threads there: raise --runs")
+                })
+            }
             _ => None,
         };
         Report {
@@ -590,7 +597,9 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         ..Jvm::default()
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.jvms).map(evidence).collect();
-    verdict::blindness(&question, &jvms)
+    // Other schedules may lead more threads into the code in scope, so that this is asked at the end of a hunt.
+    let blindness = verdict::blindness(&question, &jvms);
+    blindness.filter(|blindness| !matches!(blindness, Blindness::OneThreadInScope { .. }))
 }
 
 /// A command as reports give it.

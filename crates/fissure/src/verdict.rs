@@ -157,25 +157,27 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
     if threads < 2 {
         return Some(Blindness::OneThread);
     }
-    let ran = coverages.iter().map(|coverage| coverage.threads_in_scope.unwrap_or(u64::MAX)).max();
-    if let Some(ran @ 0..2) = ran {
-        let ran = if ran == 0 { "none" } else { "only one" };
-        let advice = format!("run something that uses it in several threads, or {}", widening(&coverages));
-        return Some(Blindness::OneThreadInScope {
-            threads: format!("{ran} of the program's {threads} threads"),
-            advice,
-        });
-    }
     let full = |reason: &&String| reason.contains("beyond the number that can be told apart");
-    let reason = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full)?;
-    Some(Blindness::Overflow(reason.clone()))
+    let overflow = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full);
+    match overflow {
+        Some(reason) => Some(Blindness::Overflow(reason.clone())),
+        None => one_thread_in_scope(&coverages, threads),
+    }
 }
 
-impl Blindness {
-    /// Whether other schedules may show more.
-    pub(crate) fn is_about_threads(&self) -> bool {
-        matches!(self, Blindness::OneThread | Blindness::OneThreadInScope { .. })
-    }
+/// Whether code in scope ran in fewer than two of so many threads.
+pub(crate) fn one_thread_in_scope(coverages: &[&Coverage], threads: u64) -> Option<Blindness> {
+    // Where it was not counted, there may have been many.
+    let ran = coverages.iter().map(|coverage| coverage.threads_in_scope.unwrap_or(u64::MAX)).max();
+    let ran = match ran {
+        Some(0) => "none",
+        Some(1) => "only one",
+        _ => return None,
+    };
+    Some(Blindness::OneThreadInScope {
+        threads: format!("{ran} of the program's {threads} threads"),
+        advice: format!("run something that uses it in several threads, or {}", widening(coverages)),
+    })
 }
 
 /// The next step where no class of the application was loaded, with the places that were taken for libraries.
@@ -349,7 +351,6 @@ mod tests {
                      --scope 'org.pool..*' for pool.jar"
                 .to_owned(),
         };
-        assert!(one.is_about_threads());
         check(&[ran(Some(1))], Some(one));
         let mut found = ran(Some(1));
         found.findings = vec![finding("a", 1, true)];

@@ -32,7 +32,9 @@ fn tell_of(origins: &[Origin], jvms: u64) -> Option<String> {
         }
     }
     if !libraries.is_empty() {
-        let places = words::count(libraries.len() as u64, "jar", "jars");
+        let are_jars = libraries.iter().all(|origin| origin.root.ends_with(".jar"));
+        let (one, many) = if are_jars { ("jar", "jars") } else { ("place", "places") };
+        let places = words::count(libraries.len() as u64, one, many);
         parts.push(format!("libraries: {places}, {}", sum(&libraries, jvms)));
     }
     Some(parts.join("; "))
@@ -96,6 +98,8 @@ mod tests {
                 "the application: target/classes (112 classes), target/test-classes (1 class); libraries: 2 jars, 2,310 classes",
             ),
         );
+        let mixed = [origin("a.jar", Library, 10), origin("classes without a code source", Library, 1)];
+        check(&mixed, 1, Some("the application: no class; libraries: 2 places, 11 classes"));
         check(&libraries, 1, Some("the application: no class; libraries: 2 jars, 2,310 classes"));
         let many: Vec<Origin> = (1..=5).map(|number| origin(&format!("{number}"), Application, 1)).collect();
         check(&many, 1, Some("the application: 1 (1 class), 2 (1 class), 3 (1 class), and 2 more"));
