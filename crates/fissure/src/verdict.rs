@@ -194,11 +194,15 @@ fn advice(coverages: &[&Coverage]) -> String {
 
 /// How to get more into scope, by a package that was really loaded if there is one.
 fn widening(coverages: &[&Coverage]) -> String {
-    let origins = coverages.iter().flat_map(|coverage| &coverage.origins);
-    let others = origins.filter(|origin| origin.kind != OriginKind::Scope && !origin.package.is_empty());
-    let largest = others
-        .filter(|origin| origin.kind == OriginKind::Library || origin.package.contains('.'))
-        .max_by_key(|origin| (origin.kind == OriginKind::Library, origin.classes));
+    let origins = || coverages.iter().flat_map(|coverage| &coverage.origins);
+    // The application is in scope unless the user says otherwise.
+    let is_given = origins().any(|origin| origin.kind == OriginKind::Scope);
+    let is_outside = |kind| kind == OriginKind::Library || is_given && kind == OriginKind::Application;
+    let others = origins().filter(|origin| is_outside(origin.kind) && !origin.package.is_empty());
+    // A package such as `org` would be too much.
+    let largest = others.max_by_key(|origin| {
+        (origin.package.contains('.'), origin.kind == OriginKind::Library, origin.classes)
+    });
     match largest {
         Some(origin) => format!(
             "name what to watch with --scope, for example --scope '{}..*' for {}",

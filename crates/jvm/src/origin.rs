@@ -151,7 +151,7 @@ pub(crate) struct Program {
     pub(crate) main_archive: Option<String>,
 }
 
-/// Main classes that run what others wrote: tests and scripts. The archive that holds one of them is a library.
+/// Main classes that run code of others: tests and scripts. They do not make their archive the application.
 const RUNNERS: &[&str] = &[
     "clojure.",
     "com.intellij.rt.",
@@ -206,8 +206,7 @@ impl Program {
 
     /// Whether the archive that holds this class, by its name with dots, is the application because of that.
     pub(crate) fn is_main_class(&self, class: &str) -> bool {
-        let is_runner = RUNNERS.iter().any(|prefix| class.starts_with(prefix));
-        self.main == Main::Class(class.to_owned()) && !is_runner
+        self.main == Main::Class(class.to_owned()) && !is_runner(class)
     }
 
     /// The role of the classes from a place. `contents` is asked only about archives that may be the application.
@@ -278,6 +277,10 @@ fn is_output(folders: &[&str]) -> bool {
     }
 }
 
+fn is_runner(class: &str) -> bool {
+    RUNNERS.iter().any(|prefix| class.starts_with(prefix))
+}
+
 fn is_cached(path: &str) -> bool {
     path.split('/').any(|folder| CACHES.contains(&folder))
 }
@@ -334,7 +337,10 @@ fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role 
         return Role::Library;
     }
     let main = main.or(contents.main_class.as_deref());
-    let base = main.map(package_of).filter(|package| !package.is_empty()).map(base_of);
+    let base_of_main = main.map(package_of).filter(|package| !package.is_empty()).map(base_of);
+    // Benchmarks and tests may be packed together with whatever runs them.
+    let (base, runner) =
+        if main.is_some_and(is_runner) { (None, base_of_main) } else { (base_of_main, None) };
     let name = path.rsplit('/').next().unwrap_or(path);
     let by_name = contents.artifacts.iter().filter(|artifact| name.starts_with(&artifact.name));
     let by_name = by_name.max_by_key(|artifact| artifact.name.len());
@@ -343,7 +349,7 @@ fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role 
         by_name.or_else(|| contents.artifacts.iter().find(|artifact| shares_base(&artifact.group)));
     let own_group = own_group.map(|artifact| artifact.group.as_str());
     let is_foreign = |group: &&str| Some(*group) != own_group;
-    let groups = contents.artifacts.iter().map(|artifact| artifact.group.as_str());
+    let groups = contents.artifacts.iter().map(|artifact| artifact.group.as_str()).chain(runner);
     let foreign: Vec<String> = groups.filter(is_foreign).map(str::to_owned).collect();
     if foreign.is_empty() && (own_group.is_some() || base.is_none()) {
         return Role::Application;
@@ -569,6 +575,11 @@ mod tests {
         check_shaded(contents(&["org.x:x"], Some("Main")), "org.x.Thing", Library);
         check_shaded(contents(&["org.x:x"], Some("Main")), "bank.Account", Application);
         check_shaded(contents(&[], None), "org.other.Thing", Application);
+        let benchmarks = || contents(&["org.openjdk.jmh:jmh-core"], Some("org.openjdk.jmh.Main"));
+        check_shaded(benchmarks(), "org.openjdk.jmh.runner.Runner", Library);
+        check_shaded(benchmarks(), "com.acme.AccountBenchmark", Application);
+        let runner = || contents(&[], Some("org.junit.platform.console.ConsoleLauncher"));
+        check_shaded(runner(), "org.junit.platform.launcher.Launcher", Library);
         let boot = || Contents { has_own_folder: true, ..contents(&[], Some("org.springframework.X")) };
         check_shaded(boot(), "org.springframework.boot.loader.JarLauncher", Library);
     }
