@@ -228,7 +228,7 @@ pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Op
     is_scarce.then(|| {
         format!(
             "nearly nothing of the program was in scope: {own} of {} classes outside the JDK; the others came from \
-             libraries: {}",
+             libraries; if the code under test is among them, {}",
             own + libraries,
             widening(&[coverage])
         )
