@@ -5,6 +5,7 @@ use crate::testing::{Body, ClassBuilder, Recorder, everything, listing, rewrite,
 
 const STATIC: u16 = 0x0008;
 const SYNCHRONIZED: u16 = 0x0020;
+const SYNTHETIC: u16 = 0x1000;
 
 /// Two bytes of a constant's index after an opcode.
 fn op(opcode: u8, index: u16) -> [u8; 3] {
@@ -579,6 +580,26 @@ fn probes_are_put_where_they_fit() {
     check("(LX;)V", &[1, 76, 177], Return, Parameter(0), Err("forgets its parameter"));
     check("(LX;)V", &[177], Entry, Parameter(1), Err("no such parameter"));
     check("()V", &[1, 75, 177], Return, This, Err("forgets"));
+}
+
+#[test]
+fn the_beginning_of_methods_that_do_something_is_reported() {
+    fn check(access: u16, name: &str, code: &[u8], expected: bool) {
+        let mut class = ClassBuilder::new("A");
+        class.method(access, name, "()V", Some(&Body::new(code)));
+        let plan = Plan { entries: true, ..Plan::empty("Hook") };
+        let outcome = crate::rewrite(&class.build(), &plan, &mut Recorder::new(Foreign::Ignore)).unwrap();
+        let begins = |class: &[u8]| listing(class, name).starts_with("0 invokestatic methodRuns\n");
+        assert_eq!(outcome.is_some_and(|outcome| begins(&outcome.bytes)), expected, "{name} {code:?}");
+    }
+    // A loop that leads back to the first instruction, then a getter, and code that stores to an array.
+    check(0, "m", &[0, 0, 0, 0, 0, 167, 255, 251, 177], true);
+    check(0, "m", &[42, 87, 177], false);
+    check(STATIC, "m", &[79, 177], true);
+    check(STATIC | SYNTHETIC, "lambda$m$0", &[177], true);
+    check(0, "m", &[0, 0, 0, 0, 0, 0, 0, 0, 177], true);
+    check(0, "<init>", &[0, 0, 0, 0, 0, 0, 0, 0, 177], false);
+    check(STATIC, "<clinit>", &[0, 0, 0, 0, 0, 0, 0, 0, 177], false);
 }
 
 #[test]

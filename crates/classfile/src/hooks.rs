@@ -153,9 +153,11 @@ pub const CONTENTS_END: Hook = Hook::new(58, "contentsEnd", "(I)V");
 
 /// `Object.clone` may have made this copy.
 pub const CLONED: Hook = Hook::new(59, "cloned", "(Ljava/lang/Object;)V");
+/// A method begins in whatever thread.
+pub const METHOD_RUNS: Hook = Hook::new(60, "methodRuns", "()V");
 
 /// All of them.
-pub const ALL: [Hook; 60] = [
+pub const ALL: [Hook; 61] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -216,6 +218,7 @@ pub const ALL: [Hook; 60] = [
     WALK_BEGIN,
     CONTENTS_END,
     CLONED,
+    METHOD_RUNS,
 ];
 
 #[cfg(test)]

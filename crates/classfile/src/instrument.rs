@@ -63,6 +63,8 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) is_block: bool,
     /// Whether its beginning and end are to be told.
     pub(crate) is_unit: bool,
+    /// Whether its beginning alone is to be told.
+    pub(crate) is_entry: bool,
     pub(crate) is_constructor: bool,
     pub(crate) region: Option<RegionKind>,
     pub(crate) probes: Vec<FittedProbe>,
@@ -239,6 +241,9 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     fn prologue(&mut self) -> Result<(), MethodError> {
+        if self.method.is_entry {
+            self.edits.call(&hooks::METHOD_RUNS, self.additions)?;
+        }
         if self.method.is_unit && !self.method.is_constructor {
             self.begin_unit(0)?;
         }

@@ -4,7 +4,7 @@ use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
 use crate::annotations;
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instructions};
+use crate::code::{Code, Instruction, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
 use crate::constant_pool::text;
 use crate::edits::Edits;
@@ -14,12 +14,15 @@ use crate::frame_reader::{self, FrameFacts};
 use crate::frames::FramedMethod;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
-use crate::opcodes::{ASTORE, ASTORE_3, INVOKESPECIAL, ISTORE, ISTORE_0, NEW, WIDE};
+use crate::opcodes::{
+    ASTORE, ASTORE_3, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, PUTFIELD,
+    PUTSTATIC, SASTORE, WIDE,
+};
 use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
-use crate::structure::{ACC_SYNCHRONIZED, Attribute, ClassFile, Member};
+use crate::structure::{ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
 /// Memory that is used again for every method.
@@ -259,6 +262,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             is_controlled: self.plan.control.is_some(),
             is_block,
             is_unit,
+            is_entry: self.plan.entries
+                && !is_constructor
+                && !is_class_initializer
+                && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
             is_constructor,
             region,
             probes,
@@ -267,6 +274,21 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             local_variables: code.attributes.find(pool, b"LocalVariableTable"),
         })
     }
+}
+
+/// Methods up to this length that neither call nor store anything are getters.
+const SHORT: usize = 8;
+
+/// Whether a method does so much that a thread may have been made for it. That includes private methods, to which there may be references, and the
+/// bodies of lambdas, which are synthetic.
+fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
+    let acts = |instruction: &Instruction| {
+        matches!(
+            instruction.opcode,
+            INVOKEVIRTUAL..=INVOKEDYNAMIC | PUTSTATIC | PUTFIELD | IASTORE..=SASTORE
+        )
+    };
+    length > SHORT || access & ACC_SYNTHETIC != 0 || instructions.list.iter().any(acts)
 }
 
 impl<'a> MethodRewriter<'_, 'a> {

@@ -22,6 +22,8 @@ pub struct Plan<'a> {
     /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
     /// call of another one.
     pub units: bool,
+    /// Report the beginning of methods, those that only get something left out.
+    pub entries: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report the copies that `Object.clone` makes.
@@ -68,6 +70,7 @@ impl<'a> Plan<'a> {
             control: None,
             points: false,
             units: false,
+            entries: false,
             waits: false,
             clones: false,
             fields: false,
@@ -89,7 +92,8 @@ impl<'a> Plan<'a> {
     /// Whether the plan changes nothing, whatever the class.
     pub fn is_empty(&self) -> bool {
         let has_accesses = self.fields || self.arrays || self.advice;
-        !(self.monitors || self.waits || self.clones || has_accesses || self.blocks || self.units)
+        let has_events = self.monitors || self.waits || self.clones || self.entries;
+        !(has_events || has_accesses || self.blocks || self.units)
             && self.control.is_none()
             && self.announced.is_empty()
             && self.added_fields.is_empty()

@@ -98,7 +98,7 @@ fn foreign() -> impl Strategy<Value = Foreign> {
 
 /// Everything there is to watch, and everything there is to control.
 fn plans() -> [Plan<'static>; 2] {
-    let watched = Plan { added_fields: &ADDED, probes: &PROBES, ..everything() };
+    let watched = Plan { added_fields: &ADDED, probes: &PROBES, entries: true, ..everything() };
     let controlled = Plan {
         monitor_sites: true,
         control: Some(Control { calls: &[], regions: &[] }),

@@ -10,6 +10,7 @@ pub(crate) const ACC_FINAL: u16 = 0x0010;
 pub(crate) const ACC_SYNCHRONIZED: u16 = 0x0020;
 pub(crate) const ACC_VOLATILE: u16 = 0x0040;
 pub(crate) const ACC_INTERFACE: u16 = 0x0200;
+pub(crate) const ACC_SYNTHETIC: u16 = 0x1000;
 
 /// A class file, taken apart down to its members.
 pub(crate) struct ClassFile<'a> {

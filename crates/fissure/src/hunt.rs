@@ -542,6 +542,10 @@ impl Hunt<'_> {
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
         notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
         let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
+        if found.is_empty() {
+            let (coverage, scope) = (&chronicle.coverage, self.program.scope);
+            notices.splice(0..0, verdict::scarcity(scope, coverage, coverage.jvms));
+        }
         let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
         let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
         if !has_hits && untried > 0 {
@@ -562,6 +566,13 @@ impl Hunt<'_> {
             // What could not be seen is not clean.
             false if chronicle.has_virtual_threads() => {
                 Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
+            }
+            false if found.is_empty() => {
+                let coverage = &chronicle.coverage;
+                let threads = coverage.threads.div_ceil(coverage.jvms.max(1));
+                verdict::one_thread_in_scope(&[coverage], threads).map(|blindness| {
+                    format!("{blindness}; other schedules may lead more threads there: raise --runs")
+                })
             }
             _ => None,
         };
@@ -603,7 +614,9 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         ..Jvm::default()
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.jvms).map(evidence).collect();
-    verdict::blindness(&question, &jvms)
+    // Other schedules may lead more threads into the code in scope, so that this is asked at the end of a hunt.
+    let blindness = verdict::blindness(&question, &jvms);
+    blindness.filter(|blindness| !matches!(blindness, Blindness::OneThreadInScope { .. }))
 }
 
 /// A command as reports give it.

@@ -26,6 +26,7 @@ mod locality;
 mod monitor;
 mod object;
 mod output;
+mod project;
 mod replay;
 mod report;
 mod reporting;

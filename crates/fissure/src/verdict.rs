@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use fissure_model::{
+    coverage::{Coverage, Origin, OriginKind},
     finding::{Finding, Status},
     pointcut::Pointcut,
     record::Refusal,
@@ -74,9 +75,9 @@ pub(crate) enum Blindness {
 
     #[error(
         "no class of the application was loaded, so nothing could be found: if the program failed, its own message is \
-         above; otherwise name the classes to watch with --scope"
+         above; {0}"
     )]
-    NothingLoaded,
+    NothingLoaded(String),
 
     #[error(
         "no class matched the scope ({0}), so nothing could be found: check --scope; a package is written 'com.acme..*'"
@@ -102,6 +103,14 @@ pub(crate) enum Blindness {
         "nothing could be found: only one thread of the program ran; run something that uses several threads"
     )]
     OneThread,
+
+    #[error("nothing could be found: code in scope ran in {threads}; {advice}")]
+    OneThreadInScope {
+        /// How many threads there were, and in how many of them code in scope ran.
+        threads: String,
+        /// The next step.
+        advice: String,
+    },
 
     #[error(
         "nothing was found, but not everything could be watched ({0}): narrow --scope to the classes that matter"
@@ -143,7 +152,7 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
     if coverages.iter().all(|coverage| coverage.classes_in_scope == 0) {
         let scope: Vec<String> = question.scope.iter().map(ToString::to_string).collect();
         return Some(if scope.is_empty() {
-            Blindness::NothingLoaded
+            Blindness::NothingLoaded(advice(&coverages))
         } else {
             Blindness::NothingInScope(scope.join(", "))
         });
@@ -158,8 +167,81 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
         return Some(Blindness::OneThread);
     }
     let full = |reason: &&String| reason.contains("beyond the number that can be told apart");
-    let reason = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full)?;
-    Some(Blindness::Overflow(reason.clone()))
+    let overflow = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full);
+    match overflow {
+        Some(reason) => Some(Blindness::Overflow(reason.clone())),
+        None => one_thread_in_scope(&coverages, threads),
+    }
+}
+
+/// Whether code in scope ran in fewer than two of so many threads.
+pub(crate) fn one_thread_in_scope(coverages: &[&Coverage], threads: u64) -> Option<Blindness> {
+    // Where it was not counted, there may have been many.
+    let ran = coverages.iter().map(|coverage| coverage.threads_in_scope.unwrap_or(u64::MAX)).max();
+    let ran = match ran {
+        Some(0) => "none",
+        Some(1) => "only one",
+        _ => return None,
+    };
+    Some(Blindness::OneThreadInScope {
+        threads: format!("{ran} of the program's {threads} threads"),
+        advice: format!("run something that uses it in several threads, or {}", widening(coverages)),
+    })
+}
+
+/// The next step where no class of the application was loaded, with the places that were taken for libraries.
+fn advice(coverages: &[&Coverage]) -> String {
+    let mut sum = Coverage::default();
+    coverages.iter().for_each(|coverage| sum.add(coverage));
+    let libraries: Vec<&Origin> = sum.origins.iter().collect();
+    if libraries.is_empty() {
+        return "otherwise name the classes to watch with --scope".to_owned();
+    }
+    let places = fissure_report::origins::list(&libraries);
+    format!("all its classes were taken for those of libraries: {places}; {}", widening(coverages))
+}
+
+/// How to get more into scope, by a package that was really loaded if there is one.
+fn widening(coverages: &[&Coverage]) -> String {
+    let origins = || coverages.iter().flat_map(|coverage| &coverage.origins);
+    // The application is in scope unless the user says otherwise.
+    let is_given = origins().any(|origin| origin.kind == OriginKind::Scope);
+    let is_outside = |kind| kind == OriginKind::Library || is_given && kind == OriginKind::Application;
+    let others = origins().filter(|origin| is_outside(origin.kind) && !origin.package.is_empty());
+    // A package such as `org` would be too much.
+    let largest = others.max_by_key(|origin| {
+        (origin.package.contains('.'), origin.kind == OriginKind::Library, origin.classes)
+    });
+    match largest {
+        Some(origin) => format!(
+            "name what to watch with --scope, for example --scope '{}..*' for {}",
+            origin.package, origin.root
+        ),
+        None => "name what to watch with --scope".to_owned(),
+    }
+}
+
+/// The first sentence of a run that found nothing because nearly nothing of the program was in scope.
+/// `jvms` of them ran the same.
+pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Option<String> {
+    /// Programs with fewer classes of libraries are not mostly libraries.
+    const MANY: u64 = 100;
+    /// One class in so many is nearly nothing.
+    const SHARE: u64 = 50;
+    let sum = |kind| {
+        let of_kind = coverage.origins.iter().filter(|origin| origin.kind == kind);
+        of_kind.map(|origin| origin.classes).sum::<u64>().div_ceil(jvms.max(1))
+    };
+    let (own, libraries) = (sum(OriginKind::Application), sum(OriginKind::Library));
+    let is_scarce = scope.is_empty() && libraries >= MANY && own * SHARE < libraries;
+    is_scarce.then(|| {
+        format!(
+            "nearly nothing of the program was in scope: {own} of {} classes outside the JDK; the others came from \
+             libraries; if the code under test is among them, {}",
+            own + libraries,
+            widening(&[coverage])
+        )
+    })
 }
 
 /// What limits the meaning of a run that found nothing, as a sentence: several threads ran, but they shared nothing that
@@ -213,14 +295,20 @@ pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::coverage::Coverage;
-
     use super::*;
     use crate::collect::tests::{finding, hello};
 
     fn jvm(classes_in_scope: u64, threads: u64, findings: Vec<Finding>) -> Jvm {
         let coverage = Some(Coverage { jvms: 1, classes_in_scope, threads, ..Coverage::default() });
         Jvm { hello: Some(hello(None)), findings, coverage, ended: true, ..Jvm::default() }
+    }
+
+    fn nothing_loaded() -> Blindness {
+        Blindness::NothingLoaded("otherwise name the classes to watch with --scope".to_owned())
+    }
+
+    fn origin(root: &str, kind: OriginKind, classes: u64, package: &str) -> Origin {
+        Origin { root: root.to_owned(), kind, classes, package: package.to_owned() }
     }
 
     fn refused(refusal: Refusal) -> Jvm {
@@ -248,7 +336,7 @@ mod tests {
         check(&[refused(old())], unsupported());
         check(&[refused(Refusal::BuildTool), refused(old())], unsupported());
         check(&[Jvm::default()], Some(Blindness::NothingSeen));
-        check(&[jvm(0, 0, Vec::new())], Some(Blindness::NothingLoaded));
+        check(&[jvm(0, 0, Vec::new())], Some(nothing_loaded()));
         check(&[jvm(1, 1, Vec::new())], Some(Blindness::OneThread));
         check(&[jvm(1, 1, Vec::new()), jvm(1, 1, Vec::new())], Some(Blindness::OneThread));
         check(&[jvm(1, 2, Vec::new())], None);
@@ -256,6 +344,62 @@ mod tests {
         check(&[jvm(1, 1, vec![finding("a", 1, true)])], None);
         let killed = Jvm { findings: vec![finding("a", 1, false)], ..Jvm::default() };
         check(&[killed], None);
+    }
+
+    #[test]
+    fn code_in_scope_must_run_in_two_threads() {
+        let ran = |threads_in_scope| {
+            let mut jvm = jvm(1, 9, Vec::new());
+            let coverage = jvm.coverage.as_mut().unwrap();
+            coverage.threads_in_scope = threads_in_scope;
+            coverage.origins = vec![origin("pool.jar", OriginKind::Library, 70, "org.pool")];
+            jvm
+        };
+        check(&[ran(None)], None);
+        check(&[ran(Some(2))], None);
+        check(&[ran(Some(1)), ran(Some(2))], None);
+        let one = Blindness::OneThreadInScope {
+            threads: "only one of the program's 9 threads".to_owned(),
+            advice: "run something that uses it in several threads, or name what to watch with --scope, for example \
+                     --scope 'org.pool..*' for pool.jar"
+                .to_owned(),
+        };
+        check(&[ran(Some(1))], Some(one));
+        let mut found = ran(Some(1));
+        found.findings = vec![finding("a", 1, true)];
+        check(&[found], None);
+    }
+
+    #[test]
+    fn the_places_of_libraries_are_told_where_there_is_no_application() {
+        let mut jvm = jvm(0, 2, Vec::new());
+        jvm.coverage.as_mut().unwrap().origins = vec![
+            origin("lib.jar", OriginKind::Library, 12, "com.acme"),
+            origin("b.jar", OriginKind::Library, 1, "b"),
+        ];
+        let told = blindness(
+            &Question { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false },
+            &[jvm],
+        );
+        let told = told.unwrap().to_string();
+        assert!(told.contains("those of libraries: lib.jar (12 classes), b.jar (1 class); name"), "{told}");
+        assert!(told.contains("--scope 'com.acme..*' for lib.jar"), "{told}");
+    }
+
+    #[test]
+    fn that_nearly_nothing_was_in_scope_is_told() {
+        let scarce = |own, libraries| {
+            let origins = vec![
+                origin("classes", OriginKind::Application, own, "com.acme"),
+                origin("pool.jar", OriginKind::Library, libraries, "org.pool"),
+            ];
+            scarcity(&[], &Coverage { origins, ..Coverage::default() }, 1)
+        };
+        assert_eq!(scarce(1, 20), None);
+        assert_eq!(scarce(40, 1000), None);
+        assert!(
+            scarce(2, 3098).unwrap().starts_with("nearly nothing of the program was in scope: 2 of 3100")
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     collect,
     endings::{self, Doubt},
     error::Error,
-    launch, locality,
+    launch, locality, project,
     verdict::{self, Question},
 };
 
@@ -109,6 +109,9 @@ fn try_run(task: &Task<'_>) -> Result<Watched, Error> {
     let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
         report.notices.extend(verdict::reservation(&question, &jvms));
+        if report.findings.is_empty() {
+            report.notices.splice(0..0, verdict::scarcity(task.scope, &report.coverage, 1));
+        }
     }
     report.notices.extend(told.notices);
     report.next_step = told.next_step;
@@ -128,6 +131,7 @@ fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<
         locality: locality.map(|path| path.to_string_lossy().into_owned()),
         locality_checked: task.is_checked,
         control: None,
+        whereabouts: project::whereabouts(),
         folder: folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;

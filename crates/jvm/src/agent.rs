@@ -17,7 +17,7 @@ use fissure_model::{
     coverage::{Coverage, LeftAlone},
     goal::Goal,
     record::Record,
-    settings::Settings,
+    settings::{Settings, Watch},
 };
 
 use crate::{
@@ -30,6 +30,7 @@ use crate::{
     memory::Table,
     monitor::{AdvisedSite, Watcher},
     mutex::locked,
+    origin::Origins,
     output::Output,
     registry::Registry,
     scope::Scope,
@@ -74,6 +75,10 @@ pub(crate) struct Counts {
     pub(crate) classes_loaded: AtomicU64,
     pub(crate) classes_rewritten: AtomicU64,
     pub(crate) classes_in_scope: AtomicU64,
+    /// Classes of the JDK among them.
+    pub(crate) jdk_classes_in_scope: AtomicU64,
+    /// Threads in which methods in scope ran, up to two.
+    pub(crate) threads_in_scope: AtomicU64,
     pub(crate) classes_hidden: AtomicU64,
     pub(crate) methods_rewritten: AtomicU64,
     pub(crate) methods_left_alone: AtomicU64,
@@ -162,7 +167,13 @@ pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
 
 impl Agent {
     /// Makes the agent of this JVM.
-    pub(crate) fn install(vm: Vm, tool: Tool, settings: Settings, output: Output) -> std::io::Result<()> {
+    pub(crate) fn install(
+        vm: Vm,
+        tool: Tool,
+        settings: Settings,
+        origins: Origins,
+        output: Output,
+    ) -> std::io::Result<()> {
         let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
         let machine = Machine::new(settings.analysis);
         let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
@@ -175,9 +186,11 @@ impl Agent {
         let agent = Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
-            scope: Scope::new(settings.scope.clone()).with_inside(
-                settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
-            ),
+            scope: Scope::new(settings.scope.clone())
+                .with_inside(
+                    settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
+                )
+                .with_origins(origins),
             locality: settings
                 .locality
                 .as_deref()
@@ -288,9 +301,26 @@ impl Agent {
             lock_operations: steps,
             methods_left_alone: seen.left_alone.len() as u64,
             left_alone: seen.left_alone,
+            threads_in_scope: seen.threads_in_scope,
             locality: seen.locality,
+            origins: seen.origins,
             ..Coverage::default()
         }
+    }
+
+    /// Whether it is counted in how many threads methods in scope run.
+    pub(crate) fn counts_threads(&self) -> bool {
+        let is_measuring = self.settings.watch == Watch::Locks && self.control.is_none();
+        self.monitor.is_none() && self.explorer.is_none() && !is_measuring
+    }
+
+    /// In how many threads methods in scope ran, if that was counted. Those of the JDK are too many to count.
+    /// A thread that accessed something is one of them, however short the method was.
+    fn threads_in_scope(&self, accessing: u64) -> Option<u64> {
+        let has_jdk = self.counts.jdk_classes_in_scope.load(Ordering::Relaxed) > 0;
+        let is_counted = self.counts_threads() && !has_jdk;
+        let ran = || self.counts.threads_in_scope.load(Ordering::Relaxed).max(accessing).min(2);
+        is_counted.then(ran)
     }
 
     /// What was watched so far.
@@ -331,6 +361,7 @@ impl Agent {
             left_alone: code.left_alone.clone(),
             threads: (threads as u64).saturating_sub(get(&self.counts.jdk_threads)),
             threads_accessing,
+            threads_in_scope: self.threads_in_scope(threads_accessing),
             access_sites: code.sites.len() as u64,
             lock_operations,
             locations,
@@ -339,6 +370,7 @@ impl Agent {
             block_executions,
             always_atomic,
             locality: self.locality.as_ref().map(Locality::coverage),
+            origins: self.scope.origins().told(),
             ..Coverage::default()
         };
         if let Some(monitor) = &self.monitor {

@@ -28,6 +28,7 @@ use crate::{
     classes, control, explore, hook, lookout,
     mutex::locked,
     natives,
+    origin::{Origins, Source},
     output::Output,
     vm::{Jni, Tool, Vm},
 };
@@ -114,7 +115,13 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
             agent.tell_failure(&panic.to_string().replace('\n', " "));
         }
     }));
-    if let Err(error) = Agent::install(vm, tool, settings, output) {
+    let origins = Origins::new(
+        &property(c"sun.java.command"),
+        &property(c"java.class.path"),
+        &property(c"jdk.module.main"),
+        &settings.whereabouts,
+    );
+    if let Err(error) = Agent::install(vm, tool, settings, origins, output) {
         drop(error);
         return;
     }
@@ -305,11 +312,11 @@ unsafe extern "system" fn object_free(_tool: *mut jvmtiEnv, number: i64) {
 /// A class is loaded.
 unsafe extern "system" fn class_file_load_hook(
     _tool: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
-    _redefined: jclass,
+    jni: *mut JNIEnv,
+    redefined: jclass,
     loader: jobject,
     name: *const c_char,
-    _protection_domain: jobject,
+    protection_domain: jobject,
     length: jint,
     bytes: *const u8,
     new_length: *mut jint,
@@ -327,8 +334,9 @@ unsafe extern "system" fn class_file_load_hook(
             // SAFETY: the JVM passes a string that ends in zero.
             unsafe { CStr::from_ptr(name) }.to_str().ok()
         };
-        let loader = if loader.is_null() { 0 } else { agent.object_number(loader) };
-        if let Some(rewritten) = classes::transform(agent, name, loader, class)
+        let source =
+            Source { is_new: redefined.is_null(), ..source(agent, jni, loader, name, protection_domain) };
+        if let Some(rewritten) = classes::transform(agent, name, &source, class)
             && let Some((memory, length)) = agent.tool.give(&rewritten)
         {
             // SAFETY: the JVM passes places for the new class.
@@ -338,6 +346,33 @@ unsafe extern "system" fn class_file_load_hook(
             }
         }
     });
+}
+
+/// Where a class comes from, by its loader and protection domain. Only fields are read: Java code that ran here could load classes
+/// and lead back to this very place.
+fn source(
+    agent: &Agent,
+    jni: *mut JNIEnv,
+    loader: jobject,
+    name: Option<&str>,
+    protection_domain: jobject,
+) -> Source {
+    if loader.is_null() {
+        return Source::default();
+    }
+    let number = agent.object_number(loader);
+    // The JVM asks about its first classes before there is an environment.
+    if jni.is_null() {
+        return Source { loader: number, ..Source::default() };
+    }
+    let jni = Jni::new(jni);
+    let location = if protection_domain.is_null() { None } else { jni.code_location(protection_domain) };
+    let package = name.and_then(|name| name.rsplit_once('/')).map(|(package, _)| package);
+    let module = match package.filter(|_| agent.scope.origins().asks_for_modules) {
+        Some(package) => agent.tool.module_of(jni, loader, package),
+        None => None,
+    };
+    Source { loader: number, location, module, is_new: true }
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ use crate::{
     locality::{LocalClass, Locality},
     monitor::{self, Watcher},
     mutex::locked,
+    origin::{Kind, Source},
     points::Place,
     registry::{Member, Resolved},
-    scope::{self, View},
+    scope::View,
     sites::{SiteInfo, target, type_name},
     world::field_point,
 };
@@ -38,7 +39,8 @@ const SYNTHETIC: u16 = 0x1000;
 const MOST_OTHERS: usize = 3;
 
 /// Rewrites a class; `None` if it stays as it is.
-pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, bytes: &[u8]) -> Option<Vec<u8>> {
+    let loader = source.loader;
     agent.counts.classes_loaded.fetch_add(1, Ordering::Relaxed);
     let summary;
     let name = match name {
@@ -55,9 +57,12 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         return explore::transform(agent, name, loader, bytes);
     }
     let dotted = name.replace('/', ".");
+    let kind = agent.scope.origins().note(&dotted, source);
     let monitor = agent.monitor.as_ref();
     let in_scope = agent.scope.covers(&dotted)
         || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
+    let is_named = agent.scope.is_given() && in_scope && !agent.scope.is_inside(&dotted);
+    agent.scope.origins().count(&dotted, source, agent.scope.is_given().then_some(is_named));
     let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
     let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
@@ -89,8 +94,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         points: false,
         volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && !scope::is_jdk(&dotted) { jdk::ANNOUNCED } else { &[] },
+        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::ANNOUNCED } else { &[] },
         units: has_units,
+        entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
         waits: !is_controlled && monitor.is_none(),
         clones: agent.settings.watch != Watch::Locks && !is_controlled && monitor.is_none(),
         fields: watched || has_points,
@@ -106,7 +112,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
             jdk::probes(name, agent.settings.order, atomizer.is_some())
         },
     };
-    let trusted = agent.locality.as_ref().filter(|_| !scope::is_jdk(&dotted));
+    let trusted = agent.locality.as_ref().filter(|_| kind != Kind::Jdk);
     let analysed = trusted.and_then(|locality| locality.class(name, bytes));
     let local = analysed.filter(|_| watched || has_points);
     let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
@@ -126,6 +132,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
         agent,
         code: &mut code,
         view,
+        kind,
+        has_blocks: kind != Kind::Library || agent.scope.view(&dotted) != View::None,
         loader,
         class: dotted.as_str().into(),
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
@@ -137,6 +145,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, loader: i64, bytes: &
     if in_scope {
         let counted = u64::from(!agent.scope.is_inside(&dotted));
         agent.counts.classes_in_scope.fetch_add(counted, Ordering::Relaxed);
+        if kind == Kind::Jdk {
+            agent.counts.jdk_classes_in_scope.fetch_add(counted, Ordering::Relaxed);
+        }
         if let Some(summary) = &summary {
             let outcome = result.as_ref().ok().and_then(Option::as_ref);
             let following = match result {
@@ -264,6 +275,9 @@ struct ClassEnvironment<'a> {
     agent: &'a Agent,
     code: &'a mut Code,
     view: View,
+    kind: Kind,
+    /// Whether its blocks count where the application calls them.
+    has_blocks: bool,
     loader: i64,
     class: Arc<str>,
     file: Option<Arc<str>>,
@@ -321,7 +335,8 @@ impl Environment for ClassEnvironment<'_> {
                 &site,
                 &self.class,
                 is_application,
-                scope::is_jdk(&self.class),
+                self.kind == Kind::Jdk,
+                self.has_blocks,
                 self.agent.goal(),
             );
             self.agent.offsets.set_i32(number as usize, flags);

@@ -12,7 +12,7 @@ use crate::{
     findings,
     lookout::{self, Fields},
     mutex::locked,
-    scope, stacks,
+    stacks,
     vm::Jni,
 };
 
@@ -141,16 +141,23 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, circle: &[&Waiting]) -> Fin
             held(agent, jni, fields, owner.zip(lock), circle[at], &circle[before].lock)
         })
         .collect();
+    let is_jdk = |class: &str| agent.scope.is_jdk(class);
     let mut sites = Vec::new();
     let mut places = Vec::new();
     for (at, waiting) in circle.iter().enumerate() {
         let lock = HeldLock { name: held[at].name.clone(), shared: false };
         if let Some(frame) = held[at].acquired.clone() {
-            sites.push(site(format!("holds lock {}", lock.name), &waiting.name, vec![frame], Vec::new()));
+            sites.push(site(
+                format!("holds lock {}", lock.name),
+                &waiting.name,
+                vec![frame],
+                Vec::new(),
+                is_jdk,
+            ));
         }
         let role = format!("waits for lock {}", held[(at + 1) % circle.len()].name);
         let stack = wanted[at].as_ref().map_or_else(Vec::new, |wanted| wanted.stack.clone());
-        let waits = site(role, &waiting.name, stack, vec![lock]);
+        let waits = site(role, &waiting.name, stack, vec![lock], is_jdk);
         places.push(format!("{}.{}", waits.class, waits.method));
         sites.push(waits);
     }
@@ -221,8 +228,14 @@ fn lock_name(part: &str) -> String {
 }
 
 /// A site by its stack: the line of the application that comes first stands for it, for the JDK's own lines tell a reader little.
-fn site(role: String, thread: &str, mut stack: Vec<Frame>, locks: Vec<HeldLock>) -> Site {
-    let own = stack.iter().position(|frame| !scope::is_jdk(&frame.class)).unwrap_or(0);
+fn site(
+    role: String,
+    thread: &str,
+    mut stack: Vec<Frame>,
+    locks: Vec<HeldLock>,
+    is_jdk: impl Fn(&str) -> bool,
+) -> Site {
+    let own = stack.iter().position(|frame| !is_jdk(&frame.class)).unwrap_or(0);
     stack.drain(..own);
     let unknown = || Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None };
     let frame = stack.first().cloned().unwrap_or_else(unknown);
@@ -302,7 +315,8 @@ mod tests {
             line: Some(line),
         };
         let stack = vec![frame("java.util.concurrent.locks.ReentrantLock", 1), frame("com.acme.Main", 2)];
-        let site = site("waits".to_owned(), "T", stack, Vec::new());
+        let is_jdk = |class: &str| class.starts_with("java.");
+        let site = site("waits".to_owned(), "T", stack, Vec::new(), is_jdk);
         assert_eq!((site.class.as_str(), site.line, site.stack.len()), ("com.acme.Main", Some(2), 1));
     }
 }

@@ -27,6 +27,7 @@ mod memory;
 mod monitor;
 mod mutex;
 mod natives;
+mod origin;
 mod output;
 mod planted;
 mod points;

@@ -25,7 +25,7 @@ use crate::{
     agent::{Agent, guarded},
     deadlock::{self, NoThreadBean},
     mutex::locked,
-    scope, stacks,
+    stacks,
     vm::{Jni, RawFrame, Tool},
 };
 
@@ -297,18 +297,19 @@ pub(crate) fn finish(agent: &Agent, jni: Jni) {
         facts.is_of_the_jvm() && facts.name.starts_with("SIG") && facts.name.ends_with(" handler")
     });
     if by_signal {
-        agent.output.write(&Record::Threads { threads: standing(agent.tool, jni) });
+        agent.output.write(&Record::Threads { threads: standing(agent, jni) });
     }
 }
 
 /// Where the program's threads stand: those first without which the program would have ended.
-fn standing(tool: Tool, jni: Jni) -> Vec<StandingThread> {
+fn standing(agent: &Agent, jni: Jni) -> Vec<StandingThread> {
+    let tool = agent.tool;
     let mut threads = Vec::new();
     for thread in tool.threads() {
         let told = tool.facts(jni, thread).filter(|facts| !facts.is_of_the_jvm()).and_then(|facts| {
             let state = tool.state(thread)?;
             let stack = stacks::named(tool, &stack(tool, thread, state.is_blocked()));
-            let frame = stack.into_iter().find(|frame| !scope::is_library(&frame.class))?;
+            let frame = stack.into_iter().find(|frame| !agent.scope.is_library(&frame.class))?;
             let doing = match state {
                 state if state.is_blocked() => Doing::Blocked,
                 state if state.waits() => Doing::Waiting,

@@ -66,6 +66,7 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
             (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
             (c"startThread", c"(ILjava/lang/Thread;Ljava/lang/String;)J", start_thread as *mut c_void),
             (c"joinThread", c"(II)I", join_thread as *mut c_void),
+            (c"threadRuns", c"()Z", thread_runs as *mut c_void),
             (c"segmentOf", c"(I)I", segment_of as *mut c_void),
             (c"release", c"(II)I", release as *mut c_void),
             (c"acquire", c"(II)I", acquire as *mut c_void),
@@ -358,6 +359,10 @@ extern "system" fn join_thread(_environment: *mut JNIEnv, _class: jclass, thread
         machine.order.join(thread, ThreadId(ended as u32));
         machine.order.segment(thread).0 as i32
     })
+}
+
+extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(0, |agent| jboolean::from(agent.counts.threads_in_scope.fetch_add(1, Ordering::Relaxed) == 0))
 }
 
 extern "system" fn segment_of(_environment: *mut JNIEnv, _class: jclass, thread: jint) -> jint {

@@ -1,78 +1,31 @@
 //! Which classes' fields are watched.
 //!
-//! By default the application's own: whatever is neither part of the JDK nor a well-known library. Libraries and the JDK are
-//! watched for what they do to locks and threads.
+//! By default the application's own, which [`crate::origin`] tells from libraries by where classes come from. Libraries and the
+//! JDK are watched for what they do to locks and threads.
 //!
 //! A scope is a list of pointcuts. What can be decided when a class is rewritten is decided then, so that what is not in scope costs
 //! nothing; what cannot is watched, and looked at again before it is reported. A pointcut has the JDK and libraries in it only
 //! if it names them: nobody who writes `!within(com.acme.util..*)` means the whole JDK.
 
-use fissure_model::pointcut::{Expression, FieldPoint, Kind, NoWorld, Point, Pointcut, Value, World};
+use fissure_model::pointcut::{self, Expression, FieldPoint, NoWorld, Point, Pointcut, Value, World};
+
+use crate::origin::{Kind, Origins};
 
 /// Packages of the JDK.
 const JDK: &[&str] =
     &["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.", "org.ietf.jgss."];
 
-/// Test frameworks, build tools, agents and libraries that nearly every program carries along.
-const LIBRARIES: &[&str] = &[
-    "ch.qos.logback.",
-    "com.esotericsoftware.",
-    "com.fasterxml.jackson.",
-    "com.google.common.",
-    "com.google.gson.",
-    "com.google.protobuf.",
-    "com.intellij.rt.",
-    "groovy.",
-    "io.netty.",
-    "io.opentelemetry.",
-    "io.reactivex.",
-    "jakarta.",
-    "junit.",
-    "kotlin.",
-    "kotlinx.",
-    "net.bytebuddy.",
-    "org.apache.commons.",
-    "org.apache.groovy.",
-    "org.apache.log4j.",
-    "org.apache.logging.",
-    "org.apache.maven.",
-    "org.assertj.",
-    "org.codehaus.groovy.",
-    "org.codehaus.plexus.",
-    "org.eclipse.aether.",
-    "org.gradle.",
-    "org.hamcrest.",
-    "org.jacoco.",
-    "org.jetbrains.",
-    "org.junit.",
-    "org.mockito.",
-    "org.objectweb.asm.",
-    "org.objenesis.",
-    "org.openjdk.jmh.",
-    "org.opentest4j.",
-    "org.slf4j.",
-    "org.springframework.",
-    "org.testng.",
-    "reactor.",
-    "scala.",
-    "worker.org.gradle.",
-];
-
 /// Classes whose layout or timing the JVM itself depends on: their fields are never watched, whatever the scope says.
 const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 
-/// Whether a class, by its name with dots, is one of the JDK's.
-pub(crate) fn is_jdk(class: &str) -> bool {
+/// Whether a name, with dots, is like those of the JDK's classes.
+pub(crate) fn is_jdk_name(class: &str) -> bool {
     JDK.iter().any(|prefix| class.starts_with(prefix))
 }
 
-/// Whether a class, by its name with dots, is neither the application's own nor one that is taken for it.
-pub(crate) fn is_library(class: &str) -> bool {
-    is_jdk(class) || LIBRARIES.iter().any(|prefix| class.starts_with(prefix))
-}
-
-/// Libraries whose synchronized methods are as much a matter of the application as the JDK's collections. Others, such as
-/// those that write logs or run tests, are not.
+/// Libraries of collections and pools: the application relies on the atomicity of their synchronized methods as it does on that of the
+/// JDK's collections. The locks of other libraries, such as those that write logs or run tests, are their own affair, and
+/// their authors have them in view as the application.
 const SHARED_LIBRARIES: &[&str] = &["com.google.common.", "org.apache.commons."];
 
 /// Classes of `java.util` whose locks are internal affairs: caches, services and the clockwork of timers.
@@ -110,12 +63,44 @@ pub(crate) struct Scope {
     is_selective: bool,
     /// Classes that are looked into whatever the pointcuts say, by their names with dots.
     inside: Vec<String>,
+    /// Tells the application from libraries.
+    origins: Origins,
 }
 
 impl Scope {
     pub(crate) fn new(pointcuts: Vec<Pointcut>) -> Scope {
         let is_plain = |pointcut: &Pointcut| matches!(pointcut.expression(), Expression::Classes(_));
-        Scope { is_selective: !pointcuts.iter().all(is_plain), pointcuts, inside: Vec::new() }
+        Scope {
+            is_selective: !pointcuts.iter().all(is_plain),
+            pointcuts,
+            inside: Vec::new(),
+            origins: Origins::default(),
+        }
+    }
+
+    /// The same, with what is known of where the program's classes come from.
+    pub(crate) fn with_origins(self, origins: Origins) -> Scope {
+        Scope { origins, ..self }
+    }
+
+    /// Where classes come from.
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    /// Whether a class, by its name with dots, is one of the JDK's.
+    pub(crate) fn is_jdk(&self, class: &str) -> bool {
+        self.origins.kind(class) == Kind::Jdk
+    }
+
+    /// Whether a class, by its name with dots, is not the application's own.
+    pub(crate) fn is_library(&self, class: &str) -> bool {
+        self.origins.kind(class) != Kind::Application
+    }
+
+    /// Whether the user said what is in scope.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.pointcuts.is_empty()
     }
 
     /// The same, with these classes and those in them besides.
@@ -143,12 +128,13 @@ impl Scope {
         if begins(NEVER) {
             return false;
         }
-        let is_application = !is_library(class);
+        let is_application = !self.is_library(class);
         if self.pointcuts.is_empty() {
             return is_application;
         }
-        let code = Point { kind: Kind::Any, class: Some(class), target: Value::Unknown, arguments: None };
-        let fields = Point { kind: Kind::Owned(class), class: None, ..code };
+        let code =
+            Point { kind: pointcut::Kind::Any, class: Some(class), target: Value::Unknown, arguments: None };
+        let fields = Point { kind: pointcut::Kind::Owned(class), class: None, ..code };
         self.pointcuts.iter().any(|pointcut| match pointcut.expression() {
             Expression::Classes(pattern) => pattern.matches(class),
             _ => {
@@ -171,9 +157,10 @@ impl Scope {
     /// Whether some access to a field may be watched.
     pub(crate) fn has_field(&self, field: FieldPoint<'_>, world: &dyn World) -> bool {
         let at = |kind| Point { kind, class: None, target: Value::Unknown, arguments: None };
-        [field, FieldPoint { is_element: true, ..field }]
-            .into_iter()
-            .any(|field| self.has(&at(Kind::Get(field)), world) || self.has(&at(Kind::Set(field)), world))
+        [field, FieldPoint { is_element: true, ..field }].into_iter().any(|field| {
+            self.has(&at(pointcut::Kind::Get(field)), world)
+                || self.has(&at(pointcut::Kind::Set(field)), world)
+        })
     }
 
     /// How the blocks of a class are seen. The name is with dots.
@@ -182,11 +169,13 @@ impl Scope {
         if self.covers(class) {
             return View::Application;
         }
-        let is_seen = if is_jdk(class) {
-            let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
-            class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
-        } else {
-            !begins(LIBRARIES) || begins(SHARED_LIBRARIES)
+        let is_seen = match self.origins.kind(class) {
+            Kind::Jdk => {
+                let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
+                class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
+            }
+            Kind::Library => begins(SHARED_LIBRARIES),
+            Kind::Application => true,
         };
         if is_seen { View::Library } else { View::None }
     }
@@ -195,9 +184,28 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::origin::Source;
+
+    /// A scope in a program whose classes `com.acme` come from a directory, and `org` from an archive.
+    fn scope(patterns: &[&str]) -> Scope {
+        let scope = Scope::new(patterns.iter().map(|text| text.parse().unwrap()).collect());
+        let from = |class: &str, protocol: &str, file: &str| {
+            let location = Some((protocol.to_owned(), file.to_owned()));
+            let source = Source { loader: 1, location, ..Source::default() };
+            scope.origins().note(class, &source);
+        };
+        for class in ["com.acme.Account", "com.acme.util.Pool", "com.acme.Teller"] {
+            from(class, "file", "/nowhere/target/classes/");
+        }
+        for class in ["org.junit.runner.Runner", "org.apache.commons.collections.Buffer", "org.slf4j.Logger"]
+        {
+            from(class, "jar", "file:/x/app.jar!/BOOT-INF/lib/all.jar!/");
+        }
+        scope
+    }
 
     fn check(patterns: &[&str], class: &str, expected: bool) {
-        let scope = Scope::new(patterns.iter().map(|text| text.parse().unwrap()).collect());
+        let scope = scope(patterns);
         assert_eq!(scope.covers(class), expected, "{patterns:?} on {class}");
     }
 
@@ -211,7 +219,7 @@ mod tests {
     }
 
     fn check_view(patterns: &[&str], class: &str, expected: View) {
-        let scope = Scope::new(patterns.iter().map(|text| text.parse().unwrap()).collect());
+        let scope = scope(patterns);
         assert_eq!(scope.view(class), expected, "{patterns:?} on {class}");
     }
 

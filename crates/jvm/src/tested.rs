@@ -11,8 +11,8 @@ use fissure_model::finding::Frame;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    agent::agent,
     mutex::locked,
-    scope,
     vm::{RawFrame, Tool},
 };
 
@@ -75,7 +75,9 @@ pub(crate) fn running_test(tool: Tool) -> Option<String> {
 
 /// The test that an exception came from, by its stack.
 pub(crate) fn test_of(stack: &[Frame]) -> Option<String> {
-    let roles: Vec<Role> = stack.iter().map(|frame| role(&frame.class, &frame.method)).collect();
+    let is_library = |class: &str| agent().is_none_or(|agent| agent.scope.is_library(class));
+    let role = |frame: &Frame| role(&frame.class, &frame.method, is_library(&frame.class));
+    let roles: Vec<Role> = stack.iter().map(role).collect();
     called_test(&roles)
 }
 
@@ -100,15 +102,16 @@ fn called_test(stack: &[Role]) -> Option<String> {
 fn role_of(tool: Tool, method: usize) -> Role {
     let Some((class, method)) = tool.method(method) else { return Role::Library };
     let class = tool.class_name(class).unwrap_or_default().replace('/', ".");
-    role(&class, &method)
+    let is_library = agent().is_none_or(|agent| agent.scope.is_library(&class));
+    role(&class, &method, is_library)
 }
 
-fn role(class: &str, method: &str) -> Role {
+fn role(class: &str, method: &str, is_library: bool) -> Role {
     if FRAMEWORKS.iter().any(|prefix| class.starts_with(prefix)) {
         return Role::Framework;
     }
     // The JVM's own classes for lambdas are named after the class that they are in.
-    if scope::is_library(class) || class.contains("$$Lambda") || method.starts_with('<') {
+    if is_library || class.contains("$$Lambda") || method.starts_with('<') {
         return Role::Library;
     }
     let method = match method.strip_prefix("lambda$") {
@@ -123,7 +126,10 @@ mod tests {
     use super::*;
 
     fn check(stack: &[(&str, &str)], expected: Option<&str>) {
-        let roles: Vec<Role> = stack.iter().map(|(class, method)| role(class, method)).collect();
+        let roles: Vec<Role> = stack
+            .iter()
+            .map(|(class, method)| role(class, method, !class.starts_with("com.acme.")))
+            .collect();
         assert_eq!(called_test(&roles).as_deref(), expected, "{stack:?}");
     }
 

@@ -259,6 +259,19 @@ impl Tool {
         tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
     }
 
+    /// The name of the module that a loader has a package in; packages are written with slashes.
+    pub(crate) fn module_of(self, jni: Jni, loader: jobject, package: &str) -> Option<String> {
+        let package = CString::new(package).ok()?;
+        let mut module: jobject = ptr::null_mut();
+        let is_known = tool!(self, GetNamedModule, loader, package.as_ptr(), &mut module);
+        if !is_known || module.is_null() {
+            return None;
+        }
+        let name = jni.text_field(module, c"name");
+        jni.forget(module);
+        name
+    }
+
     /// The interfaces that a class names itself.
     pub(crate) fn interfaces(self, class: jclass) -> Vec<jclass> {
         let mut count = 0;
@@ -834,11 +847,31 @@ impl Jni {
         check_none_is_held("GetFieldID");
         let class = self.class_of(object);
         let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        self.forget(class);
         if !self.succeeded() || field.is_null() {
             return None;
         }
         let value = jni!(self, GetObjectField, object, field);
         (!value.is_null()).then_some(value)
+    }
+
+    /// The text of a field that holds a string.
+    pub(crate) fn text_field(self, object: jobject, name: &CStr) -> Option<String> {
+        let string = self.object_field(object, name, c"Ljava/lang/String;")?;
+        let text = self.text(string);
+        self.forget(string);
+        Some(text)
+    }
+
+    /// Where the code of a protection domain comes from, as protocol and file of a URL. It runs no Java code.
+    pub(crate) fn code_location(self, domain: jobject) -> Option<(String, String)> {
+        let source = self.object_field(domain, c"codesource", c"Ljava/security/CodeSource;")?;
+        let location = self.object_field(source, c"location", c"Ljava/net/URL;");
+        self.forget(source);
+        let location = location?;
+        let parts = (self.text_field(location, c"protocol"), self.text_field(location, c"file"));
+        self.forget(location);
+        Some((parts.0?, parts.1?))
     }
 
     /// The value of a field that holds a long.

@@ -37,6 +37,46 @@ pub struct StaticCoverage {
     pub conservative: BTreeMap<String, u64>,
 }
 
+/// The role of the classes of an origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OriginKind {
+    /// Classes that the user's scope names.
+    Scope,
+    /// The application's own classes.
+    Application,
+    /// Classes of a library.
+    Library,
+}
+
+/// Classes that came from one place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The place: a directory, an archive or a module. Paths below the working directory are relative to it.
+    pub root: String,
+    /// Their role.
+    pub kind: OriginKind,
+    /// How many there are.
+    pub classes: u64,
+    /// The package that all of them are in; empty if there is none.
+    pub package: String,
+}
+
+impl Origin {
+    /// How many are kept; the last one stands for all others.
+    pub const MOST: usize = 400;
+    /// The name of the one that stands for those that are not kept.
+    pub const OTHERS: &str = "other places";
+
+    /// Sorts by what the classes are, then by how many there are.
+    pub fn sort(origins: &mut [Origin]) {
+        origins.sort_by(|left, right| {
+            let order = left.kind.cmp(&right.kind).then(right.classes.cmp(&left.classes));
+            order.then_with(|| left.root.cmp(&right.root))
+        });
+    }
+}
+
 /// What one JVM, or several together, let Fissure see.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
@@ -60,6 +100,9 @@ pub struct Coverage {
     pub threads: u64,
     /// Threads that accessed at least one watched location.
     pub threads_accessing: u64,
+    /// In how many threads methods of the classes in scope ran; counting ends at two. `None` if it was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads_in_scope: Option<u64>,
     /// Field and array access sites in the rewritten code.
     pub access_sites: u64,
     /// Lock operations seen (acquires).
@@ -80,6 +123,9 @@ pub struct Coverage {
     /// What a static analysis left to watch, if there was one.
     #[serde(default, rename = "static", skip_serializing_if = "Option::is_none")]
     pub locality: Option<StaticCoverage>,
+    /// Where the classes came from that are not the JDK's, and what they were taken for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// Anything else that limits what the result means, by reason, with a count.
     pub limits: BTreeMap<String, u64>,
 }
@@ -104,6 +150,8 @@ impl Coverage {
         }
         self.threads += other.threads;
         self.threads_accessing += other.threads_accessing;
+        // Threads of different JVMs share nothing.
+        self.threads_in_scope = self.threads_in_scope.max(other.threads_in_scope);
         self.access_sites += other.access_sites;
         self.lock_operations += other.lock_operations;
         self.locations += other.locations;
@@ -124,8 +172,75 @@ impl Coverage {
                 *locality.conservative.entry(kind.clone()).or_default() += count;
             }
         }
+        self.add_origins(&other.origins);
         for (reason, count) in &other.limits {
             *self.limits.entry(reason.clone()).or_default() += count;
         }
+    }
+
+    /// Adds classes of other JVMs to those from the same places.
+    fn add_origins(&mut self, others: &[Origin]) {
+        for other in others {
+            let is_same = |known: &&mut Origin| known.root == other.root && known.kind == other.kind;
+            if let Some(known) = self.origins.iter_mut().find(is_same) {
+                known.classes += other.classes;
+                known.package = common_package(&known.package, &other.package).to_owned();
+            } else if self.origins.len() < Origin::MOST {
+                self.origins.push(other.clone());
+            } else {
+                let is_rest = |known: &Origin| known.root == Origin::OTHERS && known.kind == other.kind;
+                match self.origins.iter_mut().find(|known| is_rest(known)) {
+                    Some(rest) => rest.classes += other.classes,
+                    None => self.origins.push(Origin {
+                        root: Origin::OTHERS.to_owned(),
+                        package: String::new(),
+                        ..other.clone()
+                    }),
+                }
+            }
+        }
+        Origin::sort(&mut self.origins);
+    }
+}
+
+/// The package that has both of these in it, or is both.
+fn common_package<'a>(left: &'a str, right: &str) -> &'a str {
+    let mut common = left;
+    while !common.is_empty() {
+        let rest = right.strip_prefix(common);
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+            break;
+        }
+        common = common.rsplit_once('.').map_or("", |(above, _)| above);
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(root: &str, kind: OriginKind, classes: u64, package: &str) -> Origin {
+        Origin { root: root.to_owned(), kind, classes, package: package.to_owned() }
+    }
+
+    #[test]
+    fn classes_of_several_jvms_are_added_by_their_origin() {
+        let own = |classes, package| origin("target/classes", OriginKind::Application, classes, package);
+        let library = |classes| origin("pool.jar", OriginKind::Library, classes, "org.pool");
+        let mut sum = Coverage { origins: vec![own(2, "com.acme.bank"), library(9)], ..Coverage::default() };
+        sum.add(&Coverage { origins: vec![own(3, "com.acme.shop")], ..Coverage::default() });
+        assert_eq!(sum.origins, [own(5, "com.acme"), library(9)]);
+        let many = (0..1000).map(|number| origin(&format!("{number}.jar"), OriginKind::Library, 1, "x"));
+        sum.add(&Coverage { origins: many.collect(), ..Coverage::default() });
+        assert!(sum.origins.len() <= Origin::MOST + OriginKind::Library as usize);
+        assert_eq!(sum.origins.iter().map(|origin| origin.classes).sum::<u64>(), 1014);
+    }
+
+    #[test]
+    fn packages_have_a_common_part() {
+        assert_eq!(common_package("com.acme.bank", "com.acme.shop"), "com.acme");
+        assert_eq!(common_package("com.acme", "com.acmeother"), "com");
+        assert_eq!(common_package("com.acme", "org"), "");
     }
 }

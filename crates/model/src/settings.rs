@@ -110,8 +110,22 @@ pub struct Settings {
     /// Whether the program executes small parts of itself again and again under one schedule after the other, and says when.
     #[serde(default)]
     pub explore: bool,
+    /// Where the user works.
+    #[serde(default)]
+    pub whereabouts: Whereabouts,
     /// The folder for the records.
     pub folder: String,
+}
+
+/// Where the user works, which tells the application from libraries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// The working directory of the command.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// The root of the project that the working directory belongs to, if it belongs to one.
+    #[serde(default)]
+    pub project: Option<String>,
 }
 
 /// A monitor that the user wrote.

@@ -14,7 +14,7 @@ use fissure_model::finding::{Finding, Frame};
 use minijinja::{Environment, context, value::Serde};
 use serde::Serialize;
 
-use crate::{Report, SourceFinder, names, text, words};
+use crate::{Report, SourceFinder, names, origins, text, words};
 use sources::{Collector, Snippet};
 use view::{FindingView, RowView};
 
@@ -99,6 +99,8 @@ pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Res
         .iter()
         .map(|(reason, count)| words::clean(&format!("{reason} ({})", words::times(*count))))
         .collect();
+    let origins = origins::tell(report);
+    let notices = report.internal_errors.iter().chain(&report.notices).chain(&origins);
     let command: Vec<String> = report.command.iter().map(|word| words::shell_word(word)).collect();
     let mut environment = Environment::new();
     environment.add_template("page.html", PAGE)?;
@@ -109,7 +111,7 @@ pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Res
         runs => report.runs,
         exits,
         problem => report.problem.as_deref().map(words::clean),
-        notices => report.internal_errors.iter().chain(&report.notices).map(|notice| words::clean(notice)).chain(limits).collect::<Vec<_>>(),
+        notices => notices.map(|notice| words::clean(notice)).chain(limits).collect::<Vec<_>>(),
         coverage => (report.coverage.jvms > 0 || report.problem.is_some()).then(|| text::coverage(report, true)),
         statuses => Serde(statuses(&views)),
         kinds => Serde(kinds(&views)),

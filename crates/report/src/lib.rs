@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod object;
+pub mod origins;
 pub mod sarif;
 pub mod text;
 pub mod triage;

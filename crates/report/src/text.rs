@@ -9,7 +9,7 @@ use fissure_model::{
 };
 
 use crate::{
-    Report, SourceFinder, names,
+    Report, SourceFinder, names, origins,
     story::Teller,
     style::{Painter, Style},
     words,
@@ -81,6 +81,9 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     for (exit, count) in &report.exits {
         let runs = if report.runs > 1 { format!(" ({})", words::times(*count)) } else { String::new() };
         summary.say("note: ", &format!("the program {exit}{runs}"));
+    }
+    if let Some(origins) = origins::tell(report) {
+        summary.say("note: ", &origins);
     }
     if let Some(blocks) = blocks(&report.coverage) {
         summary.say("note: ", &blocks);

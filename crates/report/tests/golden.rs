@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use common::{frame, hunt, site};
 use fissure_model::{
-    coverage::{Coverage, LeftAlone},
+    coverage::{Coverage, LeftAlone, Origin, OriginKind},
     finding::{Consequence, Finding, Frame, Kind, Site, Status},
     record::{Hello, Refusal},
 };
-use fissure_report::{Exit, NoSources, Report, SourceFinder, json, text, text::Options};
+use fissure_report::{Exit, NoSources, Report, SourceFinder, html, json, text, text::Options};
 
 const PLAIN: Options = Options { width: 100, color: false, verbose: false };
 
@@ -213,6 +213,29 @@ fn blocks_that_are_not_atomic_tell_three_places_and_why() {
 #[test]
 fn a_run_without_findings_says_what_was_watched() {
     check("nothing-found", &report(Vec::new()), PLAIN, &NoSources);
+}
+
+#[test]
+fn the_places_that_classes_came_from_are_told() {
+    let origin = |root: &str, kind, classes, package: &str| Origin {
+        root: root.to_owned(),
+        kind,
+        classes,
+        package: package.to_owned(),
+    };
+    let mut placed = report(Vec::new());
+    placed.coverage.threads_in_scope = Some(2);
+    placed.coverage.origins = vec![
+        origin("target/classes", OriginKind::Application, 37, "com.acme"),
+        origin("lib/pool.jar", OriginKind::Library, 63, "org.pool"),
+    ];
+    check("origins", &placed, PLAIN, &NoSources);
+    insta::assert_snapshot!("json-origins", json::render(&placed, "1.2.3").unwrap());
+    let page = html::render(&placed, "1.2.3", &NoSources).unwrap();
+    assert!(
+        page.contains("the application: target&#x2f;classes (37 classes); libraries: 1 jar, 63 classes"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod common;
 
+use fissure_model::coverage::{Origin, OriginKind};
 use fissure_report::{NoSources, Report, SourceFinder, html};
 
 use common::{Sources, hunt};
@@ -54,6 +55,12 @@ fn foreign_text_stays_text() {
     let mut report = hunt(vec![common::hostile()]);
     report.command = vec![common::HOSTILE.to_owned()];
     report.notices = vec![common::HOSTILE.to_owned()];
+    report.coverage.origins = vec![Origin {
+        root: common::HOSTILE.to_owned(),
+        kind: OriginKind::Application,
+        classes: 1,
+        package: common::HOSTILE.to_owned(),
+    }];
     report.problem = Some(common::HOSTILE.to_owned());
     let page = render(&report, &Hostile);
     assert!(!page.contains("<img"), "an element came out of a name");

@@ -54,6 +54,7 @@ impl Purpose {
             volatiles: true,
             fields: true,
             arrays: true,
+            entries: true,
             synchronization: true,
             ..Plan::empty(HOOK)
         };

@@ -24,7 +24,7 @@ use fissure_report::Exit;
 use crate::{
     collect::{self, Jvm},
     error::Error,
-    launch, signals,
+    launch, project, signals,
 };
 
 /// How often a run is looked after.
@@ -160,6 +160,7 @@ impl Program<'_> {
             locality: self.locality.as_ref().map(|path| path.to_string_lossy().into_owned()),
             locality_checked: false,
             control: Some(control),
+            whereabouts: project::whereabouts(),
             folder: folder.to_string_lossy().into_owned(),
         };
         let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;

@@ -30,7 +30,7 @@ use std::{
     time::Duration,
 };
 
-use fissure_model::settings::{Analysis, Order, Settings, Watch};
+use fissure_model::settings::{Analysis, Order, Settings, Watch, Whereabouts};
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
@@ -132,6 +132,7 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
         locality: None,
         locality_checked: false,
         control: None,
+        whereabouts: Whereabouts::default(),
         folder: setup.folder.to_string_lossy().into_owned(),
     };
     let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;

@@ -12,7 +12,7 @@ use fissure_model::{
 use fissure_schedule::trace::TraceStep;
 
 use super::{State, set_story, story};
-use crate::{agent::Agent, scope, tested};
+use crate::{agent::Agent, tested};
 
 /// How many steps before a failure are looked at.
 const WINDOW: u64 = 2_000;
@@ -80,7 +80,7 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
     // What the JDK does for itself is none of the program's steps.
     let is_own = |step: &TraceStep| {
         step.action != Action::Atomic
-            || step.site.is_some_and(|site| !scope::is_jdk(&story::frame(agent, site).class))
+            || step.site.is_some_and(|site| !agent.scope.is_jdk(&story::frame(agent, site).class))
     };
     let matters = |step: &TraceStep| shared.matters(step) && is_own(step);
     let told = window.iter().filter(|(number, step)| *number == last || matters(step)).count();

@@ -48,6 +48,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", announce as *mut c_void),
             (c"arrive", c"(Ljava/lang/String;)J", arrive as *mut c_void),
             (c"isOver", c"()Z", is_over as *mut c_void),
+            (c"threadRuns", c"()V", thread_runs as *mut c_void),
             (c"hasEnded", c"(J)Z", has_ended as *mut c_void),
             (c"activity", c"(J)I", activity as *mut c_void),
             (c"stray", c"(Ljava/lang/Thread;)V", stray as *mut c_void),
@@ -285,6 +286,12 @@ extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass) -> jboolea
     guarded(1, |agent| {
         agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().conductor.is_wanted()))
     })
+}
+
+extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) {
+    guarded((), |agent| {
+        agent.counts.threads_in_scope.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    });
 }
 
 extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jboolean {

@@ -53,12 +53,14 @@ const UNCONCERNING: &[&str] = &[
     "java.util.zip.",
 ];
 
-/// What a site is, in a class with this name and of the application or not.
+/// The flags of a site in a class with this name, of the application or not. `has_blocks` tells of other classes whether their blocks
+/// count where the application calls them.
 pub(crate) fn flags(
     site: &Site<'_>,
     class: &str,
     is_application: bool,
     is_jdk: bool,
+    has_blocks: bool,
     target: Option<&Goal>,
 ) -> i32 {
     let mut flags = 0;
@@ -71,7 +73,7 @@ pub(crate) fn flags(
         if site.kind != SiteKind::EnterMethod || site.method != "run" {
             flags |= BLOCK;
         }
-    } else if begins_block && site.access & PUBLIC != 0 {
+    } else if begins_block && has_blocks && site.access & PUBLIC != 0 {
         flags |= LIBRARY_BLOCK;
     }
     if is_jdk {

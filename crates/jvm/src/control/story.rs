@@ -27,7 +27,6 @@ use super::{
 use crate::{
     agent::{Agent, agent},
     mutex::locked,
-    scope,
     sites::{SiteInfo, Target},
     stacks,
     vm::RawFrame,
@@ -129,7 +128,7 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
                 || agent.scope.is_inside(&class);
             let origin = match is_collection {
                 true => Origin::Collections,
-                false if scope::is_jdk(&class) => Origin::Jdk,
+                false if agent.scope.is_jdk(&class) => Origin::Jdk,
                 false => Origin::Elsewhere,
             };
             state.story.methods.insert(raw.method, origin);
@@ -522,7 +521,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     let is_library = frame.class.starts_with("java.util.concurrent.");
     let flags = if is_library {
         LIBRARY_FRAME
-    } else if places::is_quiet(&frame.class, scope::is_jdk(&frame.class)) {
+    } else if places::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
         places::target_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())

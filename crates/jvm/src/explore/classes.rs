@@ -104,7 +104,7 @@ fn probes(class: &str) -> &'static [Probe<'static>] {
 
 /// Whether the accesses in a class's code are points, by its name with dots.
 fn has_points(agent: &Agent, class: &str) -> bool {
-    if !scope::is_jdk(class) {
+    if !scope::is_jdk_name(class) {
         return !class.starts_with("fissure.object.");
     }
     let package = class.rfind('.').map_or("", |end| &class[..=end]);

@@ -56,7 +56,25 @@ public final class FissureControl {
         }
     }
 
+    /** Whether it is still to be found out if methods in scope run in more than one thread, and the first that they ran in. */
+    private static boolean countsThreads = true;
+    private static long firstToRun;
+
     private FissureControl() {}
+
+    /** A method in scope begins. Only one thread runs at a time. */
+    public static void methodRuns() {
+        if (countsThreads) {
+            long thread = Thread.currentThread().fissureControl;
+            if (thread > 0L && thread != firstToRun) {
+                countsThreads = firstToRun == 0L;
+                firstToRun = thread;
+                threadRuns();
+            }
+        }
+    }
+
+    private static native void threadRuns();
 
     /** Binds all other native methods; the one symbol that the JVM looks up by name. */
     private static native void initialize();

@@ -120,6 +120,9 @@ final class FissureEngine {
     /** Child and segment packed as two ints. */
     static native long startThread(int parent, Thread child, String name);
 
+    /** Another thread runs methods in scope; says whether more of them are to be counted. */
+    static native boolean threadRuns();
+
     static native int joinThread(int thread, int ended);
 
     static native int segmentOf(int thread);

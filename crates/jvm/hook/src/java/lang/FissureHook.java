@@ -19,12 +19,22 @@ public final class FissureHook {
     /** Reads do not care whether the owner has written. */
     static final long READ_MASK = WRITE_MASK & ~(1L << 60);
 
+    /** Whether it is still to be found out if methods in scope run in more than one thread. */
+    static boolean countsThreads = true;
+
     private FissureHook() {}
 
     /** Switches the hooks on; called once the JVM is up. */
     static void begin(Thread main) throws ReflectiveOperationException {
         FissureEngine.begin(main);
         on = true;
+    }
+
+    /** A method in scope begins. */
+    public static void methodRuns() {
+        if (countsThreads) {
+            FissureThread.methodRuns();
+        }
     }
 
     public static void read(Object object, long word, int site) {

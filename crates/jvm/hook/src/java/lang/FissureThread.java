@@ -29,6 +29,8 @@ final class FissureThread {
     boolean isRacy;
     /** The site of a call that was announced and has not been seen yet. */
     int call;
+    /** Whether a method in scope ran in this thread. */
+    private boolean hasRun;
     /** How many class initializers this thread is in. */
     private int initializers;
 
@@ -149,6 +151,15 @@ final class FissureThread {
             self.logUnplaced(FissureBlocks.JOIN, child);
         } finally {
             self.busy = false;
+        }
+    }
+
+    /** A method in scope begins, and it is not known yet whether such methods run in several threads. */
+    static void methodRuns() {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self != null && !self.hasRun) {
+            self.hasRun = true;
+            FissureHook.countsThreads = FissureEngine.threadRuns();
         }
     }
 

@@ -1,0 +1,599 @@
+//! Where classes come from, and which of these places are the application.
+//!
+//! The JVM tells for each class where it was loaded from: the code source of its protection domain. Directories of the class path
+//! are the application, archives are libraries; the exceptions are below. This module decides and reads no file: [`archive`]
+//! says what an archive holds, and [`table`] remembers what was decided.
+
+mod archive;
+mod table;
+
+pub(crate) use archive::{Contents, is_archive, read_contents};
+pub(crate) use table::{Origins, Source};
+
+/// The part that a class has in the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Part of the JDK.
+    Jdk,
+    /// The program under test itself.
+    Application,
+    /// Code that the program uses.
+    Library,
+}
+
+/// Where a class was loaded from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// A module of the JVM's own image.
+    Image(String),
+    /// A directory, or a file that is no archive, such as a script.
+    Directory(String),
+    /// An archive.
+    Archive(String),
+    /// A directory inside an archive, such as `BOOT-INF/classes`.
+    Folder { archive: String, folder: String },
+    /// An archive inside another one.
+    Nested { archive: String, inner: String },
+    /// Another protocol than those of files.
+    Elsewhere(String),
+    /// The class has no code source.
+    Nowhere,
+}
+
+/// Names by which the places that are no paths go in reports.
+pub(crate) const NOWHERE: &str = "classes without a code source";
+pub(crate) const JDK_IMAGE: &str = "the JDK";
+
+/// Ends of names that are archives inside of others, or behind protocols that are not known.
+const ARCHIVE_ENDS: &[&str] = &[".jar", ".war", ".ear", ".zip", ".rar"];
+
+impl Place {
+    /// Reads the location of a code source. `is_archive` tells whether a path in the file system is one.
+    pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> Place {
+        let file = decode(file);
+        match protocol {
+            "file" if is_archive(&file) => Place::Archive(file),
+            "file" => Place::Directory(without_slash(&file)),
+            "jrt" => Place::Image(file.trim_matches('/').split('/').next().unwrap_or_default().to_owned()),
+            "jar" => {
+                let inner = file
+                    .strip_prefix("file:")
+                    .map(|rest| rest.split_once("!/").unwrap_or((rest, "")))
+                    .or_else(|| file.strip_prefix("nested:").and_then(|rest| rest.split_once("/!")));
+                match inner {
+                    Some((archive, inner)) => inside(archive, inner),
+                    None => Place::Elsewhere(format!("jar:{file}")),
+                }
+            }
+            "nested" => match file.split_once("/!") {
+                Some((archive, inner)) => inside(archive, inner),
+                None => Place::Archive(file),
+            },
+            _ => Place::Elsewhere(format!("{protocol}:{file}")),
+        }
+    }
+
+    /// How reports call it.
+    pub(crate) fn root(&self) -> String {
+        match self {
+            Place::Image(module) => format!("module {module}"),
+            Place::Directory(path) | Place::Archive(path) | Place::Elsewhere(path) => path.clone(),
+            Place::Folder { archive, folder: inner } | Place::Nested { archive, inner } => {
+                format!("{archive}!/{inner}")
+            }
+            Place::Nowhere => NOWHERE.to_owned(),
+        }
+    }
+}
+
+/// A place inside of an archive, by its path there.
+fn inside(archive: &str, inner: &str) -> Place {
+    let archive = archive.to_owned();
+    let inner = inner.trim_end_matches(['/', '!']);
+    if inner.is_empty() {
+        Place::Archive(archive)
+    } else if is_named_archive(inner) {
+        Place::Nested { archive, inner: inner.to_owned() }
+    } else {
+        Place::Folder { archive, folder: inner.to_owned() }
+    }
+}
+
+fn is_named_archive(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ARCHIVE_ENDS.iter().any(|end| lower.ends_with(end))
+}
+
+fn without_slash(path: &str) -> String {
+    if path.len() > 1 { path.trim_end_matches('/').to_owned() } else { path.to_owned() }
+}
+
+/// URLs write special characters as `%20`.
+fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hexadecimal = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match hexadecimal.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
+}
+
+/// The main class, archive or module with which the JVM was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Main {
+    /// A class, with dots.
+    Class(String),
+    /// An archive, by its path.
+    Archive(String),
+    /// A module.
+    Module(String),
+    #[default]
+    Unknown,
+}
+
+/// The program under test: its main class, archive or module, and the root of the user's project. All paths are absolute.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Program {
+    pub(crate) main: Main,
+    pub(crate) project: Option<String>,
+    /// The archive from which the main class was loaded, once it is known.
+    pub(crate) main_archive: Option<String>,
+}
+
+/// Main classes that run code of others: tests and scripts. They do not make their archive the application.
+const RUNNERS: &[&str] = &[
+    "clojure.",
+    "com.intellij.rt.",
+    "groovy.",
+    "kotlin.",
+    "org.apache.maven.surefire.",
+    "org.codehaus.groovy.",
+    "org.gradle.",
+    "org.jetbrains.kotlin.",
+    "org.jruby.",
+    "org.junit.",
+    "org.openjdk.jmh.",
+    "org.python.util.jython",
+    "org.testng.",
+    "scala.tools.",
+    "worker.org.gradle.",
+];
+
+/// Folders in which tools keep what they downloaded. Nothing in there was built here.
+const CACHES: &[&str] = &[".cache", ".coursier", ".gradle", ".ivy2", ".m2", ".sbt", "node_modules"];
+
+/// Folders inside of archives that hold the application's own classes.
+const OWN_FOLDERS: &[&str] = &["BOOT-INF/classes", "WEB-INF/classes"];
+
+impl Program {
+    /// Reads the JVM's properties `sun.java.command`, `java.class.path` and `jdk.module.main`.
+    pub(crate) fn new(
+        command: &str,
+        class_path: &str,
+        module: &str,
+        is_archive: impl Fn(&str) -> bool,
+    ) -> Program {
+        // With `-jar` the archive is all of the class path; its name may have blanks in it.
+        let is_started = |archive: &&str| {
+            let rest = command.strip_prefix(archive);
+            !archive.is_empty()
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                && is_archive(archive)
+        };
+        let main = if !module.is_empty() {
+            Main::Module(module.to_owned())
+        } else if let Some(archive) = Some(class_path).filter(is_started) {
+            Main::Archive(archive.to_owned())
+        } else {
+            match command.split(' ').next().unwrap_or_default() {
+                "" => Main::Unknown,
+                class => Main::Class(class.replace('/', ".")),
+            }
+        };
+        Program { main, ..Program::default() }
+    }
+
+    /// Whether the archive that holds this class, by its name with dots, is the application because of that.
+    pub(crate) fn is_main_class(&self, class: &str) -> bool {
+        self.main == Main::Class(class.to_owned()) && !is_runner(class)
+    }
+
+    /// The role of the classes from a place. `contents` is asked only about archives that may be the application.
+    pub(crate) fn role(
+        &self,
+        place: &Place,
+        module: Option<&str>,
+        contents: impl FnOnce() -> Contents,
+    ) -> Role {
+        if let (Main::Module(main), Some(module)) = (&self.main, module)
+            && main == module
+            && !is_jdk_module(module)
+        {
+            return Role::Application;
+        }
+        match place {
+            Place::Image(module) if is_jdk_module(module) => Role::Jdk,
+            Place::Image(_) | Place::Nested { .. } => Role::Library,
+            Place::Directory(_) => Role::Application,
+            Place::Folder { .. } => Role::Application,
+            Place::Elsewhere(url) => {
+                let is_own = OWN_FOLDERS.iter().any(|folder| url.contains(folder));
+                if !is_own && is_named_archive(url.trim_end_matches(['/', '!'])) {
+                    Role::Library
+                } else {
+                    Role::Application
+                }
+            }
+            Place::Nowhere => Role::Unplaced,
+            Place::Archive(path) => {
+                let is_started = self.main == Main::Archive(path.clone());
+                let is_main = self.main_archive.as_deref() == Some(path) && !is_cached(path);
+                if is_started || is_main || self.is_built_here(path) {
+                    let main = match (&self.main, is_started || is_main) {
+                        (Main::Class(class), true) => Some(class.as_str()),
+                        _ => None,
+                    };
+                    role_of_archive(path, main, &contents())
+                } else {
+                    Role::Library
+                }
+            }
+        }
+    }
+
+    /// Whether an archive is something that the project's own build made.
+    fn is_built_here(&self, path: &str) -> bool {
+        let Some(below) = self.project.as_deref().and_then(|root| path.strip_prefix(root)) else {
+            return false;
+        };
+        let Some(below) = below.strip_prefix('/') else { return false };
+        let folders: Vec<&str> = below.split('/').collect();
+        let (_, folders) = folders.split_last().unwrap_or((&"", &[]));
+        !folders.iter().any(|folder| CACHES.contains(folder)) && is_output(folders)
+    }
+}
+
+/// Whether the folders that lead to an archive are those into which build tools put what they made, and not what they
+/// copied: `target` of Maven, `target/scala-3` of sbt, `build/libs` of Gradle, `out/artifacts/NAME` of IntelliJ IDEA, `bazel-bin` of
+/// Bazel, `quarkus-app/app` of Quarkus.
+fn is_output(folders: &[&str]) -> bool {
+    match folders {
+        [.., "target"] | [.., "build", "libs"] | [.., "quarkus-app", "app"] => true,
+        [.., "target", scala] if scala.starts_with("scala-") => true,
+        [.., "out", "artifacts", _] => true,
+        ["bazel-bin", ..] => true,
+        _ => false,
+    }
+}
+
+fn is_runner(class: &str) -> bool {
+    RUNNERS.iter().any(|prefix| class.starts_with(prefix))
+}
+
+fn is_cached(path: &str) -> bool {
+    path.split('/').any(|folder| CACHES.contains(&folder))
+}
+
+fn is_jdk_module(module: &str) -> bool {
+    ["java.", "jdk."].iter().any(|prefix| module.starts_with(prefix))
+}
+
+/// The role of the classes of one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Role {
+    Jdk,
+    Application,
+    Library,
+    /// The place says nothing; the class's package may.
+    Unplaced,
+    /// An archive that holds libraries, too: prefixes of packages that are the application's own and that are others'.
+    Mixed {
+        own: Vec<String>,
+        foreign: Vec<String>,
+    },
+}
+
+impl Role {
+    /// The kind of a class, by its name with dots. `None` if the place does not say.
+    pub(crate) fn kind(&self, class: &str) -> Option<Kind> {
+        Some(match self {
+            Role::Jdk => Kind::Jdk,
+            Role::Application => Kind::Application,
+            Role::Library => Kind::Library,
+            Role::Unplaced => return None,
+            Role::Mixed { own, foreign } => {
+                let package = package_of(class);
+                let longest = |prefixes: &[String]| {
+                    let fitting = prefixes.iter().filter(|prefix| is_in(package, prefix));
+                    fitting.map(String::len).max()
+                };
+                match (longest(own), longest(foreign)) {
+                    (Some(own), Some(foreign)) if foreign > own => Kind::Library,
+                    (Some(_), _) => Kind::Application,
+                    // A main class without a package says nothing about packages.
+                    (None, None) if own.is_empty() || package.is_empty() => Kind::Application,
+                    (None, _) => Kind::Library,
+                }
+            }
+        })
+    }
+}
+
+/// The role of an archive that may be the application, by its contents. `main` is its main class, if another place names it.
+fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role {
+    if contents.has_own_folder {
+        // Its own classes are in there; those at its top only start the program.
+        return Role::Library;
+    }
+    let main = main.or(contents.main_class.as_deref());
+    let base_of_main = main.map(package_of).filter(|package| !package.is_empty()).map(base_of);
+    // Benchmarks and tests may be packed together with whatever runs them.
+    let (base, runner) =
+        if main.is_some_and(is_runner) { (None, base_of_main) } else { (base_of_main, None) };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_name = contents.artifacts.iter().filter(|artifact| name.starts_with(&artifact.name));
+    let by_name = by_name.max_by_key(|artifact| artifact.name.len());
+    let shares_base = |group: &str| base.is_some_and(|base| is_in(group, base));
+    let own_group =
+        by_name.or_else(|| contents.artifacts.iter().find(|artifact| shares_base(&artifact.group)));
+    let own_group = own_group.map(|artifact| artifact.group.as_str());
+    let is_foreign = |group: &&str| Some(*group) != own_group;
+    let groups = contents.artifacts.iter().map(|artifact| artifact.group.as_str()).chain(runner);
+    let foreign: Vec<String> = groups.filter(is_foreign).map(str::to_owned).collect();
+    if foreign.is_empty() && (own_group.is_some() || base.is_none()) {
+        return Role::Application;
+    }
+    let mut own: Vec<String> = base.into_iter().map(str::to_owned).collect();
+    own.extend(own_group.filter(|group| group.contains('.')).map(str::to_owned));
+    if own.len() < 2
+        && base.is_none()
+        && let Some(group) = own_group.filter(|group| group.contains('.'))
+    {
+        own.push(base_of(group).to_owned());
+    }
+    Role::Mixed { own, foreign }
+}
+
+/// First parts of package names that many owners share.
+const SHARED_TOPS: &[&str] = &["com", "dev", "edu", "gov", "info", "net", "org"];
+/// Owners with many projects.
+const SHARED_OWNERS: &[&str] =
+    &["com.github", "com.gitlab", "com.google", "io.github", "org.apache", "org.eclipse"];
+
+/// The part of a package's name that says whose it is: `com.acme` of `com.acme.bank.core`, `bank` of `bank.core`.
+fn base_of(package: &str) -> &str {
+    let is_shared = is_shared_top(package.split('.').next().unwrap_or_default());
+    let parts = match package.splitn(3, '.').collect::<Vec<_>>()[..] {
+        [first, second, _] if SHARED_OWNERS.contains(&format!("{first}.{second}").as_str()) => 3,
+        _ if is_shared => 2,
+        _ => 1,
+    };
+    let end = package.match_indices('.').nth(parts - 1).map_or(package.len(), |(at, _)| at);
+    &package[..end]
+}
+
+/// Whether a package, without a dot in it, says nothing about its owner: countries have two letters.
+pub(crate) fn is_shared_top(package: &str) -> bool {
+    package.len() == 2 || SHARED_TOPS.contains(&package)
+}
+
+/// The package of a class, with dots; empty if it has none.
+pub(crate) fn package_of(class: &str) -> &str {
+    class.rsplit_once('.').map_or("", |(package, _)| package)
+}
+
+/// Whether a package is another one or below it.
+pub(crate) fn is_in(package: &str, above: &str) -> bool {
+    package.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::archive::Artifact;
+    use super::*;
+
+    fn check_place(url: &str, expected: Place) {
+        let (protocol, file) = url.split_once(':').unwrap();
+        assert_eq!(Place::parse(protocol, file, |path| path.ends_with(".jar")), expected, "{url}");
+    }
+
+    #[test]
+    fn locations_are_understood() {
+        let directory = |path: &str| Place::Directory(path.to_owned());
+        let folder =
+            |archive: &str, folder: &str| Place::Folder { archive: archive.into(), folder: folder.into() };
+        let nested =
+            |archive: &str, inner: &str| Place::Nested { archive: archive.into(), inner: inner.into() };
+        check_place("file:/x/target/classes/", directory("/x/target/classes"));
+        check_place("file:/x/my%20app/out/", directory("/x/my app/out"));
+        check_place("file:/x/Main.java", directory("/x/Main.java"));
+        check_place("file:/x/100%25/a%zz/", directory("/x/100%/a%zz"));
+        check_place("file:/x/app.jar", Place::Archive("/x/app.jar".into()));
+        check_place("jar:file:/x/app.jar!/", Place::Archive("/x/app.jar".into()));
+        check_place("jar:file:/x/app.jar!/BOOT-INF/classes!/", folder("/x/app.jar", "BOOT-INF/classes"));
+        check_place("jar:file:/x/app.jar!/BOOT-INF/lib/a.jar!/", nested("/x/app.jar", "BOOT-INF/lib/a.jar"));
+        check_place("jar:nested:/x/app.jar/!BOOT-INF/classes/!/", folder("/x/app.jar", "BOOT-INF/classes"));
+        check_place(
+            "jar:nested:/x/app.jar/!BOOT-INF/lib/a.jar!/",
+            nested("/x/app.jar", "BOOT-INF/lib/a.jar"),
+        );
+        check_place("jrt:/java.sql", Place::Image("java.sql".into()));
+        check_place("vfs:/content/a.war/WEB-INF/lib/b.jar/", {
+            Place::Elsewhere("vfs:/content/a.war/WEB-INF/lib/b.jar/".into())
+        });
+    }
+
+    #[test]
+    fn the_jvm_tells_what_it_was_started_for() {
+        fn check(command: &str, class_path: &str, module: &str, expected: Main) {
+            let program = Program::new(command, class_path, module, |path| path.ends_with(".jar"));
+            assert_eq!(program.main, expected, "{command}");
+        }
+        check("com.acme.Main x", "a:b.jar", "", Main::Class("com.acme.Main".into()));
+        check("my app.jar x", "my app.jar", "", Main::Archive("my app.jar".into()));
+        check("app/com.acme.Main", "", "app", Main::Module("app".into()));
+        check("Main", "Main", "", Main::Class("Main".into()));
+        check("", "", "", Main::Unknown);
+    }
+
+    /// An archive with artifacts, written `group:name`, and perhaps a main class.
+    fn contents(artifacts: &[&str], main_class: Option<&str>) -> Contents {
+        let artifact = |text: &&str| {
+            let (group, name) = text.split_once(':').unwrap();
+            Artifact { group: group.to_owned(), name: name.to_owned() }
+        };
+        Contents {
+            artifacts: artifacts.iter().map(artifact).collect(),
+            main_class: main_class.map(str::to_owned),
+            ..Contents::default()
+        }
+    }
+
+    fn started(main: Main) -> Program {
+        Program { main, project: Some("/home/me/bank".to_owned()), ..Program::default() }
+    }
+
+    fn check(program: &Program, url: &str, holds: Contents, class: &str, expected: Kind) {
+        let (protocol, file) = url.split_once(':').unwrap();
+        let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
+        let role = program.role(&place, None, || holds);
+        assert_eq!(role.kind(class), Some(expected), "{url} {class} {role:?}");
+    }
+
+    #[test]
+    fn directories_are_the_application_and_archives_are_not() {
+        use Kind::{Application, Jdk, Library};
+        let program = started(Main::Class("com.acme.Main".into()));
+        let none = Contents::default;
+        check(&program, "file:/x/target/classes/", none(), "org.apache.commons.foo.Foo", Application);
+        check(&program, "file:/x/target/classes/", none(), "com.sun.own.Foo", Application);
+        check(&program, "file:/x/lib/guava.jar", none(), "com.google.common.base.Joiner", Library);
+        check(&program, "jrt:/java.sql", none(), "java.sql.Driver", Jdk);
+        check(&program, "jrt:/com.acme.tool", none(), "com.acme.tool.A", Library);
+        check(&program, "jar:file:/x/a.jar!/BOOT-INF/classes!/", none(), "com.acme.A", Application);
+        check(&program, "jar:nested:/x/a.jar/!BOOT-INF/classes/!/", none(), "com.acme.A", Application);
+        check(&program, "jar:file:/x/a.jar!/BOOT-INF/lib/b.jar!/", none(), "com.acme.A", Library);
+        check(&program, "vfs:/content/a.war/WEB-INF/classes/", none(), "com.acme.A", Application);
+        check(&program, "vfs:/content/a.war/WEB-INF/lib/b.jar/", none(), "com.acme.A", Library);
+        check(&program, "file:/groovy/script", none(), "Script1", Application);
+        assert_eq!(program.role(&Place::Nowhere, None, none).kind("com.acme.A"), None);
+    }
+
+    #[test]
+    fn what_the_project_built_is_the_application() {
+        use Kind::{Application, Library};
+        let program = started(Main::Class("com.acme.Main".into()));
+        let check = |path: &str, expected| {
+            check(&program, &format!("file:{path}"), Contents::default(), "org.other.Thing", expected);
+        };
+        check("/home/me/bank/target/bank-1.0.jar", Application);
+        check("/home/me/bank/core/build/libs/core.jar", Application);
+        check("/home/me/bank/core/target/scala-3.3/core.jar", Application);
+        check("/home/me/bank/lib/guava.jar", Library);
+        check("/home/me/bank/target/lib/guava.jar", Library);
+        check("/home/me/bank/target/dependency/guava.jar", Library);
+        check("/home/me/bank/.m2/repository/target/guava.jar", Library);
+        check("/home/me/bank/.gradle/target/guava.jar", Library);
+        check("/home/me/banking/target/other.jar", Library);
+        check("/home/me/.m2/repository/com/acme/x.jar", Library);
+    }
+
+    #[test]
+    fn the_archive_of_the_main_class_is_the_application() {
+        use Kind::{Application, Library};
+        let mut program = started(Main::Class("com.acme.Main".into()));
+        check(&program, "file:/opt/app.jar", Contents::default(), "com.acme.A", Library);
+        program.main_archive = Some("/opt/app.jar".to_owned());
+        check(&program, "file:/opt/app.jar", Contents::default(), "com.acme.A", Application);
+        check(&program, "file:/opt/lib.jar", Contents::default(), "com.acme.A", Library);
+        program.main_archive = Some("/root/.m2/repository/app.jar".to_owned());
+        check(&program, "file:/root/.m2/repository/app.jar", Contents::default(), "com.acme.A", Library);
+        assert!(program.is_main_class("com.acme.Main") && !program.is_main_class("com.acme.Other"));
+        let runner = started(Main::Class("org.junit.platform.console.ConsoleLauncher".into()));
+        assert!(!runner.is_main_class("org.junit.platform.console.ConsoleLauncher"));
+    }
+
+    #[test]
+    fn the_main_module_is_the_application() {
+        let program = started(Main::Module("com.acme.app".into()));
+        let kind = |url: &str, module: &str| {
+            let (protocol, file) = url.split_once(':').unwrap();
+            let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
+            program.role(&place, Some(module), Contents::default).kind("x.Y")
+        };
+        assert_eq!(kind("file:/mods/app.jar", "com.acme.app"), Some(Kind::Application));
+        assert_eq!(kind("file:/mods/lib.jar", "com.acme.lib"), Some(Kind::Library));
+        assert_eq!(kind("jrt:/com.acme.app", "com.acme.app"), Some(Kind::Application));
+        // A program that is started as a source file runs in a module of the JDK.
+        let source = started(Main::Module("jdk.compiler".into()));
+        let place = Place::Image("jdk.compiler".into());
+        assert_eq!(source.role(&place, Some("jdk.compiler"), Contents::default).kind("x.Y"), Some(Kind::Jdk));
+    }
+
+    /// The class in `/x/bank-1.0.jar`, which is started.
+    fn check_shaded(holds: Contents, class: &str, expected: Kind) {
+        let program = started(Main::Archive("/x/bank-1.0.jar".into()));
+        check(&program, "file:/x/bank-1.0.jar", holds, class, expected);
+    }
+
+    #[test]
+    fn libraries_in_the_archive_of_the_application_are_libraries() {
+        use Kind::{Application, Library};
+        let main = Some("com.acme.bank.Main");
+        let plain = || contents(&["com.acme:bank"], main);
+        check_shaded(plain(), "com.acme.bank.Account", Application);
+        check_shaded(plain(), "org.partner.Thing", Application);
+        let shaded = || {
+            contents(&["com.acme:bank", "com.google.guava:guava", "com.acme.libs:util", "pool:pool"], main)
+        };
+        check_shaded(shaded(), "com.acme.core.Account", Application);
+        check_shaded(shaded(), "com.acme.libs.Util", Library);
+        check_shaded(shaded(), "com.google.common.base.Joiner", Library);
+        check_shaded(shaded(), "pool.Pool", Library);
+        // A fat archive of Gradle tells of libraries, not of itself.
+        let foreign_only = || contents(&["com.google.guava:guava"], main);
+        check_shaded(foreign_only(), "com.acme.core.Account", Application);
+        check_shaded(foreign_only(), "com.google.common.base.Joiner", Library);
+        let untold = || contents(&[], main);
+        check_shaded(untold(), "com.acme.core.Account", Application);
+        check_shaded(untold(), "org.other.Thing", Library);
+        check_shaded(untold(), "Unnamed", Application);
+        check_shaded(contents(&[], Some("bank.Main")), "bank.core.Account", Application);
+        check_shaded(contents(&[], Some("bank.Main")), "scala.Option", Library);
+        check_shaded(contents(&[], Some("Main")), "bank.Account", Application);
+        check_shaded(contents(&["org.x:x"], Some("Main")), "org.x.Thing", Library);
+        check_shaded(contents(&["org.x:x"], Some("Main")), "bank.Account", Application);
+        check_shaded(contents(&[], None), "org.other.Thing", Application);
+        let benchmarks = || contents(&["org.openjdk.jmh:jmh-core"], Some("org.openjdk.jmh.Main"));
+        check_shaded(benchmarks(), "org.openjdk.jmh.runner.Runner", Library);
+        check_shaded(benchmarks(), "com.acme.AccountBenchmark", Application);
+        let runner = || contents(&[], Some("org.junit.platform.console.ConsoleLauncher"));
+        check_shaded(runner(), "org.junit.platform.launcher.Launcher", Library);
+        let boot = || Contents { has_own_folder: true, ..contents(&[], Some("org.springframework.X")) };
+        check_shaded(boot(), "org.springframework.boot.loader.JarLauncher", Library);
+    }
+
+    #[test]
+    fn owners_are_known_by_the_beginning_of_packages() {
+        fn check(package: &str, expected: &str) {
+            assert_eq!(base_of(package), expected);
+        }
+        check("com.acme.bank.core", "com.acme");
+        check("com.acme", "com.acme");
+        check("bank.core", "bank");
+        check("io.netty.buffer", "io.netty");
+        check("org.apache.commons.pool2.impl", "org.apache.commons");
+        check("org.apache", "org.apache");
+    }
+}

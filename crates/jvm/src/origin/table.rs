@@ -1,0 +1,412 @@
+//! Remembers the decisions about the classes that were loaded, and counts how many came from where.
+
+use std::{
+    fs,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use fissure_model::{
+    coverage::{Origin, OriginKind},
+    settings::Whereabouts,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{
+    JDK_IMAGE, Kind, Main, Place, Program, Role, archive::read_packages, is_archive, is_in, is_shared_top,
+    package_of, read_contents,
+};
+
+/// Where the JVM says that a class comes from.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    /// The number of its loader; 0 is the boot loader.
+    pub(crate) loader: i64,
+    /// Protocol and file of its code source's location.
+    pub(crate) location: Option<(String, String)>,
+    /// Its module's name, if that was asked for.
+    pub(crate) module: Option<String>,
+    /// Whether it is loaded for the first time, and not changed by another agent.
+    pub(crate) is_new: bool,
+}
+
+/// The origins of all classes that were loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Origins {
+    /// Whether modules matter.
+    pub(crate) asks_for_modules: bool,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    program: Program,
+    class_path: Vec<String>,
+    /// The folder in which the user works, which paths in reports leave out.
+    directory: Option<String>,
+    roots: Vec<Root>,
+    by_location: FxHashMap<(String, String), usize>,
+    /// By class, with dots; of several classes of one name, the application's wins.
+    classes: FxHashMap<Box<str>, Kind>,
+    packages: FxHashMap<Box<str>, Package>,
+    /// Packages of the libraries on the class path, once they were needed.
+    library_packages: Option<FxHashSet<String>>,
+}
+
+/// One place from which classes came.
+#[derive(Debug)]
+struct Root {
+    name: String,
+    place: Place,
+    role: Role,
+    tallies: [Tally; 3],
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    classes: u64,
+    /// The package that all of them are in.
+    package: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Package {
+    is_own: bool,
+    is_foreign: bool,
+}
+
+const KINDS: [OriginKind; 3] = [OriginKind::Application, OriginKind::Library, OriginKind::Scope];
+
+impl Origins {
+    /// Origins for a program, told from the JVM's properties.
+    pub(crate) fn new(command: &str, class_path: &str, module: &str, whereabouts: &Whereabouts) -> Origins {
+        let mut program = Program::new(command, class_path, module, is_archive);
+        if let Main::Archive(path) = &mut program.main {
+            *path = canonical(path);
+        }
+        program.project = whereabouts.project.as_deref().map(canonical);
+        let asks_for_modules = matches!(program.main, Main::Module(_));
+        let table = Table {
+            program,
+            class_path: class_path.split(':').map(str::to_owned).collect(),
+            directory: whereabouts.directory.as_deref().map(canonical),
+            ..Table::default()
+        };
+        Origins { asks_for_modules, table: Mutex::new(table) }
+    }
+
+    /// Takes note of a class, by its name with dots, and says what it is.
+    pub(crate) fn note(&self, class: &str, source: &Source) -> Kind {
+        if source.loader == 0 && is_named_like_jdk(class) {
+            return Kind::Jdk;
+        }
+        let mut table = self.table();
+        let (kind, _) = table.decide(class, source);
+        // The many classes of the JDK are known by their names.
+        if kind != Kind::Jdk || !is_named_like_jdk(class) {
+            let known = table.classes.entry(class.into()).or_insert(kind);
+            if kind == Kind::Application {
+                *known = kind;
+            }
+            let package = table.packages.entry(package_of(class).into()).or_default();
+            package.is_own |= kind == Kind::Application;
+            package.is_foreign |= kind != Kind::Application;
+        }
+        kind
+    }
+
+    /// Counts a class, by its name with dots, for the report. `in_scope` tells whether the user's own scope has it, if there is one.
+    pub(crate) fn count(&self, class: &str, source: &Source, in_scope: Option<bool>) {
+        let is_of_jdk = source.loader == 0 && in_scope != Some(true) && is_named_like_jdk(class);
+        if is_of_jdk || !source.is_new {
+            return;
+        }
+        let mut table = self.table();
+        let (kind, root) = table.decide(class, source);
+        let tally = match (kind, in_scope) {
+            (_, Some(true)) => 2,
+            (Kind::Jdk, _) => return,
+            (Kind::Application, _) => 0,
+            (Kind::Library, _) => 1,
+        };
+        table.roots[root].tallies[tally].add(class);
+    }
+
+    /// The kind of a class that was loaded, or that may be loaded some time; the name is with dots. Unknown ones are taken for what others
+    /// of their package are, or else for the application's: nothing must be missed.
+    pub(crate) fn kind(&self, class: &str) -> Kind {
+        if class.starts_with("java.") {
+            return Kind::Jdk;
+        }
+        let table = self.table();
+        if let Some(&known) = table.classes.get(class) {
+            return known;
+        }
+        match table.packages.get(package_of(class)) {
+            Some(package) if package.is_own => Kind::Application,
+            _ if is_named_like_jdk(class) => Kind::Jdk,
+            Some(package) if package.is_foreign => Kind::Library,
+            _ => Kind::Application,
+        }
+    }
+
+    /// The places from which classes came, and how many came from each.
+    pub(crate) fn told(&self) -> Vec<Origin> {
+        let table = self.table();
+        let mut told = Vec::new();
+        for root in &table.roots {
+            for (kind, tally) in KINDS.into_iter().zip(&root.tallies) {
+                if tally.classes > 0 {
+                    told.push(Origin {
+                        root: table.shortened(&root.name),
+                        kind,
+                        classes: tally.classes,
+                        package: tally.package.clone().unwrap_or_default(),
+                    });
+                }
+            }
+        }
+        Origin::sort(&mut told);
+        told
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// The kind of a class, and the number of its root.
+    fn decide(&mut self, class: &str, source: &Source) -> (Kind, usize) {
+        if source.loader == 0 {
+            let (kind, name) = match is_named_like_jdk(class) {
+                true => (Kind::Jdk, JDK_IMAGE),
+                // Agents put classes there that the JDK's own must see.
+                false => (Kind::Library, "the boot class path"),
+            };
+            return (kind, self.fixed_root(name, kind));
+        }
+        let number = match &source.location {
+            None => self.nowhere(),
+            Some(location) => match self.by_location.get(location) {
+                Some(&number) => number,
+                None => self.add(location.clone(), source.module.as_deref()),
+            },
+        };
+        if self.program.main_archive.is_none() && self.program.is_main_class(class) {
+            self.found_main(number);
+        }
+        let kind = match self.roots[number].role.kind(class) {
+            Some(kind) => kind,
+            None => self.unplaced(class),
+        };
+        (kind, number)
+    }
+
+    /// The kind of a class without an origin.
+    fn unplaced(&mut self, class: &str) -> Kind {
+        if is_named_like_jdk(class) {
+            return Kind::Jdk;
+        }
+        let package = package_of(class);
+        if package.is_empty() || self.packages.get(package).is_some_and(|package| package.is_own) {
+            return Kind::Application;
+        }
+        self.library_packages();
+        let library_packages = self.library_packages.as_ref();
+        // A package of a library has all below it, unless it is one that many owners share, such as `org`.
+        let is_library = |package: &&str| {
+            let seen = self.packages.get(*package);
+            seen.is_some_and(|package| package.is_foreign && !package.is_own)
+                || library_packages.is_some_and(|packages| packages.contains(*package))
+        };
+        let above = std::iter::successors(Some(package), |package| Some(package_of(package)));
+        let mut above = above.take_while(|package| !package.is_empty() && !is_shared_top(package));
+        if above.any(|package| is_library(&package)) { Kind::Library } else { Kind::Application }
+    }
+
+    /// Reads the packages of the libraries on the class path. Languages that compile as they run define classes of libraries that are
+    /// there as source only.
+    fn library_packages(&mut self) {
+        if self.library_packages.is_none() {
+            let mut packages = FxHashSet::default();
+            for entry in self.class_path.iter().filter(|entry| is_archive(entry)) {
+                let path = canonical(entry);
+                let place = Place::Archive(path.clone());
+                if self.program.role(&place, None, || read_contents(&path)) == Role::Library {
+                    packages.extend(read_packages(&path));
+                }
+            }
+            self.library_packages = Some(packages);
+        }
+    }
+
+    /// The main class was loaded: its archive is the application.
+    fn found_main(&mut self, number: usize) {
+        let Place::Archive(path) = self.roots[number].place.clone() else { return };
+        let role = {
+            self.program.main_archive = Some(path.clone());
+            self.program.role(&self.roots[number].place, None, || read_contents(&path))
+        };
+        self.roots[number].role = role;
+    }
+
+    fn add(&mut self, location: (String, String), module: Option<&str>) -> usize {
+        let place = match Place::parse(&location.0, &location.1, is_archive) {
+            Place::Directory(path) => Place::Directory(canonical(&path)),
+            Place::Archive(path) => Place::Archive(canonical(&path)),
+            place => place,
+        };
+        let number = match self.roots.iter().position(|root| root.place == place) {
+            Some(number) => number,
+            None => {
+                let contents = || match &place {
+                    Place::Archive(path) => read_contents(path),
+                    _ => super::Contents::default(),
+                };
+                let role = self.program.role(&place, module, contents);
+                self.push(Root { name: place.root(), place, role, tallies: Default::default() })
+            }
+        };
+        self.by_location.insert(location, number);
+        number
+    }
+
+    fn nowhere(&mut self) -> usize {
+        match self.roots.iter().position(|root| root.place == Place::Nowhere) {
+            Some(number) => number,
+            None => {
+                let name = Place::Nowhere.root();
+                self.push(Root {
+                    name,
+                    place: Place::Nowhere,
+                    role: Role::Unplaced,
+                    tallies: Default::default(),
+                })
+            }
+        }
+    }
+
+    fn fixed_root(&mut self, name: &str, kind: Kind) -> usize {
+        match self.roots.iter().position(|root| root.name == name) {
+            Some(number) => number,
+            None => {
+                let role = if kind == Kind::Jdk { Role::Jdk } else { Role::Library };
+                let place = Place::Elsewhere(name.to_owned());
+                self.push(Root { name: name.to_owned(), place, role, tallies: Default::default() })
+            }
+        }
+    }
+
+    fn push(&mut self, root: Root) -> usize {
+        self.roots.push(root);
+        self.roots.len() - 1
+    }
+
+    /// A path as seen from the folder in which the user works.
+    fn shortened(&self, name: &str) -> String {
+        let below = self.directory.as_deref().and_then(|directory| name.strip_prefix(directory));
+        match below {
+            Some("") => ".".to_owned(),
+            Some(below) => below.strip_prefix('/').unwrap_or(name).to_owned(),
+            None => name.to_owned(),
+        }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, class: &str) {
+        self.classes += 1;
+        let package = package_of(class);
+        match &mut self.package {
+            None => self.package = Some(package.to_owned()),
+            Some(common) => {
+                while !is_in(package, common) && !common.is_empty() {
+                    common.truncate(package_of(common).len());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a name, with dots, is like those of the JDK's classes. Only names that begin with `java.` are no one else's.
+fn is_named_like_jdk(class: &str) -> bool {
+    crate::scope::is_jdk_name(class)
+}
+
+fn canonical(path: &str) -> String {
+    fs::canonicalize(path).ok().and_then(|path| path.into_os_string().into_string().ok()).unwrap_or_else(
+        || match path {
+            "/" => path.to_owned(),
+            path => path.trim_end_matches('/').to_owned(),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(url: &str) -> Source {
+        let location = url.split_once(':').map(|(protocol, file)| (protocol.to_owned(), file.to_owned()));
+        Source { loader: 7, location, is_new: true, ..Source::default() }
+    }
+
+    fn origins() -> Origins {
+        Origins::new("com.acme.Main", "/x/classes", "", &Whereabouts::default())
+    }
+
+    #[test]
+    fn classes_are_remembered_by_name() {
+        let origins = origins();
+        assert_eq!(origins.note("com.acme.Main", &source("file:/x/classes/")), Kind::Application);
+        assert_eq!(origins.note("javax.own.Thing", &source("file:/x/classes/")), Kind::Application);
+        assert_eq!(
+            origins.note("org.lib.deep.Pool", &source("jar:file:/x/a.jar!/lib/b.jar!/")),
+            Kind::Library
+        );
+        assert_eq!(origins.note("java.util.Vector", &Source { loader: 0, ..Source::default() }), Kind::Jdk);
+        let check = |class: &str, expected: Kind| assert_eq!(origins.kind(class), expected, "{class}");
+        check("com.acme.Main", Kind::Application);
+        check("com.acme.Main$$Lambda$14/0x1", Kind::Application);
+        check("org.lib.deep.Other", Kind::Library);
+        check("not.seen.yet.Thing", Kind::Application);
+        check("javax.own.Thing", Kind::Application);
+        check("javax.crypto.Cipher", Kind::Jdk);
+        check("java.util.Vector", Kind::Jdk);
+    }
+
+    #[test]
+    fn classes_without_an_origin_go_by_their_package() {
+        let origins = origins();
+        let nowhere = || Source { loader: 7, is_new: true, ..Source::default() };
+        origins.note("org.lib.Pool", &source("jar:file:/x/a.jar!/lib/b.jar!/"));
+        let check =
+            |class: &str, expected: Kind| assert_eq!(origins.note(class, &nowhere()), expected, "{class}");
+        check("user$eval1", Kind::Application);
+        check("com.acme.Generated", Kind::Application);
+        check("org.lib.Generated", Kind::Library);
+        check("org.lib.below.Generated", Kind::Library);
+        check("org.library.Generated", Kind::Application);
+        check("jdk.proxy2.$Proxy7", Kind::Jdk);
+    }
+
+    #[test]
+    fn roots_are_told_with_their_classes() {
+        let origins = origins();
+        for class in ["com.acme.bank.Account", "com.acme.Main"] {
+            origins.count(class, &source("file:/x/classes/"), None);
+        }
+        origins.count("org.lib.Pool", &source("jar:file:/x/a.jar!/lib/b.jar!/"), None);
+        origins.count("java.util.Vector", &Source { is_new: true, ..Source::default() }, None);
+        let told: Vec<_> = origins
+            .told()
+            .into_iter()
+            .map(|origin| (origin.root, origin.kind, origin.classes, origin.package))
+            .collect();
+        let expected = [
+            ("/x/classes".to_owned(), OriginKind::Application, 2, "com.acme".to_owned()),
+            ("/x/a.jar!/lib/b.jar".to_owned(), OriginKind::Library, 1, "org.lib".to_owned()),
+        ];
+        assert_eq!(told, expected);
+    }
+}
