@@ -16,7 +16,7 @@
 //! come in between of it. Which unit an access belongs to (the outermost that is declared on its set) the front end tells, and
 //! when one is over: a unit that waits for others wants them to come in between, so that a new one begins there.
 
-pub mod monitor;
+pub mod checker;
 pub mod patterns;
 pub mod predict;
 pub mod profile;

@@ -20,7 +20,7 @@
 pub mod atomic_sets;
 pub mod clock;
 pub mod history;
-pub mod intrusions;
+pub mod interleavings;
 pub mod lockset;
 pub mod locksets;
 pub mod order;

@@ -5,19 +5,19 @@
 //! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
-mod aims;
-pub(crate) mod baseline;
+mod access_goals;
+mod acquire_goals;
+mod allocation;
 mod blame;
-mod chronicle;
-mod goals;
-mod intrusions;
 mod merge;
 mod minimise;
 mod options;
 mod pool;
+mod predicted_goals;
+pub(crate) mod reference;
 mod run;
+mod run_notes;
 mod shard;
-mod targets;
 #[cfg(test)]
 mod testing;
 
@@ -32,9 +32,9 @@ use fissure_model::{
 };
 use fissure_report::{Campaign, Report, SeedRange};
 
-pub(crate) use chronicle::count;
 pub(crate) use options::{HuntArguments, SteeringArguments, config_of};
 pub(crate) use run::{Ending, Outcome, Print, Program};
+pub(crate) use run_notes::count;
 
 use crate::{
     agent,
@@ -49,15 +49,15 @@ use crate::{
     verdict::{self, Blindness, Code, Question},
     watch,
 };
-use baseline::Baseline;
-use chronicle::Chronicle;
-use goals::Goals;
-use intrusions::Intrusions;
+use access_goals::AccessGoals;
+use acquire_goals::AcquireGoals;
 use merge::{Merged, Tally};
 use options::Points;
 use pool::Progress;
+use predicted_goals::PredictedGoals;
+use reference::References;
+use run_notes::RunNotes;
 use shard::Shard;
-use targets::Targets;
 
 /// What is said where nothing happened, and something might have elsewhere.
 const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --points fields also interrupts them at atomics, volatile \
@@ -161,9 +161,9 @@ struct Hunt<'a> {
 
 /// What a hunt has gathered.
 #[derive(Default)]
-struct Game {
+struct Results {
     runs: u64,
-    chronicle: Chronicle,
+    run_notes: RunNotes,
     /// What the strategies found, one after the other.
     found: Vec<(Finding, Tally)>,
     campaigns: Vec<Campaign>,
@@ -183,15 +183,15 @@ struct Game {
 }
 
 /// What one strategy has gathered.
-struct Chase {
+struct StrategyState {
     strategy: Steering,
     /// How many runs only looked at what could happen, and how many came after them.
     profiling_runs: u64,
     runs: u64,
     merged: Merged,
-    targets: Targets,
-    goals: Goals,
-    intrusions: Intrusions,
+    targets: AcquireGoals,
+    goals: PredictedGoals,
+    interleavings: AccessGoals,
     /// Whether a run showed a bug.
     has_bug: bool,
 }
@@ -203,60 +203,60 @@ fn predicts(strategy: Steering) -> bool {
 
 impl Hunt<'_> {
     fn go(&self) -> Result<Report, Error> {
-        let mut game = Game::default();
-        let mut baseline = Baseline::default();
-        let mut targets = Targets::default();
+        let mut results = Results::default();
+        let mut references = References::default();
+        let mut targets = AcquireGoals::default();
         let first = self.options.seed;
-        let calm = |seed| self.options.steering.control(Steering::Orderly, seed, None, &self.sets);
+        let calm = |seed| self.options.steering.control(Steering::Sequential, seed, None, &self.sets);
         let controls = self
             .run_all(&(first..first + self.options.control_runs).map(calm).collect::<Vec<_>>(), |_| false)?;
         for outcome in &controls {
-            baseline.add(outcome);
+            references.add(outcome);
             targets.learn(outcome, false);
         }
         if let Some(outcome) = controls.first() {
-            game.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
+            results.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
         }
-        game.notices = chronicle::controls(&controls, &baseline);
+        results.notices = run_notes::controls(&controls, &references);
         // One thread may be all that runs without interference; whether there are more shows in the first round.
         if let Some(problem) = self.problem(&controls, false) {
-            return Ok(self.give_up(game, &controls, problem));
+            return Ok(self.give_up(results, &controls, problem));
         }
-        let mut intrusions = Intrusions::default();
-        if self.looks_for_intrusions() {
-            self.look(&mut game, &mut baseline, &mut intrusions)?;
+        let mut interleavings = AccessGoals::default();
+        if self.looks_for_interleavings() {
+            self.look(&mut results, &mut references, &mut interleavings)?;
         }
         let mut watched = controls;
         for &strategy in &self.strategies {
-            let mut chase = Chase {
+            let mut state = StrategyState {
                 strategy,
                 profiling_runs: 0,
                 runs: 0,
                 merged: Merged::default(),
                 targets: targets.clone(),
-                goals: Goals::default(),
-                intrusions: intrusions.clone(),
+                goals: PredictedGoals::default(),
+                interleavings: interleavings.clone(),
                 has_bug: false,
             };
-            let problem = self.chase(&mut game, &mut chase, &baseline, &mut watched)?;
-            chase.merged.settle();
+            let problem = self.state(&mut results, &mut state, &references, &mut watched)?;
+            state.merged.settle();
             if !self.options.no_minimise && problem.is_none() && !signals::interrupted() {
-                let notices = minimise::minimise(self, &mut chase.merged, &baseline)?;
-                game.notices.extend(notices);
+                let notices = minimise::minimise(self, &mut state.merged, &references)?;
+                results.notices.extend(notices);
             }
-            self.close(&mut game, chase);
+            self.close(&mut results, state);
             if let Some(problem) = problem {
-                return Ok(self.give_up(game, &watched, problem));
+                return Ok(self.give_up(results, &watched, problem));
             }
-            if game.is_over {
+            if results.is_over {
                 break;
             }
         }
-        Ok(self.report(game))
+        Ok(self.report(results))
     }
 
     /// Whether runs look for accesses that could come in between others.
-    fn looks_for_intrusions(&self) -> bool {
+    fn looks_for_interleavings(&self) -> bool {
         // What is to be looked for in every run goes first.
         let has_monitor = !self.options.steering.monitor.is_empty();
         !has_monitor
@@ -270,25 +270,25 @@ impl Hunt<'_> {
     /// what may differ where threads take work from each other, so a last one goes by chance.
     fn look(
         &self,
-        game: &mut Game,
-        baseline: &mut Baseline,
-        intrusions: &mut Intrusions,
+        results: &mut Results,
+        references: &mut References,
+        interleavings: &mut AccessGoals,
     ) -> Result<(), Error> {
         for points in self.options.steering.points.looks() {
-            if let Some(outcome) = self.look_at(Steering::Orderly, *points, Vec::new())? {
-                baseline.add(&outcome);
-                intrusions.learn(&outcome, false);
-                game.has_looked = true;
+            if let Some(outcome) = self.look_at(Steering::Sequential, *points, Vec::new())? {
+                references.add(&outcome);
+                interleavings.learn(&outcome, false);
+                results.has_looked = true;
                 let inside: BTreeSet<&String> = outcome.accounts().flat_map(|run| &run.unguarded).collect();
                 let inside: Vec<String> = inside.into_iter().cloned().collect();
                 if !inside.is_empty()
-                    && let Some(outcome) = self.look_at(Steering::Orderly, *points, inside)?
+                    && let Some(outcome) = self.look_at(Steering::Sequential, *points, inside)?
                 {
-                    baseline.add(&outcome);
-                    intrusions.learn(&outcome, false);
+                    references.add(&outcome);
+                    interleavings.learn(&outcome, false);
                 }
                 if let Some(outcome) = self.look_at(Steering::Random, *points, Vec::new())? {
-                    intrusions.learn(&outcome, false);
+                    interleavings.learn(&outcome, false);
                 }
                 break;
             }
@@ -312,40 +312,40 @@ impl Hunt<'_> {
     }
 
     /// Lets one strategy hunt. Gives the reason if its runs say nothing about the program.
-    fn chase(
+    fn state(
         &self,
-        game: &mut Game,
-        chase: &mut Chase,
-        baseline: &Baseline,
+        results: &mut Results,
+        state: &mut StrategyState,
+        references: &References,
         watched: &mut Vec<Outcome>,
     ) -> Result<Option<String>, Error> {
-        let is_last = |outcome: &Outcome| self.options.until_bug && merge::shows_bug(outcome, baseline);
+        let is_last = |outcome: &Outcome| self.options.until_bug && merge::shows_bug(outcome, references);
         while !signals::interrupted() {
-            let is_profiling = predicts(chase.strategy) && chase.profiling_runs == 0;
-            let round = if is_profiling { self.profiling_runs(chase) } else { self.round(chase) };
+            let is_profiling = predicts(state.strategy) && state.profiling_runs == 0;
+            let round = if is_profiling { self.profiling_runs(state) } else { self.round(state) };
             let planned = round.len();
             if planned == 0 {
                 break;
             }
             let outcomes = self.run_all(&round, is_last)?;
             for outcome in &outcomes {
-                game.runs += 1;
+                results.runs += 1;
                 if is_profiling {
-                    chase.profiling_runs += 1;
+                    state.profiling_runs += 1;
                 } else {
-                    chase.runs += 1;
+                    state.runs += 1;
                 }
-                chase.merged.add(outcome, baseline);
-                game.chronicle.add(outcome, baseline);
-                let shows_bug = merge::shows_bug(outcome, baseline);
-                chase.has_bug |= shows_bug;
+                state.merged.add(outcome, references);
+                results.run_notes.add(outcome, references);
+                let shows_bug = merge::shows_bug(outcome, references);
+                state.has_bug |= shows_bug;
                 // What goes wrong now and then even if nobody is interrupted is better than nothing.
-                let is_bad = !chase.has_bug && merge::shows_failure(outcome, baseline);
-                chase.targets.learn(outcome, is_bad || baseline.is_news(outcome));
-                chase.goals.learn(outcome);
-                chase.intrusions.learn(outcome, is_bad || shows_bug);
+                let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
+                state.targets.learn(outcome, is_bad || references.is_news(outcome));
+                state.goals.learn(outcome);
+                state.interleavings.learn(outcome, is_bad || shows_bug);
             }
-            game.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
+            results.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !watched.is_empty() {
                 watched.extend(outcomes);
                 if let Some(problem) = self.problem(watched, true) {
@@ -353,7 +353,7 @@ impl Hunt<'_> {
                 }
                 watched.clear();
             }
-            if game.is_over {
+            if results.is_over {
                 break;
             }
         }
@@ -361,10 +361,10 @@ impl Hunt<'_> {
     }
 
     /// The runs that find out what could happen.
-    fn profiling_runs(&self, chase: &Chase) -> Vec<Control> {
+    fn profiling_runs(&self, state: &StrategyState) -> Vec<Control> {
         let control = |run| {
             let seed = self.options.seed + run;
-            let mut control = self.options.steering.control(chase.strategy, seed, None, &self.sets);
+            let mut control = self.options.steering.control(state.strategy, seed, None, &self.sets);
             control.wanted = Wanted { predictions: control.wanted.violations, ..control.wanted };
             control
         };
@@ -373,31 +373,31 @@ impl Hunt<'_> {
 
     /// The next runs. The first of atomfuzzer, which knows from the control runs alone what could happen, goes without a target, as
     /// the published algorithm does, if there are locks for it to interrupt threads at.
-    fn round(&self, chase: &Chase) -> Vec<Control> {
-        let runs = targets::round(chase.runs).min(self.runs - chase.runs);
-        let learns = self.options.learn == YesNo::Yes && chase.strategy == Steering::Atomfuzzer;
+    fn round(&self, state: &StrategyState) -> Vec<Control> {
+        let runs = acquire_goals::round(state.runs).min(self.runs - state.runs);
+        let learns = self.options.learn == YesNo::Yes && state.strategy == Steering::Atomfuzzer;
         let mut targets: Vec<Option<Goal>> =
-            if learns { aims::choose(chase, runs) } else { chase.goals.choose(runs) };
-        if learns && chase.runs == 0 && (chase.targets.has_aim() || !chase.intrusions.has_aim()) {
+            if learns { allocation::choose(state, runs) } else { state.goals.choose(runs) };
+        if learns && state.runs == 0 && (state.targets.has_aim() || !state.interleavings.has_aim()) {
             targets.insert(0, None);
             targets.truncate(runs as usize);
         }
-        let first = self.options.seed + chase.profiling_runs;
+        let first = self.options.seed + state.profiling_runs;
         let control = |(run, target)| {
             let seed = self.shard.seed(first, run);
-            self.options.steering.control(chase.strategy, seed, target, &self.sets)
+            self.options.steering.control(state.strategy, seed, target, &self.sets)
         };
-        (chase.runs..).zip(targets).map(control).collect()
+        (state.runs..).zip(targets).map(control).collect()
     }
 
     /// Adds what a strategy found to the rest.
-    fn close(&self, game: &mut Game, chase: Chase) {
-        let Chase { strategy, profiling_runs, runs, merged, goals, intrusions, .. } = chase;
+    fn close(&self, results: &mut Results, state: StrategyState) {
+        let StrategyState { strategy, profiling_runs, runs, merged, goals, interleavings, .. } = state;
         let name = strategy.name();
         let all = profiling_runs + runs;
         let (predicted, tried, confirmed) = goals.counts();
         if profiling_runs > 0 {
-            let profiled = chronicle::count(profiling_runs, "profiling run", "profiling runs");
+            let profiled = run_notes::count(profiling_runs, "profiling run", "profiling runs");
             let first = self.options.seed;
             let outcome = match predicted {
                 0 => "nothing".to_owned(),
@@ -407,29 +407,29 @@ impl Hunt<'_> {
                 ),
                 _ => format!("{predicted} violations, of which {confirmed} came true"),
             };
-            game.summary.push(format!(
+            results.summary.push(format!(
                 "{profiled} of {name}, seeds {first} to {}, predicted {outcome}",
                 first + profiling_runs - 1,
             ));
-            game.seeds.push(SeedRange { first, count: profiling_runs, step: 1 });
+            results.seeds.push(SeedRange { first, count: profiling_runs, step: 1 });
             if tried < predicted && !signals::interrupted() {
-                game.summary.push(format!(
+                results.summary.push(format!(
                     "{} of what was predicted was not tried: raise --runs",
-                    chronicle::count(predicted - tried, "violation", "violations"),
+                    run_notes::count(predicted - tried, "violation", "violations"),
                 ));
             }
             for cut in goals.cut() {
-                game.summary.push(format!(
+                results.summary.push(format!(
                     "predictions may be missing, for there was too much to keep in memory: {cut}"
                 ));
             }
             if goals.thrashings() > 0 {
-                game.summary.push(format!(
+                results.summary.push(format!(
                     "{} of threads that were held up had to be ended because nobody else could run",
-                    chronicle::count(goals.thrashings(), "pause", "pauses"),
+                    run_notes::count(goals.thrashings(), "pause", "pauses"),
                 ));
             }
-            game.campaigns.push(Campaign {
+            results.campaigns.push(Campaign {
                 strategy: name.to_owned(),
                 profiling_runs,
                 predicted,
@@ -445,19 +445,21 @@ impl Hunt<'_> {
             let (first, step) = (seed(0), self.shard.step());
             let steps =
                 if step > 1 { format!(" in steps of {step} (shard {})", self.shard) } else { String::new() };
-            game.summary.push(format!(
+            results.summary.push(format!(
                 "{} of {name}, seeds {first} to {}{steps}, after {} without interference",
-                chronicle::count(runs, "run", "runs"),
+                run_notes::count(runs, "run", "runs"),
                 seed(runs - 1),
-                chronicle::count(self.options.control_runs, "control run", "control runs"),
+                run_notes::count(self.options.control_runs, "control run", "control runs"),
             ));
-            game.seeds.push(SeedRange { first, count: runs, step });
+            results.seeds.push(SeedRange { first, count: runs, step });
         }
-        let (known, tried) = intrusions.counts();
-        game.untried += known - tried;
-        game.is_cut |= intrusions.is_cut();
+        let (known, tried) = interleavings.counts();
+        results.untried += known - tried;
+        results.is_cut |= interleavings.is_cut();
         for (mut finding, tally) in merged.finish(name, all) {
-            if let Some(explanation) = intrusions.explain(&finding).filter(|_| finding.kind == Kind::Custom) {
+            if let Some(explanation) =
+                interleavings.explain(&finding).filter(|_| finding.kind == Kind::Custom)
+            {
                 let reason = finding.reason.get_or_insert_default();
                 reason.push_str(": ");
                 reason.push_str(&explanation);
@@ -467,8 +469,8 @@ impl Hunt<'_> {
                 && finding.status == Status::Warning
                 && finding.kind == Kind::AtomicityViolation;
             // Threads may be stuck whoever steers them.
-            if !is_foreign && !game.found.iter().any(|(known, _)| known.id == finding.id) {
-                game.found.push((finding, tally));
+            if !is_foreign && !results.found.iter().any(|(known, _)| known.id == finding.id) {
+                results.found.push((finding, tally));
             }
         }
     }
@@ -497,19 +499,19 @@ impl Hunt<'_> {
         let has_virtual_threads =
             outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
         if blindness == Blindness::OneThread && has_virtual_threads {
-            return with_threads.then(|| chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
+            return with_threads.then(|| run_notes::UNCONTROLLED_VIRTUAL_THREADS.to_owned());
         }
         (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
     }
 
     /// A report of runs that saw nothing, after what the first of them printed.
-    fn give_up(&self, game: Game, outcomes: &[Outcome], problem: String) -> Report {
+    fn give_up(&self, results: Results, outcomes: &[Outcome], problem: String) -> Report {
         self.progress.clear();
         if let Some(outcome) = outcomes.first() {
             output::pass_on(&outcome.printed);
         }
-        let runs = game.runs.max(outcomes.len() as u64);
-        let mut report = self.report(game);
+        let runs = results.runs.max(outcomes.len() as u64);
+        let mut report = self.report(results);
         for error in outcomes.iter().flat_map(Outcome::internal_errors) {
             if !report.internal_errors.contains(error) {
                 report.internal_errors.push(error.clone());
@@ -518,11 +520,11 @@ impl Hunt<'_> {
         Report { runs, problem: Some(problem), ..report }
     }
 
-    fn report(&self, game: Game) -> Report {
-        let Game {
+    fn report(&self, results: Results) -> Report {
+        let Results {
             runs,
             found,
-            chronicle,
+            run_notes,
             campaigns,
             seeds,
             jvms,
@@ -532,7 +534,7 @@ impl Hunt<'_> {
             untried,
             is_cut,
             ..
-        } = game;
+        } = results;
         notices.splice(0..0, summary);
         let interrupted = signals::interrupted();
         if interrupted {
@@ -540,35 +542,35 @@ impl Hunt<'_> {
             notices.push(format!("the hunt was interrupted after {runs} of {planned} runs"));
         }
         notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
-        notices.extend(chronicle.tell((self.options.steering.time_limit, self.options.steering.steps)));
+        notices.extend(run_notes.tell((self.options.steering.time_limit, self.options.steering.steps)));
         let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
         if found.is_empty() {
-            let (coverage, scope) = (&chronicle.coverage, self.program.scope);
+            let (coverage, scope) = (&run_notes.coverage, self.program.scope);
             notices.splice(0..0, verdict::scarcity(scope, coverage, coverage.jvms));
         }
         let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
         let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
         if !has_hits && untried > 0 {
-            let ways = chronicle::count(untried, "way that was", "ways that were");
+            let ways = run_notes::count(untried, "way that was", "ways that were");
             notices.push(format!("accesses could come in between others in {ways} {NOT_TRIED}"));
-        } else if !has_hits && !has_looked && runs > 0 && self.looks_for_intrusions() {
+        } else if !has_hits && !has_looked && runs > 0 && self.looks_for_interleavings() {
             notices.push(TOO_MANY_ACCESSES.to_owned());
         } else if !has_hits && !has_looked && !sees_accesses {
             notices.push(ONLY_LOCKS.to_owned());
         }
-        if !has_hits && is_cut && self.looks_for_intrusions() {
+        if !has_hits && is_cut && self.looks_for_interleavings() {
             notices.push(CUT.to_owned());
         }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
-            _ if !chronicle.internal_errors.is_empty() => Some(Blindness::Failed.to_string()),
+            _ if !run_notes.internal_errors.is_empty() => Some(Blindness::Failed.to_string()),
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
-            false if chronicle.has_uncounted_failures() => Some(UNCOUNTED.to_owned()),
+            false if run_notes.has_uncounted_failures() => Some(UNCOUNTED.to_owned()),
             // What could not be seen is not clean.
-            false if chronicle.has_virtual_threads() => {
-                Some(chronicle::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
+            false if run_notes.has_virtual_threads() => {
+                Some(run_notes::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
             }
             false if found.is_empty() => {
-                let coverage = &chronicle.coverage;
+                let coverage = &run_notes.coverage;
                 let threads = coverage.threads.div_ceil(coverage.jvms.max(1));
                 verdict::one_thread_in_scope(&[coverage], threads).map(|blindness| {
                     format!("{blindness}; other schedules may lead more threads there: raise --runs")
@@ -581,10 +583,10 @@ impl Hunt<'_> {
             options: self.options.steering.words(&self.strategies, self.options.reporting.config.as_deref()),
             runs,
             seeds,
-            exits: chronicle.exits,
+            exits: run_notes.exits,
             jvms,
-            coverage: chronicle.coverage,
-            internal_errors: chronicle.internal_errors,
+            coverage: run_notes.coverage,
+            internal_errors: run_notes.internal_errors,
             problem,
             notices,
             campaigns,
@@ -626,7 +628,7 @@ pub(crate) fn words(command: &[OsString]) -> Vec<String> {
 
 /// How often a finding that nothing made happen was tried, in words.
 fn tell_attempts(finding: &Finding, tally: Tally, runs: u64) -> Option<String> {
-    let runs = chronicle::count(runs, "run", "runs");
+    let runs = run_notes::count(runs, "run", "runs");
     let (subject, id, seen) = (&finding.subject, &finding.id, tally.seen);
     (tally.hits == 0)
         .then(|| format!("{subject} (id {id}): possible in {seen} of {runs}, and none made it happen"))

@@ -23,7 +23,7 @@ use crate::{
     collect::{self, Jvm},
     config::Config,
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, baseline, config_of},
+    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, config_of, reference},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -243,8 +243,8 @@ fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
     let failures = outcome.accounts().flat_map(|run| &run.failures);
     let exit = outcome.own_exit().map(|exit| exit.code()).filter(|code| *code != 0);
     let is_alone = outcome.accounts().all(|run| run.failures.is_empty());
-    let exit = exit.filter(|_| is_alone).map(|code| baseline::finding_of_exit(outcome, code));
-    failures.filter_map(baseline::finding_of).chain(exit).map(|finding| Finding {
+    let exit = exit.filter(|_| is_alone).map(|code| reference::finding_of_exit(outcome, code));
+    failures.filter_map(reference::finding_of).chain(exit).map(|finding| Finding {
         status: Status::Confirmed,
         reason: Some("failed in this run".to_owned()),
         ..finding

@@ -1,6 +1,6 @@
 //! Blocks that should be atomic: their executions go to the reduction, and those that are not atomic become findings.
 
-mod story;
+mod explanation;
 
 use std::hash::{Hash, Hasher};
 
@@ -236,7 +236,7 @@ pub(crate) fn ended(
     let Some(number) = number else {
         drop(blocks);
         if let Some(broken) = broken {
-            story::report(agent, None, &execution, &entered, broken);
+            explanation::report(agent, None, &execution, &entered, broken);
         }
         return 0;
     };
@@ -313,7 +313,7 @@ fn report_kept(agent: &Agent, number: u32) {
         let Some(entered) = blocks.entered.get(number as usize).cloned() else { return };
         (execution, entered, broken)
     };
-    story::report(agent, Some(number), &execution, &entered, broken);
+    explanation::report(agent, Some(number), &execution, &entered, broken);
 }
 
 /// An access to a location that was known not to race changed that.

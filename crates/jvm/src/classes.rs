@@ -72,11 +72,11 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
-    let has_intrusions = has_points && control.is_some_and(|control| control.wanted.intrusions);
+    let has_interleavings = has_points && control.is_some_and(|control| control.wanted.interleavings);
     // Inside of a collection it is fields and elements that matter, not what it calls of its own.
     let is_collection = agent.scope.is_inside(&dotted)
         && ["java.lang.", "java.util."].iter().any(|package| dotted.starts_with(package));
-    let has_uses = has_intrusions && !is_collection;
+    let has_uses = has_interleavings && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =

@@ -2,21 +2,21 @@
 //!
 //! Threads of the program come here from the hook class `FissureControl` ([`natives`]), or when the JVM says that they begin or
 //! end. The state is behind one mutex, which is held only while somebody decides; a thread waits for its turn at a gate of its
-//! own. What is told in the end is put together in [`story`]; [`watchdog`] looks after a thread that does not come back.
+//! own. What is told in the end is put together in [`explanation`]; [`watchdog`] looks after a thread that does not come back.
 
 mod calls;
 mod contents;
+mod explanation;
 pub(crate) mod failure;
 mod gate;
 mod idle;
-mod inside;
-mod intrusions;
+mod interleavings;
 pub(crate) mod natives;
-mod places;
 mod points;
-mod set_story;
+mod set_explanation;
 mod sets;
-mod story;
+mod site_flags;
+mod thread_unsafe;
 mod watchdog;
 
 use std::sync::{
@@ -26,7 +26,7 @@ use std::sync::{
 
 use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
-    goal::{Goal, Intrusion},
+    goal::{AccessGoal, Goal},
     ids::{LockId, SiteId, ThreadId},
     record::RunEnd,
     settings::{Control as ControlSettings, Steering, Wanted},
@@ -36,21 +36,22 @@ use fissure_schedule::{
     observer::{self, Observer},
     recording::Recording,
     strategy::{
-        AssetFuzzer, AtomFuzzer, Guided, Intruder, Orderly, Prey, RaceFuzzer, Replay, Strategy, Uniform,
+        AssetFuzzer, AtomFuzzer, Guided, Interleaver, RaceFuzzer, Replay, Sequential, Shape, Strategy,
+        Uniform,
     },
 };
 
 use rustc_hash::FxHashMap;
 
 pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
-pub(crate) use places::flags;
+pub(crate) use site_flags::flags;
 
 use crate::mutex::{Held, locked};
 use contents::OpenCall;
+use explanation::Explanation;
 use gate::Gate;
 use points::Points;
 use sets::Sets;
-use story::Story;
 
 /// The exit code of a run that Fissure ended because nobody could or should run any more.
 const ENDED_BY_FISSURE: i32 = 86;
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Control {
 pub(crate) struct State {
     pub(crate) conductor: Conductor,
     threads: Vec<ControlledThread>,
-    pub(crate) story: Story,
+    pub(crate) explanation: Explanation,
     pub(crate) points: Points,
     sets: Sets,
     /// Names of locks, by number.
@@ -122,12 +123,12 @@ impl Control {
             Steering::Random => Box::new(Uniform),
             Steering::Atomfuzzer => {
                 let (rest, beginning): (Box<dyn Strategy>, _) = match &settings.target {
-                    Some(Goal::Intrusion(goal)) => {
-                        let intruder = match goal.is_calm {
-                            true => Intruder::calm(prey(goal)),
-                            false => Intruder::new(prey(goal), settings.pause),
+                    Some(Goal::AccessGoal(goal)) => {
+                        let interleaver = match goal.is_calm {
+                            true => Interleaver::calm(shape(goal)),
+                            false => Interleaver::new(shape(goal), settings.pause),
                         };
-                        (Box::new(intruder), goal.after.as_deref())
+                        (Box::new(interleaver), goal.after.as_deref())
                     }
                     Some(Goal::Pair(pair)) => {
                         (Box::new(AtomFuzzer::new(settings.pause)), pair.after.as_deref())
@@ -141,7 +142,7 @@ impl Control {
             }
             Steering::Assetfuzzer => Box::new(AssetFuzzer::new(&letters(settings))),
             Steering::Racefuzzer => Box::new(RaceFuzzer::new()),
-            Steering::Orderly => Box::new(Orderly),
+            Steering::Sequential => Box::new(Sequential),
             Steering::Replay => {
                 let recording: Recording =
                     settings.schedule.as_deref().unwrap_or_default().parse().unwrap_or_default();
@@ -149,16 +150,16 @@ impl Control {
             }
         };
         let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
-        let Wanted { predictions, violations, races, intrusions } = settings.wanted;
+        let Wanted { predictions, violations, races, interleavings } = settings.wanted;
         if settings.wanted != Wanted::default() {
-            let wanted = observer::Wanted { predictions, violations, races, intrusions };
+            let wanted = observer::Wanted { predictions, violations, races, interleavings };
             conductor.observe_with(Observer::new(wanted));
         }
         Self {
             state: Mutex::new(State {
                 conductor,
                 threads: Vec::new(),
-                story: Story::default(),
+                explanation: Explanation::default(),
                 points: Points::default(),
                 sets: Sets::new(&settings.sets),
                 locks: vec![LockName::default()],
@@ -235,7 +236,7 @@ impl Control {
         let mut state = self.state();
         if !state.is_over {
             state.is_over = true;
-            story::tell(&mut state, RunEnd::Finished);
+            explanation::tell(&mut state, RunEnd::Finished);
         }
         gate::end(state.threads.iter().map(|thread| &*thread.gate));
     }
@@ -315,12 +316,12 @@ impl State {
     }
 }
 
-/// What an intrusion is for its strategy.
-fn prey(goal: &Intrusion) -> Prey {
+/// What an interleaving is for its strategy.
+fn shape(goal: &AccessGoal) -> Shape {
     match (&goal.first, &goal.between) {
-        (Some(_), _) => Prey::Between,
-        (None, Some(_)) => Prey::Order,
-        (None, None) => Prey::Anything,
+        (Some(_), _) => Shape::Between,
+        (None, Some(_)) => Shape::Order,
+        (None, None) => Shape::Anything,
     }
 }
 
@@ -331,10 +332,10 @@ fn letters(settings: &ControlSettings) -> Vec<Who> {
     word.map_or_else(Vec::new, |word| word.letters.iter().map(|letter| letter.who).collect())
 }
 
-/// Tells the story so far and ends the JVM: nobody in it would do so.
+/// Tells the explanation so far and ends the JVM: nobody in it would do so.
 fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
     state.is_over = true;
-    story::tell(&mut state, end);
+    explanation::tell(&mut state, end);
     // SAFETY: ends the process at once, whatever its threads do.
     unsafe { libc::_exit(ENDED_BY_FISSURE) }
 }

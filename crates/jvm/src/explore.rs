@@ -21,7 +21,7 @@ use fissure_model::ids::{LocationId, LockId, SiteId, ThreadId};
 use fissure_schedule::{
     conductor::{Arrival, Conductor, Decision, Limits},
     operation::Operation,
-    strategy::{Aim, Preemptions, Target},
+    strategy::{GoalRole, Preemptions, Target},
 };
 use jvmti_bindings::sys::jni::jfieldID;
 
@@ -127,7 +127,7 @@ impl Explorer {
         let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return };
         let operation = operation(state);
         let arrival =
-            Arrival { operation, calm, stays: false, target: Target::default(), aim: Aim::default() };
+            Arrival { operation, calm, stays: false, target: Target::default(), role: GoalRole::default() };
         let decision = state.conductor.arrive(thread, arrival);
         if decision == Decision::Run(thread) {
             return;

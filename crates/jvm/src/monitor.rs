@@ -28,7 +28,7 @@ use fissure_model::{
     record::Record,
     settings::MonitorSettings,
 };
-use fissure_monitor::{Advice, Event, Limits, Monitor, Object, Outside, Spot, When};
+use fissure_monitor::{Advice, Event, EventSite, Limits, Monitor, Object, Outside, When};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
 
 use crate::{
@@ -65,7 +65,7 @@ pub(crate) struct AdvisedSite {
 /// What was found out about a site when it was reached first.
 #[derive(Debug)]
 struct Resolved {
-    spot: Arc<Spot>,
+    site: Arc<EventSite>,
     place: Arc<Place>,
     before: Selection,
     after: Selection,
@@ -255,8 +255,8 @@ impl Watcher {
         };
         let is_wanted = [&before, &after].iter().any(|side| !side.always.is_empty() || !side.open.is_empty());
         let resolved = if is_wanted {
-            let spot = spot(agent, jni, site, &place, object)?;
-            Some(Arc::new(Resolved { spot: Arc::new(spot), place, before, after }))
+            let site = event_site(agent, jni, site, &place, object)?;
+            Some(Arc::new(Resolved { site: Arc::new(site), place, before, after }))
         } else {
             agent.offsets.set_i32(site as usize, -1);
             None
@@ -299,7 +299,7 @@ pub(crate) extern "system" fn event(
         };
         let event = Event {
             advices,
-            spot: resolved.spot.clone(),
+            site: resolved.site.clone(),
             thread,
             thread_name: watcher.thread_name(agent, thread),
             segment: segment as u32,
@@ -445,7 +445,7 @@ pub(crate) fn advised_site(place: Place) -> AdvisedSite {
 }
 
 /// What scripts are told about a site.
-fn spot(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject) -> Option<Spot> {
+fn event_site(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject) -> Option<EventSite> {
     let info = locked(&agent.code).sites.get(site).cloned()?;
     let code = locked(&agent.code);
     let declared = |owner: &str, name: &str, descriptor: &str| {
@@ -476,7 +476,7 @@ fn spot(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject) -> O
             }
         }
     };
-    Some(Spot {
+    Some(EventSite {
         number: site,
         kind: match place.kind {
             PlaceKind::Get | PlaceKind::Indirect => "get",

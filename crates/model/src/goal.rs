@@ -18,7 +18,7 @@ pub enum Goal {
     /// A race.
     Race(RaceGoal),
     /// One thread's access that comes in between two of another, or before one.
-    Intrusion(Intrusion),
+    AccessGoal(AccessGoal),
 }
 
 /// An access that is looked for.
@@ -72,7 +72,7 @@ pub struct RaceGoal {
 /// Accesses of two threads to one thing that could come in another order than they mostly do: one in between two others, or before
 /// one, or everything else before one. Where both are made under one lock, the places are those where it is got.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Intrusion {
+pub struct AccessGoal {
     /// The accesses that threads stop before, at which this was seen to be possible.
     pub points: AccessPoints,
     /// Whether threads are interrupted for its sake only; otherwise they are by chance as well.
@@ -83,12 +83,12 @@ pub struct Intrusion {
     pub inside: Vec<String>,
     /// What one thread does first; if there is nothing, the two others only change their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first: Option<Spot>,
+    pub first: Option<GoalSite>,
     /// What the other thread does in between; if there is nothing either, whatever others can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<Spot>,
+    pub between: Option<GoalSite>,
     /// What the first thread does after that.
-    pub last: Spot,
+    pub last: GoalSite,
     /// The choices that a run makes first, because they led there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
@@ -96,7 +96,7 @@ pub struct Intrusion {
 
 /// A place where something is done that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Spot {
+pub struct GoalSite {
     /// The place, as in `com.acme.Account.withdraw:12`.
     pub place: String,
     /// What is done there.
@@ -135,7 +135,7 @@ impl fmt::Display for ExpectedAccess {
     }
 }
 
-impl fmt::Display for Spot {
+impl fmt::Display for GoalSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let act = match self.act {
             Act::Read => 'R',
@@ -155,13 +155,14 @@ impl fmt::Display for Goal {
         match self {
             Goal::Pair(pair) => pair.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
-            Goal::Intrusion(Intrusion { points, is_calm, inside, first, between, last, after }) => {
+            Goal::AccessGoal(AccessGoal { points, is_calm, inside, first, between, last, after }) => {
                 let points = match points {
                     AccessPoints::None => "locks",
                     AccessPoints::Fields => "fields",
                     AccessPoints::All => "elements",
                 };
-                let told = |spot: &Option<Spot>| spot.as_ref().map(Spot::to_string).unwrap_or_default();
+                let told =
+                    |site: &Option<GoalSite>| site.as_ref().map(GoalSite::to_string).unwrap_or_default();
                 let (first, between) = (told(first), told(between));
                 write!(f, "{}|{points}", if *is_calm { CALM } else { BETWEEN })?;
                 inside.iter().try_for_each(|class| write!(f, ",{class}"))?;
@@ -217,7 +218,7 @@ impl FromStr for ExpectedAccess {
     }
 }
 
-impl FromStr for Spot {
+impl FromStr for GoalSite {
     type Err = GoalError;
 
     fn from_str(text: &str) -> Result<Self, GoalError> {
@@ -232,7 +233,7 @@ impl FromStr for Spot {
             "L" => Act::Acquire,
             _ => return Err(GoalError),
         };
-        Ok(Spot { place: place.to_owned(), act, name: name.to_owned() })
+        Ok(GoalSite { place: place.to_owned(), act, name: name.to_owned() })
     }
 }
 
@@ -260,14 +261,14 @@ impl FromStr for Goal {
                 if inside.iter().any(String::is_empty) {
                     return Err(GoalError);
                 }
-                let spot = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
-                let (first, between, last) = (spot(first)?, spot(between)?, last.parse()?);
+                let site = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
+                let (first, between, last) = (site(first)?, site(between)?, last.parse()?);
                 if first.is_some() && between.is_none() {
                     return Err(GoalError);
                 }
                 let after = after.first().map(|after| (*after).to_owned());
                 let is_calm = kind == CALM;
-                Ok(Goal::Intrusion(Intrusion { points, is_calm, inside, first, between, last, after }))
+                Ok(Goal::AccessGoal(AccessGoal { points, is_calm, inside, first, between, last, after }))
             }
             [pattern, set, first, second, accesses, windows, gate] => {
                 let pattern =

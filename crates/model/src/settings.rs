@@ -154,7 +154,7 @@ pub enum Steering {
     /// Chance, but threads are held up where their accesses could race.
     Racefuzzer,
     /// Nobody is interrupted.
-    Orderly,
+    Sequential,
     /// A recorded schedule.
     Replay,
 }
@@ -167,7 +167,7 @@ impl Steering {
             Steering::Atomfuzzer => "atomfuzzer",
             Steering::Assetfuzzer => "assetfuzzer",
             Steering::Racefuzzer => "racefuzzer",
-            Steering::Orderly => "orderly",
+            Steering::Sequential => "sequential",
             Steering::Replay => "replay",
         }
     }
@@ -308,7 +308,7 @@ pub struct Wanted {
     pub races: bool,
     /// Accesses that could come in between two others, or before one. Calls of atomics and collections are accesses too then.
     #[serde(default)]
-    pub intrusions: bool,
+    pub interleavings: bool,
 }
 
 /// What a project says about its atomic sets and units of work, beside the usual: that all fields of an object are a set, the static

@@ -15,7 +15,7 @@ pub enum When {
 
 /// A place in the program and what happens there; the same for all events at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct EventSite {
     /// A number of its own.
     pub number: u32,
     /// `get`, `set`, `call`, `execution`, `lock` or `unlock`.
@@ -53,7 +53,7 @@ pub struct Event {
     /// The advices that selected it, by their place among [`Monitor::advices`](crate::Monitor::advices).
     pub advices: Arc<[usize]>,
     /// Where.
-    pub spot: Arc<Spot>,
+    pub site: Arc<EventSite>,
     /// The thread's number.
     pub thread: u32,
     /// The thread's name.

@@ -23,5 +23,5 @@ mod tests;
 mod values;
 
 pub use error::{LoadError, Stopped};
-pub use event::{Event, Object, Spot, When};
+pub use event::{Event, EventSite, Object, When};
 pub use monitor::{Advice, Limits, Monitor, Outside};

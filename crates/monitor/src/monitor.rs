@@ -171,7 +171,7 @@ impl Monitor {
         if self.is_stopped {
             return Ok(());
         }
-        let key = (event.thread, event.spot.number);
+        let key = (event.thread, event.site.number);
         let mut event = event;
         if let Some(stack) = event.stack.take()
             && self.stacks.len() < MOST_STACKS

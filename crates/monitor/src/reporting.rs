@@ -21,11 +21,11 @@ pub(crate) struct Findings {
 impl Findings {
     /// Takes note of a report; gives the finding if it is new or worse than it was.
     pub(crate) fn add(&mut self, monitor: &str, told: Told, now: Option<&Facts>) -> Option<Finding> {
-        let spot = now.map(|facts| &*facts.event.spot);
+        let site = now.map(|facts| &*facts.event.site);
         let object = now.and_then(|facts| facts.event.object.as_ref());
-        let subject = told.subject.unwrap_or_else(|| match spot {
-            Some(spot) if !spot.member.is_empty() => spot.member.clone(),
-            Some(spot) => format!("{}.{}", spot.class, spot.method),
+        let subject = told.subject.unwrap_or_else(|| match site {
+            Some(site) if !site.member.is_empty() => site.member.clone(),
+            Some(site) => format!("{}.{}", site.class, site.method),
             None => monitor.to_owned(),
         });
         let id = fingerprint(&["custom", monitor, &subject, &told.message]);
@@ -50,13 +50,13 @@ impl Findings {
         }
         let mut sites: Vec<_> = told.places.iter().map(|Place(facts)| facts.site()).collect();
         sites.extend(now.map(|facts| facts.place.0.site()));
-        let is_field = spot.is_some_and(|spot| matches!(spot.kind, "get" | "set") && spot.member == subject);
+        let is_field = site.is_some_and(|site| matches!(site.kind, "get" | "set") && site.member == subject);
         let finding = Finding {
             id: id.clone(),
-            field_type: spot.filter(|_| is_field).and_then(|spot| spot.field_type.clone()),
+            field_type: site.filter(|_| is_field).and_then(|site| site.field_type.clone()),
             owner: match object {
                 Some(object) => Some(object.name.to_string()),
-                None if is_field && spot.is_some_and(|spot| spot.is_static) => Some("static".to_owned()),
+                None if is_field && site.is_some_and(|site| site.is_static) => Some("static".to_owned()),
                 None => None,
             },
             reason: Some(told.message),

@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use fissure_model::finding::{Finding, HeldLock};
 
-use crate::{Event, Limits, Monitor, Object, Outside, Spot, memory::Counting};
+use crate::{Event, EventSite, Limits, Monitor, Object, Outside, memory::Counting};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -39,7 +39,7 @@ fn load(source: &str) -> (Result<Monitor, String>, Rc<Listener>) {
 fn event(kind: &'static str, thread: u32, object: i64, locks: &[&str]) -> Event {
     Event {
         advices: Arc::new([0]),
-        spot: Arc::new(Spot {
+        site: Arc::new(EventSite {
             number: 7,
             kind,
             class: "com.acme.Teller".to_owned(),

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     error::complain,
-    event::{Event, Spot},
+    event::{Event, EventSite},
     memory::Charged,
 };
 
@@ -46,18 +46,18 @@ pub(crate) struct PlaceFacts {
 impl PlaceFacts {
     /// As reports show it.
     pub(crate) fn site(&self) -> Site {
-        let spot = &self.event.spot;
+        let site = &self.event.site;
         let here = Frame {
-            class: spot.class.clone(),
-            method: spot.method.clone(),
-            file: spot.file.clone(),
-            line: spot.line,
+            class: site.class.clone(),
+            method: site.method.clone(),
+            file: site.file.clone(),
+            line: site.line,
         };
         let mut stack = self.stack.as_deref().unwrap_or_default().to_vec();
         if stack.first().is_none_or(|frame| frame.class != here.class || frame.method != here.method) {
             stack.insert(0, here);
         }
-        let role = match spot.kind {
+        let role = match site.kind {
             "get" => "read",
             "set" => "write",
             "lock" => "acquire",
@@ -67,10 +67,10 @@ impl PlaceFacts {
         Site {
             role: role.to_owned(),
             thread: self.event.thread_name.to_string(),
-            class: spot.class.clone(),
-            method: spot.method.clone(),
-            file: spot.file.clone(),
-            line: spot.line,
+            class: site.class.clone(),
+            method: site.method.clone(),
+            file: site.file.clone(),
+            line: site.line,
             stack,
             locks: self.event.locks.to_vec(),
         }
@@ -110,7 +110,7 @@ impl Facts {
     }
 
     fn variable(&self) -> Dynamic {
-        match (self.event.index, self.event.spot.member.as_str()) {
+        match (self.event.index, self.event.site.member.as_str()) {
             (Some(index), _) => Facts::text(&format!("[{index}]")),
             (None, "") => Dynamic::UNIT,
             (None, member) => Facts::text(member),
@@ -118,7 +118,7 @@ impl Facts {
     }
 
     fn site(&self) -> String {
-        site(&self.event.spot)
+        site(&self.event.site)
     }
 
     fn object_state(&self) -> State {
@@ -126,7 +126,7 @@ impl Facts {
         match &self.event.object {
             Some(object) => store.objects.entry(object.number).or_default().clone(),
             None => {
-                let class = self.event.spot.member.rsplit_once('.').map_or("", |(class, _)| class);
+                let class = self.event.site.member.rsplit_once('.').map_or("", |(class, _)| class);
                 store.classes.entry(class.to_owned()).or_default().clone()
             }
         }
@@ -134,10 +134,10 @@ impl Facts {
 }
 
 /// `com.acme.Account.add:12`.
-pub(crate) fn site(spot: &Spot) -> String {
-    match spot.line {
-        Some(line) => format!("{}.{}:{line}", spot.class, spot.method),
-        None => format!("{}.{}", spot.class, spot.method),
+pub(crate) fn site(site: &EventSite) -> String {
+    match site.line {
+        Some(line) => format!("{}.{}:{line}", site.class, site.method),
+        None => format!("{}.{}", site.class, site.method),
     }
 }
 
@@ -169,38 +169,38 @@ pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Place>("Place");
     engine.register_get("thread", |place: &mut Place| place.0.event.thread_name.to_string());
     engine.register_get("thread_id", |place: &mut Place| i64::from(place.0.event.thread));
-    engine.register_get("site", |place: &mut Place| site(&place.0.event.spot));
-    engine.register_get("kind", |place: &mut Place| place.0.event.spot.kind);
-    engine.register_fn("to_string", |place: &mut Place| site(&place.0.event.spot));
+    engine.register_get("site", |place: &mut Place| site(&place.0.event.site));
+    engine.register_get("kind", |place: &mut Place| place.0.event.site.kind);
+    engine.register_fn("to_string", |place: &mut Place| site(&place.0.event.site));
 
     engine.register_type_with_name::<Occurrence>("Event");
     let mut getter = |name: &str, get: fn(&Facts) -> Dynamic| {
         engine.register_get(name, move |occurrence: &mut Occurrence| get(&occurrence.0));
     };
-    getter("kind", |facts| Facts::text(facts.event.spot.kind));
+    getter("kind", |facts| Facts::text(facts.event.site.kind));
     getter("thread", |facts| Facts::text(&facts.event.thread_name));
     getter("thread_id", |facts| Dynamic::from(i64::from(facts.event.thread)));
     getter("object", |facts| match &facts.event.object {
         Some(object) => Facts::text(&object.name),
         None => Dynamic::UNIT,
     });
-    getter("field", |facts| match facts.event.spot.kind {
-        "get" | "set" => Facts::text(&facts.event.spot.member),
+    getter("field", |facts| match facts.event.site.kind {
+        "get" | "set" => Facts::text(&facts.event.site.member),
         _ => Dynamic::UNIT,
     });
-    getter("method", |facts| match facts.event.spot.kind {
-        "call" | "execution" => Facts::text(&facts.event.spot.member),
+    getter("method", |facts| match facts.event.site.kind {
+        "call" | "execution" => Facts::text(&facts.event.site.member),
         _ => Dynamic::UNIT,
     });
     getter("variable", Facts::variable);
     getter("index", |facts| facts.event.index.map_or(Dynamic::UNIT, |index| Dynamic::from(i64::from(index))));
     getter("site", |facts| Facts::text(&facts.site()));
-    getter("class_name", |facts| Facts::text(&facts.event.spot.class));
+    getter("class_name", |facts| Facts::text(&facts.event.site.class));
     getter("line", |facts| {
-        facts.event.spot.line.map_or(Dynamic::UNIT, |line| Dynamic::from(i64::from(line)))
+        facts.event.site.line.map_or(Dynamic::UNIT, |line| Dynamic::from(i64::from(line)))
     });
-    getter("is_static", |facts| facts.event.spot.is_static.into());
-    getter("in_constructor", |facts| facts.event.spot.in_constructor.into());
+    getter("is_static", |facts| facts.event.site.is_static.into());
+    getter("in_constructor", |facts| facts.event.site.in_constructor.into());
     getter("initializing", |facts| facts.event.is_initializing.into());
     getter("locks", |facts| facts.locks(false));
     getter("shared_locks", |facts| facts.locks(true));

@@ -3,7 +3,7 @@
 use fissure_model::finding::Finding;
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
-use crate::{Report, SourceFinder, names, story::Teller, text::Options, triage::Standing, words};
+use crate::{Report, SourceFinder, finding_text::FindingText, names, text::Options, triage::Standing, words};
 
 /// Why the report has no XML form.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ fn case(report: &Report, finding: &Finding, sources: &dyn SourceFinder, counts: 
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(names::kind(finding.kind));
             status.set_message(words::clean(&names::headline(finding)));
-            status.set_description(Teller::new(report, &options, sources).tell(finding));
+            status.set_description(FindingText::new(report, &options, sources).tell(finding));
             status
         }
         Standing::News if finding.ordered => skipped("thread start or join ordered it in this run"),

@@ -17,11 +17,11 @@ pub mod triage;
 mod columns;
 mod excerpt;
 mod exit;
+mod finding_text;
 mod merge;
 mod names;
 mod sets;
 mod steps;
-mod story;
 mod style;
 mod words;
 

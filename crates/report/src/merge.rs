@@ -69,7 +69,7 @@ pub fn merge(reports: Vec<Report>) -> Report {
     whole
 }
 
-/// Adds what another run says about the same finding: the stronger of the two tells the story.
+/// Adds what another run says about the same finding: the stronger of the two tells the explanation.
 fn unite(known: &mut Finding, other: Finding) {
     let strength = |finding: &Finding| (!finding.ordered, finding.status, finding.interleaving.is_some());
     let (mut strong, weak) =

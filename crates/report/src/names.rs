@@ -7,7 +7,7 @@ use fissure_model::{
 
 use crate::{PASSIVE, sets, words};
 
-/// Classes of Fissure's own hook, which is no part of the program's story.
+/// Classes of Fissure's own hook, which is no part of the program's explanation.
 const HOOK: &str = "java.lang.Fissure";
 
 /// What the JVM puts into the names of the classes that it makes for lambdas.

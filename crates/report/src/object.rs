@@ -160,7 +160,7 @@ pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> S
     for method in &report.methods {
         if let Some(violation) = &method.violation {
             text.push('\n');
-            text.push_str(&story(violation, painter, options));
+            text.push_str(&explanation(violation, painter, options));
         }
     }
     text.push('\n');
@@ -205,7 +205,7 @@ fn bounded(schedules: &SchedulesReport) -> String {
     )
 }
 
-fn story(violation: &ViolationReport, painter: Painter, options: &Options) -> String {
+fn explanation(violation: &ViolationReport, painter: Painter, options: &Options) -> String {
     let mut text = format!(
         "{}: {} is not atomic\n",
         painter.paint(Style::Alarm, "confirmed[non-atomic-method]"),

@@ -9,8 +9,9 @@ use fissure_model::{
 };
 
 use crate::{
-    Report, SourceFinder, names, origins,
-    story::Teller,
+    Report, SourceFinder,
+    finding_text::FindingText,
+    names, origins,
     style::{Painter, Style},
     words,
 };
@@ -42,10 +43,10 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     if !text.is_empty() {
         text.push('\n');
     }
-    let mut teller = Teller::new(report, options, sources);
+    let mut finding_text = FindingText::new(report, options, sources);
     let groups = Groups::new(report, options.verbose);
     for finding in &groups.told {
-        text.push_str(&format!("{}\n", teller.tell(finding)));
+        text.push_str(&format!("{}\n", finding_text.tell(finding)));
     }
     let brief: [(&str, Style, &[&Finding]); 2] = [
         ("warnings, not yet confirmed", Style::Warning, &groups.warnings),
@@ -57,7 +58,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         }
         text.push_str(&format!("{} (--verbose tells more):\n", painter.paint(style, title)));
         for finding in findings {
-            text.push_str(&teller.mention(finding));
+            text.push_str(&finding_text.mention(finding));
         }
         text.push('\n');
     }
@@ -65,7 +66,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     for notice in &report.notices {
         summary.say("note: ", notice);
     }
-    if teller.lacks_sources() {
+    if finding_text.lacks_sources() {
         summary.say(
             "note: ",
             "no source files were found; name their folder with --sources DIR to see the lines",

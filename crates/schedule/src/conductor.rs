@@ -30,7 +30,7 @@ use crate::{
     pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation, at},
     random::Random,
     recording::Recording,
-    strategy::{Aim, Candidate, Choice, Strategy, Target, View},
+    strategy::{Candidate, Choice, GoalRole, Strategy, Target, View},
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::{Trace, TraceStep},
     unit::Units,
@@ -69,7 +69,7 @@ pub struct Arrival {
     /// What the operation is to the pair of acquires that is looked for.
     pub target: Target,
     /// What the operation is to the accesses that are looked for.
-    pub aim: Aim,
+    pub role: GoalRole,
 }
 
 /// A thread as the conductor sees it.
@@ -86,9 +86,9 @@ struct Thread {
     /// Whether it came to it in the midst of something.
     stays: bool,
     target: Target,
-    aim: Aim,
+    role: GoalRole,
     /// What the operation that it executed last was to the accesses that are looked for.
-    got_with: Aim,
+    got_with: GoalRole,
     /// Where it yields or reads again and again, and how often so far.
     spin: (Option<SiteId>, u32),
     /// The locks that it holds, in the order in which it got them.
@@ -182,8 +182,8 @@ impl Conductor {
             calm: false,
             stays: false,
             target: Target::default(),
-            aim: Aim::default(),
-            got_with: Aim::default(),
+            role: GoalRole::default(),
+            got_with: GoalRole::default(),
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
@@ -231,7 +231,7 @@ impl Conductor {
         }
         state.state = State::Stopped(operation);
         state.target = arrival.target;
-        state.aim = arrival.aim;
+        state.role = arrival.role;
         state.calm = arrival.calm;
         state.stays = arrival.stays;
         self.look_for_race(thread, operation);
@@ -627,7 +627,7 @@ impl Conductor {
                     in_block: self.pattern.is_in_block(thread),
                     context: self.context(thread),
                     target: state.target,
-                    aim: state.aim,
+                    role: state.role,
                     stays: state.stays,
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
@@ -689,9 +689,9 @@ impl Conductor {
 
     fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
         let state = self.thread(thread);
-        let aim = std::mem::take(&mut state.aim);
+        let role = std::mem::take(&mut state.role);
         state.is_idle = false;
-        (state.state, state.got_with) = (State::Running, aim);
+        (state.state, state.got_with) = (State::Running, role);
         // What is of no interest takes no time: it may differ from run to run.
         if !state.calm {
             self.clock += STEP_TIME;
@@ -718,7 +718,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock, Target::default(), Aim::default());
+                self.strategy.acquired(thread, lock, Target::default(), GoalRole::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -750,14 +750,14 @@ impl Conductor {
             }
             Operation::Yield { .. } => {}
         }
-        self.strategy.executed(thread, &operation, aim);
+        self.strategy.executed(thread, &operation, role);
         Decision::Run(thread)
     }
 
     fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         let state = self.thread(thread);
         state.held.push(lock);
-        let (is_calm, target, aim) = (state.calm, state.target, state.got_with);
+        let (is_calm, target, role) = (state.calm, state.target, state.got_with);
         self.lock(lock).is_calm = is_calm;
         if is_calm {
             return;
@@ -766,7 +766,7 @@ impl Conductor {
         if let Some(violation) = self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock) {
             self.violations.push_back(violation);
         }
-        self.strategy.acquired(thread, lock, target, aim);
+        self.strategy.acquired(thread, lock, target, role);
     }
 
     fn lost(&mut self, thread: ThreadId, lock: LockId) {

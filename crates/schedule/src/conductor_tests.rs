@@ -14,7 +14,7 @@ use crate::{
         },
         Result, simulate,
     },
-    strategy::{AtomFuzzer, Guided, Orderly, Replay, Strategy, Uniform},
+    strategy::{AtomFuzzer, Guided, Replay, Sequential, Strategy, Uniform},
     stuck::WaitsFor,
 };
 
@@ -174,7 +174,7 @@ fn periodic_sleepers_do_not_keep_a_thread_paused_for_ever() {
 
 fn check_end(threads: &[&[Does]], expected: Decision) -> Vec<Result> {
     let strategies: [fn() -> Box<dyn Strategy>; 3] =
-        [uniform, || Box::new(Orderly), || Box::new(AtomFuzzer::new(HALF))];
+        [uniform, || Box::new(Sequential), || Box::new(AtomFuzzer::new(HALF))];
     let mut results = Vec::new();
     for strategy in strategies {
         for seed in 0..50 {
@@ -255,7 +255,7 @@ fn holding_back_closes_circles_of_locks() {
 #[test]
 fn who_asks_is_told_what_threads_do() {
     let check = |threads: &[&[Does]], expected: &[Activity]| {
-        let result = simulate(threads, Box::new(Orderly), 1);
+        let result = simulate(threads, Box::new(Sequential), 1);
         let told = |thread: usize| result.conductor.activity(ThreadId(thread as u32));
         assert_eq!((0..threads.len()).map(told).collect::<Vec<_>>(), expected);
     };

@@ -4,11 +4,11 @@
 //! knows what the threads are made of, does any I/O or can fail: an execution is a function of what the threads do, the
 //! strategy and the seed.
 
-#[cfg(test)]
-mod aiming_tests;
 pub mod conductor;
 #[cfg(test)]
 mod conductor_tests;
+#[cfg(test)]
+mod goal_tests;
 mod monitor;
 pub mod observer;
 pub mod operation;

@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use fissure_analysis::{
     atomic_sets::{
         Access, Occurrence,
-        monitor::{Monitor, Violation},
+        checker::{Checker, Violation},
         predict::Prediction,
         profile::{Bounds, Cut, Profile},
     },
-    intrusions::{Intrusion, Intrusions},
+    interleavings::{AccessGoal, AccessGoals},
     racing::{Racing, RacingPair},
     relaxed::{Held, Relaxed},
 };
@@ -32,7 +32,7 @@ pub struct Wanted {
     /// Pairs of accesses that could race.
     pub races: bool,
     /// Accesses that could come in between others.
-    pub intrusions: bool,
+    pub interleavings: bool,
 }
 
 /// Two threads that stand before conflicting accesses to one location.
@@ -49,9 +49,9 @@ pub struct Race {
 pub struct Observer {
     relaxed: Relaxed,
     profile: Option<Profile>,
-    monitor: Option<Monitor>,
+    checker: Option<Checker>,
     racing: Option<Racing>,
-    intrusions: Option<Intrusions>,
+    interleavings: Option<AccessGoals>,
     violations: VecDeque<Violation>,
     races: VecDeque<Race>,
     /// By thread, the locks that its accesses which have begun and not ended are made under, the innermost last.
@@ -65,9 +65,9 @@ impl Observer {
     pub fn new(wanted: Wanted) -> Self {
         Observer {
             profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
-            monitor: wanted.violations.then(Monitor::default),
+            checker: wanted.violations.then(Checker::default),
             racing: wanted.races.then(Racing::default),
-            intrusions: wanted.intrusions.then(Intrusions::default),
+            interleavings: wanted.interleavings.then(AccessGoals::default),
             ..Observer::default()
         }
     }
@@ -112,10 +112,10 @@ impl Observer {
             }
             profile.access(access, &stamp);
         }
-        if let Some(monitor) = &mut self.monitor {
-            self.violations.extend(monitor.access(access, step));
+        if let Some(checker) = &mut self.checker {
+            self.violations.extend(checker.access(access, step));
             if access.unit.unit.is_none() {
-                monitor.ended(access.thread, access.unit);
+                checker.ended(access.thread, access.unit);
             }
         }
     }
@@ -130,9 +130,9 @@ impl Observer {
 
     /// A thread has accessed a location, or something else that has a number, whatever orders its accesses.
     pub fn touched(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId) {
-        if let Some(intrusions) = self.intrusions.as_mut().filter(|_| self.has_company) {
+        if let Some(interleavings) = self.interleavings.as_mut().filter(|_| self.has_company) {
             let stamp = self.relaxed.stamp(thread);
-            intrusions.access(thread, place, kind, site, &stamp);
+            interleavings.access(thread, place, kind, site, &stamp);
         }
     }
 
@@ -157,14 +157,16 @@ impl Observer {
     }
 
     /// What could come in between, and how much was left out.
-    pub fn intrusions(&self) -> (Vec<Intrusion>, u64) {
-        let told = |intrusions: &Intrusions| (intrusions.told(&self.relaxed), intrusions.cut());
-        self.intrusions.as_ref().map_or_else(Default::default, told)
+    pub fn interleavings(&self) -> (Vec<AccessGoal>, u64) {
+        let told = |interleavings: &AccessGoals| (interleavings.told(&self.relaxed), interleavings.cut());
+        self.interleavings.as_ref().map_or_else(Default::default, told)
     }
 
     /// What different threads access with no lock in common and in no order.
     pub fn unguarded(&self) -> Vec<u64> {
-        self.intrusions.as_ref().map_or_else(Vec::new, |intrusions| intrusions.unguarded(&self.relaxed))
+        self.interleavings
+            .as_ref()
+            .map_or_else(Vec::new, |interleavings| interleavings.unguarded(&self.relaxed))
     }
 
     /// Whether races are looked for.
@@ -236,8 +238,8 @@ impl Observer {
             if let Some(profile) = &mut self.profile {
                 profile.ended(thread, occurrence);
             }
-            if let Some(monitor) = &mut self.monitor {
-                monitor.ended(thread, occurrence);
+            if let Some(checker) = &mut self.checker {
+                checker.ended(thread, occurrence);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     observer::{Observer, Wanted},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
-    strategy::{Aim, Strategy, Target},
+    strategy::{GoalRole, Strategy, Target},
 };
 
 /// What a simulated thread does.
@@ -79,7 +79,7 @@ pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
 pub(crate) struct Looking {
     pub(crate) wanted: Wanted,
     /// What the operations at some sites are to it.
-    pub(crate) aims: Vec<(u32, Aim)>,
+    pub(crate) aims: Vec<(u32, GoalRole)>,
 }
 
 /// Runs a program whose threads are all there from the beginning.
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
                             calm: false,
                             stays: false,
                             target,
-                            aim: Aim::default(),
+                            role: GoalRole::default(),
                         },
                     );
                 }
@@ -261,8 +261,8 @@ impl<'a> Run<'a> {
                 }
             };
             self.waits[number] = true;
-            let aim = self.aim(thread, &operation);
-            let arrival = Arrival { operation, calm: false, stays: self.is_inside[number], target, aim };
+            let role = self.role(thread, &operation);
+            let arrival = Arrival { operation, calm: false, stays: self.is_inside[number], target, role };
             return self.result.conductor.arrive(thread, arrival);
         }
     }
@@ -278,14 +278,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn aim(&mut self, thread: ThreadId, operation: &Operation) -> Aim {
+    fn role(&mut self, thread: ThreadId, operation: &Operation) -> GoalRole {
         let site = operation.site().unwrap_or(SiteId(0));
-        let aim = self.looking.aims.iter().find(|(place, _)| *place == site.0);
-        let mut aim = aim.map_or_else(Aim::default, |(_, aim)| *aim);
-        if let (Operation::Access { .. } | Operation::Step { .. }, 1..) = (operation, aim.letters) {
-            aim.unit = self.unit(thread).number;
+        let role = self.looking.aims.iter().find(|(place, _)| *place == site.0);
+        let mut role = role.map_or_else(GoalRole::default, |(_, role)| *role);
+        if let (Operation::Access { .. } | Operation::Step { .. }, 1..) = (operation, role.letters) {
+            role.unit = self.unit(thread).number;
         }
-        aim
+        role
     }
 
     fn access(&mut self, thread: ThreadId, location: u32, site: u32, kind: AccessKind) {

@@ -3,21 +3,21 @@
 mod assetfuzzer;
 mod atomfuzzer;
 mod guided;
-mod intruder;
-mod orderly;
+mod interleaver;
 mod preemptions;
 mod racefuzzer;
 mod replay;
+mod sequential;
 mod uniform;
 
 pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use guided::Guided;
-pub use intruder::{Intruder, Prey};
-pub use orderly::Orderly;
+pub use interleaver::{Interleaver, Shape};
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};
+pub use sequential::Sequential;
 pub use uniform::Uniform;
 
 use fissure_model::ids::{LockId, ThreadId};
@@ -42,14 +42,14 @@ pub struct Candidate {
     /// What it is to the pair of acquires that is looked for.
     pub target: Target,
     /// What it is to the accesses that are looked for.
-    pub aim: Aim,
+    pub role: GoalRole,
     /// Whether the thread is in the midst of something that others see as a whole.
     pub stays: bool,
 }
 
 /// What an operation is to accesses that are looked for: those of a predicted atomic-set violation, or of a race.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Aim {
+pub struct GoalRole {
     /// Which of the events it could be, one bit for each.
     pub letters: u8,
     /// After which of the events the lock that is got here must be given back, one bit for each.
@@ -103,13 +103,13 @@ pub trait Strategy: Send {
     }
 
     /// A thread has got a lock that it did not hold, by an operation that was this to what is looked for.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _aim: Aim) {}
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _aim: GoalRole) {}
 
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
 
     /// A thread executes an operation, whether it was chosen for that or was alone.
-    fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: Aim) {}
+    fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: GoalRole) {}
 
     /// How many choices it took until what is looked for had happened for the last time, if it did.
     fn reached(&self) -> Option<u64> {

@@ -13,7 +13,7 @@ use fissure_model::{
 
 use super::{
     Access, Occurrence, SetId, UnitId,
-    monitor::{Monitor, Violation},
+    checker::{Checker, Violation},
     predict::Prediction,
     profile::{Bounds, Cut, Profile},
 };
@@ -26,7 +26,7 @@ struct Run {
     units: Vec<Vec<Occurrence>>,
     numbers: u64,
     profile: Profile,
-    monitor: Monitor,
+    monitor: Checker,
     shown: Vec<Violation>,
 }
 

@@ -11,7 +11,7 @@ use fissure_model::{
     record::Failure,
 };
 
-use super::{baseline::Baseline, run::Outcome};
+use super::{reference::References, run::Outcome};
 
 /// What happened in the runs.
 #[derive(Debug, Default)]
@@ -33,13 +33,13 @@ type Key = (String, Option<Frame>);
 
 impl Evidence {
     /// Takes note of a run.
-    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+    pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
         let failures = outcome.accounts().flat_map(|run| &run.failures);
-        let news = failures.filter(|failure| !baseline.knows_failure(failure));
+        let news = failures.filter(|failure| !references.knows_failure(failure));
         let mut consequences: Vec<Key> = news.map(key_of_failure).collect();
-        consequences.extend(baseline.new_end(outcome.end()).as_ref().map(key));
-        consequences.extend(baseline.new_exit(outcome).as_ref().map(|(_, consequence)| key(consequence)));
+        consequences.extend(references.new_end(outcome.end()).as_ref().map(key));
+        consequences.extend(references.new_exit(outcome).as_ref().map(|(_, consequence)| key(consequence)));
         self.runs.push(Facts {
             violations: findings
                 .filter(|finding| finding.is_proven())
@@ -84,8 +84,8 @@ mod tests {
 
     /// Runs as words: `v` for the violation, `f` for the failure, `-` for neither.
     fn check(runs: &str, expected: bool) {
-        let mut baseline = Baseline::default();
-        baseline.add(&Sketch::default().outcome());
+        let mut references = References::default();
+        references.add(&Sketch::default().outcome());
         let mut evidence = Evidence::default();
         let mut blamed = None;
         for run in runs.split(' ') {
@@ -95,9 +95,9 @@ mod tests {
                 ..Sketch::default()
             };
             let outcome = sketch.outcome();
-            evidence.add(&outcome, &baseline);
+            evidence.add(&outcome, &references);
             if run == "vf" {
-                let consequence = baseline.consequence(&outcome, "v");
+                let consequence = references.consequence(&outcome, "v");
                 blamed = Some(Finding { consequence, ..outcome.jvms[0].findings[0].clone() });
             }
         }

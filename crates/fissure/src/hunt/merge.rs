@@ -11,7 +11,7 @@ use fissure_model::{
     record::{Failure, RunEnd},
 };
 
-use super::{baseline::Baseline, blame::Evidence, run::Outcome};
+use super::{blame::Evidence, reference::References, run::Outcome};
 use crate::collect::Jvm;
 
 /// How many seeds are told of one finding.
@@ -123,26 +123,26 @@ pub(crate) struct Tally {
 
 impl Merged {
     /// Adds what a run found.
-    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+    pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         if outcome.internal_errors().next().is_some() {
             return;
         }
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
-        self.evidence.add(outcome, baseline);
+        self.evidence.add(outcome, references);
         let mut seen: Vec<String> = Vec::new();
         let mut seen_first = |id: &str| {
             let is_first = !seen.iter().any(|known| known == id);
             seen.push(id.to_owned());
             is_first
         };
-        for (jvm, finding) in found(outcome, baseline) {
-            let (status, consequence) = grade(outcome, finding, baseline);
+        for (jvm, finding) in found(outcome, references) {
+            let (status, consequence) = grade(outcome, finding, references);
             let story = Finding { status, consequence, ..finding.clone() };
             let is_first = seen_first(&story.id);
             let entry = self.findings.entry(story.id.clone()).or_insert_with(|| Entry::new(&story));
             entry.add(jvm, outcome, story, is_replayable, is_first);
         }
-        for (jvm, finding, after) in all_failures(outcome, baseline) {
+        for (jvm, finding, after) in all_failures(outcome, references) {
             let is_first = seen_first(&finding.id);
             let entry = if after.is_empty() {
                 self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding))
@@ -202,25 +202,31 @@ impl Merged {
     }
 
     /// Whether a run shows a finding as well as the run that shows it best.
-    pub(crate) fn shows_as_well(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> bool {
-        self.story_in(outcome, shown, baseline).is_some_and(|story| story.status >= shown.rank.0)
+    pub(crate) fn shows_as_well(&self, outcome: &Outcome, shown: &Shown, references: &References) -> bool {
+        self.story_in(outcome, shown, references).is_some_and(|story| story.status >= shown.rank.0)
     }
 
     /// Tells a finding as a run with a shorter schedule shows it.
-    pub(crate) fn retell(&mut self, outcome: &Outcome, shown: &Shown, schedule: &str, baseline: &Baseline) {
-        let story = self.story_in(outcome, shown, baseline);
+    pub(crate) fn retell(
+        &mut self,
+        outcome: &Outcome,
+        shown: &Shown,
+        schedule: &str,
+        references: &References,
+    ) {
+        let story = self.story_in(outcome, shown, references);
         if let (Some(entry), Some(story)) = (self.findings.get_mut(&shown.id), story) {
             entry.story = story;
             entry.shorter = Some(schedule.to_owned());
         }
     }
 
-    fn story_in(&self, outcome: &Outcome, shown: &Shown, baseline: &Baseline) -> Option<Finding> {
-        let failures = failures(outcome, baseline);
+    fn story_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {
+        let failures = failures(outcome, references);
         let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
-        let mut all = found(outcome, baseline).chain(unexplained);
+        let mut all = found(outcome, references).chain(unexplained);
         let (_, finding) = all.find(|(_, finding)| finding.id == shown.id)?;
-        let (status, consequence) = grade(outcome, finding, baseline);
+        let (status, consequence) = grade(outcome, finding, references);
         Some(Finding { status, consequence, ..finding.clone() })
     }
 
@@ -251,45 +257,48 @@ impl Merged {
 }
 
 /// Whether a run shows a bug.
-pub(crate) fn shows_bug(outcome: &Outcome, baseline: &Baseline) -> bool {
-    failures(outcome, baseline).iter().any(|(_, finding)| finding.status == Status::Bug)
-        || found(outcome, baseline).any(|(_, finding)| grade(outcome, finding, baseline).0 == Status::Bug)
+pub(crate) fn shows_bug(outcome: &Outcome, references: &References) -> bool {
+    failures(outcome, references).iter().any(|(_, finding)| finding.status == Status::Bug)
+        || found(outcome, references).any(|(_, finding)| grade(outcome, finding, references).0 == Status::Bug)
 }
 
 /// Whether something went wrong in a run that does not in every schedule.
-pub(crate) fn shows_failure(outcome: &Outcome, baseline: &Baseline) -> bool {
-    !failures(outcome, baseline).is_empty()
-        || found(outcome, baseline).any(|(_, finding)| finding.kind == Kind::Deadlock)
+pub(crate) fn shows_failure(outcome: &Outcome, references: &References) -> bool {
+    !failures(outcome, references).is_empty()
+        || found(outcome, references).any(|(_, finding)| finding.kind == Kind::Deadlock)
 }
 
 /// What a run found. A program that always gets stuck without interference does so by itself.
-fn found<'a>(outcome: &'a Outcome, baseline: &'a Baseline) -> impl Iterator<Item = (&'a Jvm, &'a Finding)> {
+fn found<'a>(
+    outcome: &'a Outcome,
+    references: &'a References,
+) -> impl Iterator<Item = (&'a Jvm, &'a Finding)> {
     let findings = outcome.jvms.iter().flat_map(|jvm| jvm.findings.iter().map(move |finding| (jvm, finding)));
     findings.filter(|(jvm, finding)| {
         let hangs =
             finding.kind == Kind::Deadlock && jvm.run.as_ref().is_some_and(|run| run.end == RunEnd::Hang);
-        !hangs || !baseline.always_hangs()
+        !hangs || !references.always_hangs()
     })
 }
 
 /// Exceptions that nobody caught and exit codes, that do not come in every schedule, and that no violation went before.
-pub(crate) fn failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding)> {
-    let all = all_failures(outcome, baseline).into_iter();
+pub(crate) fn failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding)> {
+    let all = all_failures(outcome, references).into_iter();
     all.filter(|(_, _, after)| after.is_empty()).map(|(jvm, finding, _)| (jvm, finding)).collect()
 }
 
 /// Exceptions that nobody caught and exit codes, that do not come in every schedule, with the ids of the violations that went before.
 /// Where time was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
-fn all_failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, Finding, Vec<String>)> {
+fn all_failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding, Vec<String>)> {
     let mut found: Vec<(&Jvm, Finding, Vec<String>)> = Vec::new();
     for jvm in &outcome.jvms {
         let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
         // A program whose test or thread has failed ends itself with an exit code that says so.
         let is_exit = |failure: &Failure| failure.exit_code().is_some();
         let has_reason =
-            run.failures.iter().any(|failure| !is_exit(failure) && !baseline.knows_failure(failure));
+            run.failures.iter().any(|failure| !is_exit(failure) && !references.knows_failure(failure));
         for failure in run.failures.iter().filter(|failure| !(has_reason && is_exit(failure))) {
-            let Some(finding) = baseline.unexplained(failure) else { continue };
+            let Some(finding) = references.unexplained(failure) else { continue };
             if found.iter().all(|(_, known, _)| known.id != finding.id) {
                 let after = failure.after.iter().filter(|id| !id.is_empty()).cloned().collect();
                 found.push((jvm, finding, after));
@@ -299,7 +308,7 @@ fn all_failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, 
     let mut controlled = outcome.jvms.iter().filter(|jvm| jvm.run.is_some());
     let is_hurried = outcome.accounts().any(|run| run.is_hurried);
     if let (Some(jvm), false) = (controlled.next(), is_hurried)
-        && let Some(finding) = baseline.unexplained_exit(outcome)
+        && let Some(finding) = references.unexplained_exit(outcome)
     {
         let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
         let after = findings.filter(|finding| finding.is_proven()).map(|finding| finding.id.clone());
@@ -309,14 +318,14 @@ fn all_failures<'a>(outcome: &'a Outcome, baseline: &Baseline) -> Vec<(&'a Jvm, 
 }
 
 /// How sure a finding is, seen from one run.
-fn grade(outcome: &Outcome, finding: &Finding, baseline: &Baseline) -> (Status, Option<Consequence>) {
+fn grade(outcome: &Outcome, finding: &Finding, references: &References) -> (Status, Option<Consequence>) {
     if finding.status == Status::Warning {
         return (Status::Warning, None);
     }
     let consequence = match finding.kind {
         Kind::Custom => return (finding.status, finding.consequence.clone()),
-        Kind::Deadlock => baseline.new_end(outcome.end()),
-        _ => baseline.consequence(outcome, &finding.id),
+        Kind::Deadlock => references.new_end(outcome.end()),
+        _ => references.consequence(outcome, &finding.id),
     };
     (if consequence.is_some() { Status::Bug } else { Status::Confirmed }, consequence)
 }
@@ -327,11 +336,11 @@ mod tests {
     use crate::hunt::testing::Sketch;
 
     fn merged(controls: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
-        let mut baseline = Baseline::default();
-        controls.iter().for_each(|control| baseline.add(&control.outcome()));
+        let mut references = References::default();
+        controls.iter().for_each(|control| references.add(&control.outcome()));
         let mut merged = Merged::default();
         for (seed, run) in (1..).zip(runs) {
-            merged.add(&Outcome { seed, ..run.outcome() }, &baseline);
+            merged.add(&Outcome { seed, ..run.outcome() }, &references);
         }
         merged.settle();
         merged.finish("atomfuzzer", runs.len() as u64)
@@ -436,10 +445,10 @@ mod tests {
 
     #[test]
     fn a_bug_is_seen_in_the_run_that_shows_it() {
-        let mut baseline = Baseline::default();
-        baseline.add(&Sketch::default().outcome());
-        assert!(shows_bug(&broken().outcome(), &baseline));
-        assert!(!shows_bug(&executed().outcome(), &baseline));
-        assert!(!shows_bug(&possible().outcome(), &baseline));
+        let mut references = References::default();
+        references.add(&Sketch::default().outcome());
+        assert!(shows_bug(&broken().outcome(), &references));
+        assert!(!shows_bug(&executed().outcome(), &references));
+        assert!(!shows_bug(&possible().outcome(), &references));
     }
 }

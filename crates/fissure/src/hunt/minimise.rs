@@ -8,8 +8,8 @@ use fissure_model::settings::{Control, Steering};
 
 use super::{
     Hunt,
-    baseline::Baseline,
     merge::{Merged, Shown},
+    reference::References,
     run::Outcome,
 };
 use crate::{error::Error, signals};
@@ -32,7 +32,7 @@ type Parts = Vec<(u32, u64)>;
 pub(super) fn minimise(
     hunt: &Hunt<'_>,
     merged: &mut Merged,
-    baseline: &Baseline,
+    references: &References,
 ) -> Result<Vec<String>, Error> {
     let mut notices = Vec::new();
     for shown in merged.shown().into_iter().take(FINDINGS) {
@@ -51,12 +51,12 @@ pub(super) fn minimise(
                 let Some(parts) = schedule_of(&outcome) else { continue };
                 let is_better =
                     switches(&parts) < better.as_ref().map_or(switches(&best), |(least, _)| *least);
-                if is_better && merged.shows_as_well(&outcome, &shown, baseline) {
+                if is_better && merged.shows_as_well(&outcome, &shown, references) {
                     better = Some((switches(&parts), (parts, outcome)));
                 }
             }
             if let Some((_, (parts, outcome))) = better {
-                merged.retell(&outcome, &shown, &text(&parts), baseline);
+                merged.retell(&outcome, &shown, &text(&parts), references);
                 best = parts;
             }
         }

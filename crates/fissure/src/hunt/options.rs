@@ -237,11 +237,11 @@ impl SteeringArguments {
             predictions: false,
             violations: is_set(MonitorName::AtomicSets),
             races: steering == Steering::Racefuzzer,
-            intrusions: false,
+            interleavings: false,
         };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
         let looks = match &target {
-            Some(Goal::Intrusion(goal)) => Some((goal.points, goal.inside.clone())),
+            Some(Goal::AccessGoal(goal)) => Some((goal.points, goal.inside.clone())),
             _ => None,
         };
         let control = Control {
@@ -349,7 +349,7 @@ impl SteeringArguments {
 
 /// The same run, at these accesses as well.
 fn looking(control: Control, points: AccessPoints, inside: Vec<String>) -> Control {
-    let wanted = Wanted { intrusions: true, ..Wanted::default() };
+    let wanted = Wanted { interleavings: true, ..Wanted::default() };
     // Calls of atomics are accesses; what these do inside is of no interest.
     let (units, sets) = (false, SetRules::default());
     Control { volatiles: false, accesses: points, inside, units, wanted, sets, ..control }

@@ -16,9 +16,9 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    State, inside, intrusions,
-    natives::{controlled, stop_aiming},
-    points, sets,
+    State, interleavings,
+    natives::{controlled, stop_with_role},
+    points, sets, thread_unsafe,
 };
 use crate::agent::Agent;
 
@@ -65,7 +65,7 @@ pub(super) extern "system" fn begin(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
-        if intrusions::pass(agent, &state, thread) {
+        if interleavings::pass(agent, &state, thread) {
             return;
         }
         let Some(flags) = points::flags_of(agent, &mut state, thread, site) else { return };
@@ -73,28 +73,28 @@ pub(super) extern "system" fn begin(
         let location = sets::contents_of(object as u32);
         let is_write = state.points.is_write(agent, site as u32);
         let site = SiteId(site as u32);
-        if intrusions::are_wanted(agent) {
+        if interleavings::are_wanted(agent) {
             if state.points.name_contents(agent, object as u32, site.0) {
-                let parts = inside::parts_of(agent, environment, collection);
+                let parts = thread_unsafe::parts_of(agent, environment, collection);
                 state.points.note_parts(object as u32, parts);
             }
-            let aim = intrusions::aim(agent, location, flags);
+            let role = interleavings::role(agent, location, flags);
             if !is_write && state.conductor.spins(thread, site) {
-                state = stop_aiming(agent, control, state, thread, Operation::Yield { site }, flags, aim);
+                state = stop_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
             }
             let operation = Operation::Access { location, is_write, site };
-            state = stop_aiming(agent, control, state, thread, operation, flags, aim);
-            intrusions::touched(&mut state, thread, location, is_write, site);
+            state = stop_with_role(agent, control, state, thread, operation, flags, role);
+            interleavings::touched(&mut state, thread, location, is_write, site);
             return;
         }
         if !sets::is_in_set(agent, &mut state, thread, location, site) {
             return;
         }
-        let aim = sets::aim(agent, &mut state, thread, location, site, flags);
+        let role = sets::role(agent, &mut state, thread, location, site, flags);
         if !is_write && state.conductor.spins(thread, site) {
-            state = stop_aiming(agent, control, state, thread, Operation::Yield { site }, flags, aim);
+            state = stop_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
         }
-        let mut state = stop_aiming(agent, control, state, thread, Operation::Step { site }, flags, aim);
+        let mut state = stop_with_role(agent, control, state, thread, Operation::Step { site }, flags, role);
         let depth = state.conductor.units(thread).len();
         sets::note_locks(&mut state, thread, site);
         let call = OpenCall { location, is_write, site, walks: walks != 0, depth, was_interrupted: false };

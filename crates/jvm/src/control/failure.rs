@@ -11,7 +11,7 @@ use fissure_model::{
 };
 use fissure_schedule::trace::TraceStep;
 
-use super::{State, set_story, story};
+use super::{State, explanation, set_explanation};
 use crate::{agent::Agent, tested};
 
 /// How many steps before a failure are looked at.
@@ -39,7 +39,7 @@ pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown:
     let Thrown { exception, message, stack, is_test } = thrown;
     let stack: Vec<Frame> = stack.lines().filter_map(frame).collect();
     // Test frameworks take note of one failure in several places.
-    if is_test && state.story.has_failure(&exception, &message, &stack) {
+    if is_test && state.explanation.has_failure(&exception, &message, &stack) {
         return;
     }
     match exception == Failure::EXIT {
@@ -58,7 +58,7 @@ pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown:
         interleaving: None,
     };
     failure.interleaving = Some(interleaving(agent, state, &failure));
-    state.story.add_failure(failure, step);
+    state.explanation.add_failure(failure, step);
 }
 
 /// A frame by its line.
@@ -80,7 +80,7 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
     // What the JDK does for itself is none of the program's steps.
     let is_own = |step: &TraceStep| {
         step.action != Action::Atomic
-            || step.site.is_some_and(|site| !agent.scope.is_jdk(&story::frame(agent, site).class))
+            || step.site.is_some_and(|site| !agent.scope.is_jdk(&explanation::frame(agent, site).class))
     };
     let matters = |step: &TraceStep| shared.matters(step) && is_own(step);
     let told = window.iter().filter(|(number, step)| *number == last || matters(step)).count();
@@ -112,7 +112,7 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
             at: if is_last {
                 failure.stack.first().cloned()
             } else {
-                step.site.map(|site| story::frame(agent, site))
+                step.site.map(|site| explanation::frame(agent, site))
             },
             role: is_last.then(|| "failed".to_owned()),
             folded: std::mem::take(&mut folded),
@@ -125,14 +125,14 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
 fn object(state: &State, step: &TraceStep) -> String {
     let object = match step.action {
         Action::Read | Action::Write => {
-            let name = step.location.map(|location| set_story::location_name(state, location));
+            let name = step.location.map(|location| set_explanation::location_name(state, location));
             // There is little room, and that it is the contents can be seen in the line.
             name.map(|name| name.strip_suffix(CONTENTS).unwrap_or(&name).to_owned())
         }
         Action::Start | Action::Unpark | Action::Interrupt | Action::Join => {
             step.other.map(|other| state.conductor.name(other).to_owned())
         }
-        _ => step.lock.and_then(|lock| story::lock_name(state, lock)),
+        _ => step.lock.and_then(|lock| explanation::lock_name(state, lock)),
     };
     object.unwrap_or_default()
 }

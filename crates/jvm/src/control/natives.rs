@@ -14,16 +14,16 @@ use fissure_schedule::{
     conductor::{Activity, Arrival, Decision},
     operation::{Operation, Wake},
     pattern::{Atomic, BlockKind},
-    strategy::{Aim, Target},
+    strategy::{GoalRole, Target},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    Control, LockName, State, contents,
+    Control, LockName, State, contents, explanation,
     failure::{self, Thrown},
-    gate, idle, intrusions,
-    places::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_aim},
-    points, story, watchdog,
+    gate, idle, interleavings, points,
+    site_flags::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_role},
+    watchdog,
 };
 use crate::{
     agent::{Agent, guarded},
@@ -177,22 +177,22 @@ fn stop<'a>(
     operation: Operation,
     flags: i32,
 ) -> Held<'a, State> {
-    let aim = match agent.goal() {
-        Some(Goal::Intrusion(_)) => intrusions::lock_aim(&operation, flags),
-        goal => lock_aim(flags, goal, state.conductor.context(thread)),
+    let role = match agent.goal() {
+        Some(Goal::AccessGoal(_)) => interleavings::lock_role(&operation, flags),
+        goal => lock_role(flags, goal, state.conductor.context(thread)),
     };
-    stop_aiming(agent, control, state, thread, operation, flags, aim)
+    stop_with_role(agent, control, state, thread, operation, flags, role)
 }
 
 /// The same, for one that is something particular to what is looked for.
-pub(super) fn stop_aiming<'a>(
+pub(super) fn stop_with_role<'a>(
     agent: &'static Agent,
     control: &'a Control,
     mut state: Held<'a, State>,
     thread: ThreadId,
     operation: Operation,
     flags: i32,
-    aim: Aim,
+    role: GoalRole,
 ) -> Held<'a, State> {
     let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
     let target = Target {
@@ -202,7 +202,7 @@ pub(super) fn stop_aiming<'a>(
         is_earlier: flags & EARLIER != 0,
     };
     let stays = contents::is_inside(&mut state, thread);
-    let decision = state.conductor.arrive(thread, Arrival { operation, calm, stays, target, aim });
+    let decision = state.conductor.arrive(thread, Arrival { operation, calm, stays, target, role });
     if decision == Decision::Run(thread) {
         return state;
     }
@@ -338,7 +338,7 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         let mut state = control.state();
         let mut is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
         if !is_quiet && flags & LIBRARY != 0 {
-            is_quiet = story::serves_the_jdk(agent, &mut state);
+            is_quiet = explanation::serves_the_jdk(agent, &mut state);
         }
         // No other code of the program could be here without having begun a method.
         if flags & BLOCK != 0 {
@@ -348,7 +348,7 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         if !is_quiet {
             state.name_lock(lock);
             if !is_alone {
-                story::consider(agent, &mut state, thread, lock, site);
+                explanation::consider(agent, &mut state, thread, lock, site);
             }
         }
         let operation = Operation::Acquire { lock, site };
@@ -362,7 +362,7 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         };
         state.conductor.enter_block(thread, site, BlockKind::Monitor(lock), atomic);
         if !is_quiet {
-            story::acquired(agent, &mut state, thread, lock, site, is_alone);
+            explanation::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }
@@ -386,7 +386,7 @@ extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: 
 /// A lock of the library is about to be tried for, or (without a lock) something else is about to be done that others notice.
 extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
     controlled((), thread, |agent, control, thread| {
-        let site = story::calling_site(agent);
+        let site = explanation::calling_site(agent);
         let flags = agent.offsets.get_i32(site.0 as usize);
         let mut state = control.state();
         let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
@@ -395,7 +395,7 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
                 if !is_quiet {
                     state.name_lock(lock);
                     if !state.conductor.is_alone(thread) {
-                        story::consider(agent, &mut state, thread, lock, site);
+                        explanation::consider(agent, &mut state, thread, lock, site);
                     }
                 }
                 state.thread(thread).attempt_site = site;
@@ -422,7 +422,7 @@ extern "system" fn acquired(
         let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
         if !is_quiet {
             let is_alone = state.conductor.is_alone(thread);
-            story::acquired(agent, &mut state, thread, lock, site, is_alone);
+            explanation::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
     });
 }
@@ -449,7 +449,7 @@ extern "system" fn wait_in(
         }
         let flags = agent.offsets.get_i32(site.0 as usize);
         if flags & QUIET == 0 {
-            story::waits(agent, &mut state, thread, lock, site);
+            explanation::waits(agent, &mut state, thread, lock, site);
         }
         let mut operation = state.conductor.wait(thread, lock, until, site);
         // This thread still has the token, so that others come into the monitor only once it has stopped.
@@ -572,7 +572,7 @@ extern "system" fn looks(
     controlled((), thread, |agent, control, thread| {
         let site = SiteId(site as u32);
         // Atomics do not know who uses them, and readers want to; all count as one place for spinning.
-        let told = if stops != 0 && site.0 == 0 { story::calling_site(agent) } else { site };
+        let told = if stops != 0 && site.0 == 0 { explanation::calling_site(agent) } else { site };
         let mut state = control.state();
         let operation = if state.conductor.spins(thread, site) {
             Operation::Yield { site }
@@ -670,7 +670,7 @@ extern "system" fn exit_refused(_environment: *mut JNIEnv, _class: jclass, threa
     controlled((), thread, |_, control, thread| {
         let mut state = control.state();
         let name = state.conductor.name(thread).to_owned();
-        state.story.retract_exit(&name);
+        state.explanation.retract_exit(&name);
     });
 }
 
@@ -686,7 +686,7 @@ extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong)
 
 /// Whether every call of a collection is told, and not only of those that fields were seen to hold.
 extern "system" fn tells_all_calls(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
-    guarded(0, |agent| jboolean::from(intrusions::are_wanted(agent)))
+    guarded(0, |agent| jboolean::from(interleavings::are_wanted(agent)))
 }
 
 extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass) -> jboolean {

@@ -13,10 +13,10 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
 
 use super::{
-    State, contents, intrusions,
-    natives::{controlled, stop_aiming},
-    places::{LIBRARY, QUIET},
-    sets, story,
+    State, contents, explanation, interleavings,
+    natives::{controlled, stop_with_role},
+    sets,
+    site_flags::{LIBRARY, QUIET},
 };
 use crate::{
     agent::Agent,
@@ -231,7 +231,7 @@ pub(super) fn flags_of(agent: &Agent, state: &mut State, thread: ThreadId, site:
     if flags & QUIET != 0 || state.thread(thread).regions > 0 {
         return None;
     }
-    (flags & LIBRARY == 0 || !story::serves_the_jdk(agent, state)).then_some(flags)
+    (flags & LIBRARY == 0 || !explanation::serves_the_jdk(agent, state)).then_some(flags)
 }
 
 /// A thread is about to access a field of an object, or an element of an array.
@@ -245,7 +245,7 @@ pub(super) extern "system" fn access(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
-        if intrusions::pass(agent, &state, thread) {
+        if interleavings::pass(agent, &state, thread) {
             return;
         }
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
@@ -262,18 +262,18 @@ pub(super) extern "system" fn access(
         } else {
             Operation::Access { location, is_write, site }
         };
-        let is_for_intrusions = intrusions::are_wanted(agent);
-        let aim = match is_for_intrusions {
-            true => intrusions::aim(agent, location, flags),
-            false => sets::aim(agent, &mut state, thread, location, site, flags),
+        let is_for_interleavings = interleavings::are_wanted(agent);
+        let role = match is_for_interleavings {
+            true => interleavings::role(agent, location, flags),
+            false => sets::role(agent, &mut state, thread, location, site, flags),
         };
-        let mut state = stop_aiming(agent, control, state, thread, operation, flags, aim);
+        let mut state = stop_with_role(agent, control, state, thread, operation, flags, role);
         if let Operation::Yield { .. } = operation {
             let operation = Operation::Access { location, is_write, site };
-            state = stop_aiming(agent, control, state, thread, operation, flags, aim);
+            state = stop_with_role(agent, control, state, thread, operation, flags, role);
         }
-        if is_for_intrusions {
-            intrusions::touched(&mut state, thread, location, is_write, site);
+        if is_for_interleavings {
+            interleavings::touched(&mut state, thread, location, is_write, site);
         } else {
             sets::accessed(agent, &mut state, thread, location, is_write, site);
         }

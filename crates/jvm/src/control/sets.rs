@@ -16,9 +16,9 @@ use fissure_model::{
     pattern::Pattern,
     settings::SetRules,
 };
-use fissure_schedule::strategy::Aim;
+use fissure_schedule::strategy::GoalRole;
 
-use super::{State, places, points::Field, set_story};
+use super::{State, points::Field, set_explanation, site_flags};
 use crate::{agent::Agent, mutex::locked, vm::RawFrame};
 
 /// Tells an element of an array from a field.
@@ -259,30 +259,30 @@ fn is_unit(agent: &Agent, state: &mut State, site: SiteId, number: u32) -> bool 
 }
 
 /// What an access is to that which the run looks for, by the flags of its site.
-pub(super) fn aim(
+pub(super) fn role(
     agent: &Agent,
     state: &mut State,
     thread: ThreadId,
     location: LocationId,
     site: SiteId,
     flags: i32,
-) -> Aim {
-    let letters = places::letters(flags);
+) -> GoalRole {
+    let letters = site_flags::letters(flags);
     if letters == 0 {
-        return Aim::default();
+        return GoalRole::default();
     }
-    let field = set_story::location_name(state, location);
+    let field = set_explanation::location_name(state, location);
     match agent.goal() {
         Some(Goal::Race(race)) => {
             let fits = |place: &usize| race.accesses.get(*place).is_some_and(|access| access.field == field);
             let letters = (0..2).filter(|place| letters >> place & 1 == 1).filter(fits);
-            Aim { letters: bits(letters), place: location.0, ..Aim::default() }
+            GoalRole { letters: bits(letters), place: location.0, ..GoalRole::default() }
         }
         Some(Goal::Set(goal)) => {
             let Some((set, place, field_number)) = place_in_set(agent, state, thread, location, site) else {
-                return Aim::default();
+                return GoalRole::default();
             };
-            let name = set_story::field_of_place(state, place);
+            let name = set_explanation::field_of_place(state, place);
             let context = format!("{:x}", state.conductor.context(thread));
             let fits = |access: &ExpectedAccess| access.field == name && access.context == context;
             let events = goal.events.iter().enumerate();
@@ -291,13 +291,13 @@ pub(super) fn aim(
                 .map(|(place, _)| place);
             let letters = bits(letters);
             if letters == 0 {
-                return Aim::default();
+                return GoalRole::default();
             }
             state.sets.stacks.insert((thread, site), crate::stacks::raw(agent.tool));
             let unit = unit_of(agent, state, thread, field_number).number;
-            Aim { letters, place: set.0, unit, ..Aim::default() }
+            GoalRole { letters, place: set.0, unit, ..GoalRole::default() }
         }
-        _ => Aim::default(),
+        _ => GoalRole::default(),
     }
 }
 
@@ -329,7 +329,7 @@ pub(super) fn accessed(
             observer.accessed_set(&access, step);
         }
     }
-    set_story::confirm(agent, state);
+    set_explanation::confirm(agent, state);
 }
 
 /// An access that took some time has happened. It counts unless nobody can tell when it did.
@@ -351,7 +351,7 @@ pub(super) fn ended(
     if let Some(observer) = state.conductor.observer() {
         observer.ended_access(thread, access.as_ref(), step);
     }
-    set_story::confirm(agent, state);
+    set_explanation::confirm(agent, state);
 }
 
 /// Takes note of the locks that a thread makes an access under.

@@ -3,7 +3,9 @@
 use fissure_model::ids::ThreadId;
 
 use super::{Conductor, State};
-use crate::{operation::Operation, pattern::LockPattern, recording::Recording, strategy::Aim, unit::Units};
+use crate::{
+    operation::Operation, pattern::LockPattern, recording::Recording, strategy::GoalRole, unit::Units,
+};
 
 impl Conductor {
     /// Forgets the execution so far, so that the same threads can be started again. Says whether the strategy knows another
@@ -18,7 +20,7 @@ impl Conductor {
             thread.held.clear();
             thread.attempts = None;
             thread.starter = None;
-            thread.aim = Aim::default();
+            thread.role = GoalRole::default();
             thread.units = Units::default();
         }
         self.locks.clear();

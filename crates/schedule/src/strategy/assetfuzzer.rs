@@ -24,7 +24,7 @@
 use fissure_analysis::atomic_sets::patterns::Who;
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Aim, Candidate, Choice, Strategy, Target, View, uniform::yields_to_sleepers, willing_but};
+use super::{Candidate, Choice, GoalRole, Strategy, Target, View, uniform::yields_to_sleepers, willing_but};
 use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken for the sake of those who are held up.
@@ -81,27 +81,27 @@ impl AssetFuzzer {
     }
 
     /// Whether an operation is the event that is missing now.
-    fn is_next(&self, thread: ThreadId, aim: Aim) -> bool {
+    fn is_next(&self, thread: ThreadId, role: GoalRole) -> bool {
         let Some(who) = self.letters.get(self.happened) else { return false };
-        if aim.letters >> self.happened & 1 == 0 || self.happened > 0 && aim.place != self.place {
+        if role.letters >> self.happened & 1 == 0 || self.happened > 0 && role.place != self.place {
             return false;
         }
         let other = self.bound[1 - who.index()];
         match self.bound[who.index()] {
-            Some(bound) => bound == Bound { thread, unit: aim.unit },
+            Some(bound) => bound == Bound { thread, unit: role.unit },
             None => other.is_none_or(|other| other.thread != thread),
         }
     }
 
     /// Whether a candidate is held up.
     fn holds(&self, candidate: &Candidate) -> bool {
-        let (thread, aim) = (candidate.thread, candidate.aim);
+        let (thread, role) = (candidate.thread, candidate.role);
         // What counts as its event has begun, and only has to come to its end.
-        if self.is_done() || candidate.stays || self.free.contains(&thread) || self.is_next(thread, aim) {
+        if self.is_done() || candidate.stays || self.free.contains(&thread) || self.is_next(thread, role) {
             return false;
         }
         if self.happened == 0 {
-            return aim.is_gate || aim.letters >> 1 & 1 == 1;
+            return role.is_gate || role.letters >> 1 & 1 == 1;
         }
         let turn = self.letters[self.happened];
         let waits = |who: Who| {
@@ -143,7 +143,7 @@ impl Strategy for AssetFuzzer {
             self.restart();
         }
         if self.happened > 0
-            && let Some(next) = view.candidates.iter().find(|next| self.is_next(next.thread, next.aim))
+            && let Some(next) = view.candidates.iter().find(|next| self.is_next(next.thread, next.role))
         {
             return Choice::Run(next.thread);
         }
@@ -167,9 +167,9 @@ impl Strategy for AssetFuzzer {
         Choice::Run(willing[random.below(willing.len())].thread)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, _target: Target, aim: Aim) {
-        if aim.windows != 0 {
-            self.windows.push((thread, lock, aim.windows));
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, _target: Target, role: GoalRole) {
+        if role.windows != 0 {
+            self.windows.push((thread, lock, role.windows));
         }
     }
 
@@ -177,29 +177,29 @@ impl Strategy for AssetFuzzer {
         self.windows.retain(|(holder, held, _)| (*holder, *held) != (thread, lock));
     }
 
-    fn executed(&mut self, thread: ThreadId, _operation: &Operation, aim: Aim) {
+    fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
         self.free.retain(|free| *free != thread);
-        if self.is_done() || aim.letters == 0 {
+        if self.is_done() || role.letters == 0 {
             return;
         }
         let is_of_first = self.bound[0].is_some_and(|bound| bound.thread == thread);
-        if !self.is_next(thread, aim) && is_of_first {
+        if !self.is_next(thread, role) && is_of_first {
             // Its unit is over, or the event came before its turn: what was there before is of no use.
-            let unit_is_over = self.bound[0].is_some_and(|bound| bound.unit != aim.unit);
+            let unit_is_over = self.bound[0].is_some_and(|bound| bound.unit != role.unit);
             let next_own =
                 (self.happened..self.letters.len()).find(|&place| self.letters[place] == Who::First);
-            let is_too_early = next_own.is_some_and(|place| aim.letters >> place & 1 == 1);
-            let repeats = aim.letters & 1 == 1 && !unit_is_over;
+            let is_too_early = next_own.is_some_and(|place| role.letters >> place & 1 == 1);
+            let repeats = role.letters & 1 == 1 && !unit_is_over;
             if unit_is_over || is_too_early && !repeats {
                 self.restart();
             }
         }
-        if !self.is_next(thread, aim) {
+        if !self.is_next(thread, role) {
             return;
         }
         let who = self.letters[self.happened];
-        self.bound[who.index()] = Some(Bound { thread, unit: aim.unit });
-        self.place = aim.place;
+        self.bound[who.index()] = Some(Bound { thread, unit: role.unit });
+        self.place = role.place;
         self.happened += 1;
         (self.since, self.patience) = (self.now, PATIENCE);
     }

@@ -22,7 +22,7 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
 
 /// How often sleepers are woken for the sake of one pause.
@@ -232,7 +232,7 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _aim: Aim) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _aim: GoalRole) {
         if target.is_earlier && !self.done.contains(&(thread, lock)) {
             self.done.push((thread, lock));
         }

@@ -3,7 +3,7 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Aim, Choice, Replay, Strategy, Target, View};
+use super::{Choice, GoalRole, Replay, Strategy, Target, View};
 use crate::{operation::Operation, random::Random, recording::Recording};
 
 /// Follows choices of an earlier execution as far as they go; then another strategy decides.
@@ -48,16 +48,16 @@ impl Strategy for Guided {
         self.rest.notify(waiters, random)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, aim: Aim) {
-        self.rest.acquired(thread, lock, target, aim);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
+        self.rest.acquired(thread, lock, target, role);
     }
 
     fn released(&mut self, thread: ThreadId, lock: LockId) {
         self.rest.released(thread, lock);
     }
 
-    fn executed(&mut self, thread: ThreadId, operation: &Operation, aim: Aim) {
-        self.rest.executed(thread, operation, aim);
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, role: GoalRole) {
+        self.rest.executed(thread, operation, role);
     }
 
     fn thrashings(&self) -> u64 {

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use fissure_model::ids::{LocationId, SiteId, ThreadId};
 
-use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::{operation::Operation, random::Random};
 
 /// So often a thread may do the same without anything else until it is no longer preempted there.
@@ -242,7 +242,7 @@ impl Strategy for Preemptions {
         false
     }
 
-    fn executed(&mut self, thread: ThreadId, operation: &Operation, _aim: Aim) {
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, _aim: GoalRole) {
         let fork = self.fork.take();
         if self.last != Some(thread) {
             self.last = Some(thread);

@@ -14,7 +14,7 @@
 
 use fissure_model::ids::ThreadId;
 
-use super::{Aim, Candidate, Choice, Strategy, View, uniform::yields_to_sleepers, willing_but};
+use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing_but};
 use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken for the sake of those who are held up.
@@ -48,12 +48,12 @@ impl RaceFuzzer {
 
 /// Whether the accesses of two candidates are the two that are looked for, at one location.
 fn race(one: &Candidate, other: &Candidate) -> bool {
-    let both = one.aim.letters | other.aim.letters;
+    let both = one.role.letters | other.role.letters;
     one.thread != other.thread
-        && one.aim.letters != 0
-        && other.aim.letters != 0
+        && one.role.letters != 0
+        && other.role.letters != 0
         && both & 0b11 == 0b11
-        && one.aim.place == other.aim.place
+        && one.role.place == other.role.place
 }
 
 impl Strategy for RaceFuzzer {
@@ -80,7 +80,7 @@ impl Strategy for RaceFuzzer {
                 return Choice::Run(freed);
             }
             let candidate = willing[random.below(willing.len())];
-            if candidate.aim.letters == 0 || self.free.contains(&candidate.thread) {
+            if candidate.role.letters == 0 || self.free.contains(&candidate.thread) {
                 return Choice::Run(candidate.thread);
             }
             let rivals: Vec<&Candidate> = view
@@ -102,7 +102,7 @@ impl Strategy for RaceFuzzer {
         }
     }
 
-    fn executed(&mut self, thread: ThreadId, _operation: &Operation, _aim: Aim) {
+    fn executed(&mut self, thread: ThreadId, _operation: &Operation, _aim: GoalRole) {
         self.held.retain(|(held, _)| *held != thread);
         self.free.retain(|free| *free != thread);
     }

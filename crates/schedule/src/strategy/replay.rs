@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt};
 
 use fissure_model::ids::ThreadId;
 
-use super::{Choice, Orderly, Strategy, View};
+use super::{Choice, Sequential, Strategy, View};
 use crate::{random::Random, recording::Recording};
 
 /// Where an execution departed from its recording.
@@ -70,7 +70,7 @@ impl Replay {
 impl Strategy for Replay {
     fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
         if self.departure.is_some() {
-            return Orderly.choose(view, random);
+            return Sequential.choose(view, random);
         }
         let next = self.left.front().copied();
         match next {
@@ -82,7 +82,7 @@ impl Strategy for Replay {
             Some(thread) if view.sleepers.contains(&thread) => Choice::Sleepers,
             next => {
                 self.depart(next);
-                Orderly.choose(view, random)
+                Sequential.choose(view, random)
             }
         }
     }

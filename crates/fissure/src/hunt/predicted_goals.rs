@@ -20,7 +20,7 @@ type Theme = (u8, Vec<String>);
 
 /// What is known so far.
 #[derive(Debug, Default)]
-pub(crate) struct Goals {
+pub(crate) struct PredictedGoals {
     /// The predictions, with the number of runs that tried for them.
     goals: BTreeMap<Goal, u64>,
     /// What was seen to happen.
@@ -31,7 +31,7 @@ pub(crate) struct Goals {
     hits: u64,
 }
 
-impl Goals {
+impl PredictedGoals {
     /// Takes note of what a run predicts, tried for and made happen.
     pub(crate) fn learn(&mut self, outcome: &Outcome) {
         for run in outcome.accounts() {
@@ -113,7 +113,7 @@ fn theme(goal: &Goal) -> Theme {
             let fields = goal.events.iter().map(|event| event.field.clone());
             (goal.pattern, goal.units.iter().cloned().chain(fields).collect())
         }
-        Goal::Intrusion(_) => (0, vec![goal.to_string()]),
+        Goal::AccessGoal(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
             race_theme(&race.accesses[0].field, methods.collect())
@@ -139,7 +139,7 @@ fn theme_of_finding(finding: &Finding) -> Option<Theme> {
             let first = finding.accesses.first()?.unit.clone();
             // The second event of every pattern is the other unit's.
             let second = finding.accesses.get(1)?.unit.clone();
-            // Goals name the contents of a collection, but no index.
+            // PredictedGoals name the contents of a collection, but no index.
             let fields = finding.accesses.iter().map(|access| {
                 let field = &access.field;
                 let end = if field.ends_with(CONTENTS) { None } else { field.find('[') };
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn check(runs: &[Outcome], next: u64, expected: &[&str], counts: (u64, u64, u64)) {
-        let mut goals = Goals::default();
+        let mut goals = PredictedGoals::default();
         runs.iter().for_each(|run| goals.learn(run));
         let chosen: Vec<String> = goals
             .choose(next)
@@ -228,7 +228,7 @@ mod tests {
             runs.push(run(&[], Some(FIRST), true));
         }
         check(&runs, 2, &[FIRST, FIRST], (2, 2, 1));
-        let mut goals = Goals::default();
+        let mut goals = PredictedGoals::default();
         runs.iter().for_each(|run| goals.learn(run));
         assert_eq!(goals.hits(), PATIENCE);
     }

@@ -13,7 +13,7 @@ use crate::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
         Looking, Result, simulate_looking,
     },
-    strategy::{Aim, AssetFuzzer, Intruder, Prey, RaceFuzzer, Strategy, Uniform},
+    strategy::{AssetFuzzer, GoalRole, Interleaver, RaceFuzzer, Shape, Strategy, Uniform},
 };
 
 const PROFILING_RUNS: u64 = 10;
@@ -89,22 +89,22 @@ fn predict(threads: &[Vec<Does>]) -> Vec<Prediction> {
 }
 
 /// What the operations of a program are to a prediction.
-fn aims(prediction: &Prediction) -> Vec<(u32, Aim)> {
-    let mut aims: Vec<(u32, Aim)> = Vec::new();
-    let mut at = |site: SiteId, change: &dyn Fn(&mut Aim)| {
+fn aims(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
+    let mut aims: Vec<(u32, GoalRole)> = Vec::new();
+    let mut at = |site: SiteId, change: &dyn Fn(&mut GoalRole)| {
         let place = aims.iter().position(|(place, _)| *place == site.0).unwrap_or_else(|| {
-            aims.push((site.0, Aim::default()));
+            aims.push((site.0, GoalRole::default()));
             aims.len() - 1
         });
         change(&mut aims[place].1);
     };
     for (letter, event) in prediction.events.iter().enumerate() {
-        at(event.site, &|aim| aim.letters |= 1 << letter);
+        at(event.site, &|role| role.letters |= 1 << letter);
     }
     for (letter, window) in prediction.windows.iter().enumerate() {
-        window.iter().for_each(|site| at(*site, &|aim| aim.windows |= 1 << letter));
+        window.iter().for_each(|site| at(*site, &|role| role.windows |= 1 << letter));
     }
-    prediction.gate.iter().for_each(|(site, _)| at(*site, &|aim| aim.is_gate = true));
+    prediction.gate.iter().for_each(|(site, _)| at(*site, &|role| role.is_gate = true));
     aims
 }
 
@@ -245,7 +245,7 @@ fn an_execution_is_a_function_of_its_seed() {
 }
 
 /// In how many runs two threads stood before racing accesses at once.
-fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, aims: &[(u32, Aim)]) -> u64 {
+fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, aims: &[(u32, GoalRole)]) -> u64 {
     let wanted = Wanted { races: true, ..Wanted::default() };
     let looking = Looking { wanted, aims: aims.to_vec() };
     (0..RUNS)
@@ -268,8 +268,8 @@ fn racing_accesses_are_brought_together() {
     let mut profiled = run(&threads, Box::new(Uniform), 1, &looking);
     let (pairs, _) = profiled.conductor.observer().unwrap().racing_pairs();
     assert_eq!(pairs.iter().map(|pair| pair.sites.map(|site| site.0)).collect::<Vec<_>>(), [[11, 12]]);
-    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
-    let aims = [(11, aim(1)), (12, aim(2))];
+    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
+    let aims = [(11, role(1)), (12, role(2))];
     assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &aims), RUNS);
     assert!(races(&threads, || Box::new(Uniform), &[]) < RUNS / 2);
     // A common lock keeps them apart, whoever steers.
@@ -278,21 +278,26 @@ fn racing_accesses_are_brought_together() {
 }
 
 /// In how many runs the steps of the first thread at two places had one of the second in between.
-fn intrusions(threads: &[Vec<Does>], prey: Prey, aims: &[(u32, Aim)], expected: &[(u32, usize)]) -> u64 {
-    orders(threads, || Intruder::new(prey, 1_000_000), aims, expected)
+fn interleavings(
+    threads: &[Vec<Does>],
+    shape: Shape,
+    aims: &[(u32, GoalRole)],
+    expected: &[(u32, usize)],
+) -> u64 {
+    orders(threads, || Interleaver::new(shape, 1_000_000), aims, expected)
 }
 
 /// In how many runs steps came in this order.
 fn orders(
     threads: &[Vec<Does>],
-    intruder: impl Fn() -> Intruder,
-    aims: &[(u32, Aim)],
+    interleaver: impl Fn() -> Interleaver,
+    aims: &[(u32, GoalRole)],
     expected: &[(u32, usize)],
 ) -> u64 {
     let looking = Looking { wanted: Wanted::default(), aims: aims.to_vec() };
     (0..RUNS)
         .filter(|seed| {
-            let result = run(threads, Box::new(intruder()), *seed, &looking);
+            let result = run(threads, Box::new(interleaver()), *seed, &looking);
             assert_eq!(result.end, Decision::Over);
             let places: Vec<usize> = expected
                 .iter()
@@ -305,49 +310,51 @@ fn orders(
 
 #[test]
 fn accesses_come_in_between_and_before_others() {
-    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
     let others = |does: Vec<Does>| among_others(does, 10, 10);
     let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13)])];
-    let between = [(11, aim(1)), (13, aim(2)), (12, aim(4))];
+    let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let expected = [(0, 10), (1, 10), (0, 11)];
-    assert_eq!(intrusions(&threads, Prey::Between, &between, &expected), RUNS);
-    assert!(intrusions(&threads, Prey::Between, &[], &expected) < RUNS / 2);
+    assert_eq!(interleavings(&threads, Shape::Between, &between, &expected), RUNS);
+    assert!(interleavings(&threads, Shape::Between, &[], &expected) < RUNS / 2);
     // The first of them comes late, and whoever it is to come before waits for it.
     let threads = [vec![Write(1, 11)], among_others(vec![Read(1, 12)], 20, 0)];
-    let order = [(12, aim(2)), (11, aim(4))];
-    assert_eq!(intrusions(&threads, Prey::Order, &order, &[(1, 20), (0, 0)]), RUNS);
-    let anything = [(11, aim(4))];
-    assert_eq!(intrusions(&threads, Prey::Anything, &anything, &[(1, 20), (0, 0)]), RUNS);
+    let order = [(12, role(2)), (11, role(4))];
+    assert_eq!(interleavings(&threads, Shape::Order, &order, &[(1, 20), (0, 0)]), RUNS);
+    let anything = [(11, role(4))];
+    assert_eq!(interleavings(&threads, Shape::Anything, &anything, &[(1, 20), (0, 0)]), RUNS);
 }
 
 #[test]
 fn calm_runs_interrupt_nobody_else() {
-    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
     // Something is there before it is complete, which only whoever comes later than the one and earlier than the other sees.
     let threads = [
         among_others(vec![Write(1, 11), Write(2, 12)], 10, 10),
         among_others(vec![Read(1, 13), Read(2, 14)], 10, 10),
     ];
-    let delayed = [(12, aim(4))];
+    let delayed = [(12, role(4))];
     let seen_too_early = [(0, 10), (1, 10), (1, 11), (0, 11)];
-    assert!(orders(&threads, || Intruder::new(Prey::Anything, 1_000_000), &delayed, &seen_too_early) < RUNS);
-    let hits = orders(&threads, || Intruder::calm(Prey::Anything), &delayed, &seen_too_early);
+    assert!(
+        orders(&threads, || Interleaver::new(Shape::Anything, 1_000_000), &delayed, &seen_too_early) < RUNS
+    );
+    let hits = orders(&threads, || Interleaver::calm(Shape::Anything), &delayed, &seen_too_early);
     // The other one may go first.
     assert!(hits > RUNS / 3, "{hits}");
-    let between = [(11, aim(1)), (13, aim(2)), (12, aim(4))];
+    let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Write(1, 13)]];
     let expected = [(0, 0), (1, 0), (0, 1)];
-    assert_eq!(orders(&threads, || Intruder::calm(Prey::Between), &between, &expected), RUNS);
+    assert_eq!(orders(&threads, || Interleaver::calm(Shape::Between), &between, &expected), RUNS);
 }
 
 #[test]
 fn nobody_waits_for_ever_for_what_does_not_come() {
-    let aim = |letters| Aim { letters, place: 1, ..Aim::default() };
+    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
     // The place that is looked for does not exist, or another thing is accessed there.
-    for (prey, letters) in [(Prey::Between, 2), (Prey::Order, 2), (Prey::Anything, 2)] {
-        let elsewhere = Aim { place: 2, ..aim(letters) };
-        let aims = [(11, aim(1)), (13, elsewhere), (12, aim(4))];
-        assert_eq!(intrusions(&threads, prey, &aims, &[(0, 0), (0, 1)]), RUNS);
+    for (shape, letters) in [(Shape::Between, 2), (Shape::Order, 2), (Shape::Anything, 2)] {
+        let elsewhere = GoalRole { place: 2, ..role(letters) };
+        let aims = [(11, role(1)), (13, elsewhere), (12, role(4))];
+        assert_eq!(interleavings(&threads, shape, &aims, &[(0, 0), (0, 1)]), RUNS);
     }
 }

@@ -3,19 +3,19 @@
 //! Calls of the methods of collections and atomics by classes in scope are accesses to what these hold. Nobody is interrupted inside of
 //! them, so that each is one access, which is made when the call begins.
 
-use fissure_analysis::intrusions::{Deed, Intrusion as Found, Spot as FoundSpot};
+use fissure_analysis::interleavings::{AccessGoal as Found, Deed, GoalSite as FoundSpot};
 use fissure_model::{
     event::AccessKind,
-    goal::{Act, Goal, Intrusion, Spot},
+    goal::{AccessGoal, Act, Goal, GoalSite},
     ids::{LocationId, SiteId, ThreadId},
 };
-use fissure_schedule::{operation::Operation, strategy::Aim};
+use fissure_schedule::{operation::Operation, strategy::GoalRole};
 use rustc_hash::FxHashMap;
 
-use super::{State, places, story};
+use super::{State, explanation, site_flags};
 use crate::{agent::Agent, mutex::locked, sites::Target};
 
-/// By how much another intrusion into the same thing ranks behind the one before, and one into what two methods do behind one into
+/// By how much another interleaving into the same thing ranks behind the one before, and one into what two methods do behind one into
 /// what a method does.
 const TURN: usize = 4;
 const APART: usize = 2;
@@ -25,7 +25,7 @@ const LOCK: u64 = 1 << 63;
 
 /// Whether accesses that could come in between are wanted.
 pub(super) fn are_wanted(agent: &Agent) -> bool {
-    agent.settings.control.as_ref().is_some_and(|control| control.wanted.intrusions)
+    agent.settings.control.as_ref().is_some_and(|control| control.wanted.interleavings)
 }
 
 /// Whether an access passes without a stop, for nothing can come in between where there is nobody else. What a program does before it
@@ -35,23 +35,25 @@ pub(super) fn pass(agent: &Agent, state: &State, thread: ThreadId) -> bool {
     are_wanted(agent) && state.conductor.is_alone(thread)
 }
 
-/// What an access at a site with these flags is to the intrusion that is looked for.
-pub(super) fn aim(agent: &Agent, location: LocationId, flags: i32) -> Aim {
-    let Some(Goal::Intrusion(goal)) = agent.goal() else { return Aim::default() };
+/// What an access at a site with these flags is to the interleaving that is looked for.
+pub(super) fn role(agent: &Agent, location: LocationId, flags: i32) -> GoalRole {
+    let Some(Goal::AccessGoal(goal)) = agent.goal() else { return GoalRole::default() };
     // What is done under a lock may be with another thing than the lock that is looked for.
     let place = if goal.last.act == Act::Acquire { 0 } else { location.0 };
-    Aim { letters: places::letters(flags), place, ..Aim::default() }
+    GoalRole { letters: site_flags::letters(flags), place, ..GoalRole::default() }
 }
 
 /// What getting a lock at a site with these flags is to it.
-pub(super) fn lock_aim(operation: &Operation, flags: i32) -> Aim {
+pub(super) fn lock_role(operation: &Operation, flags: i32) -> GoalRole {
     // What has no place of its own has no flags either.
     let has_place = operation.site().is_some_and(|site| site.0 != 0);
     match operation.acquires().filter(|_| has_place) {
-        Some(lock) => {
-            Aim { letters: places::letters(flags), place: LOCK | u64::from(lock.0), ..Aim::default() }
-        }
-        None => Aim::default(),
+        Some(lock) => GoalRole {
+            letters: site_flags::letters(flags),
+            place: LOCK | u64::from(lock.0),
+            ..GoalRole::default()
+        },
+        None => GoalRole::default(),
     }
 }
 
@@ -74,9 +76,9 @@ pub(super) fn touched(
 pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
     let Some(control) = &agent.settings.control else { return (Vec::new(), false) };
     let Some(observer) = state.conductor.observer() else { return (Vec::new(), false) };
-    let (found, cut) = observer.intrusions();
-    let spot = |(site, deed): FoundSpot| Spot {
-        place: story::place(agent, site),
+    let (found, cut) = observer.interleavings();
+    let site = |(site, deed): FoundSpot| GoalSite {
+        place: explanation::place(agent, site),
         name: if deed == Deed::Acquire { String::new() } else { name(agent, site) },
         act: match deed {
             Deed::Access(AccessKind::Read) => Act::Read,
@@ -85,16 +87,16 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         },
     };
     let goal = |found: &Found| {
-        let (first, between, last) = (found.first.map(spot), found.between.map(spot), spot(found.last));
-        let class = |spot: &Spot| method(&spot.place).rsplit_once('.').map(|(class, _)| class.to_owned());
+        let (first, between, last) = (found.first.map(site), found.between.map(site), site(found.last));
+        let class = |site: &GoalSite| method(&site.place).rsplit_once('.').map(|(class, _)| class.to_owned());
         let spots = [first.as_ref(), between.as_ref(), Some(&last)];
         let is_inside =
             spots.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
         // Runs for what the application does itself need not look into anything else.
         let inside = if is_inside { control.inside.clone() } else { Vec::new() };
-        Intrusion { points: control.accesses, is_calm: false, inside, first, between, last, after: None }
+        AccessGoal { points: control.accesses, is_calm: false, inside, first, between, last, after: None }
     };
-    let mut goals: Vec<(u8, bool, Intrusion)> = Vec::new();
+    let mut goals: Vec<(u8, bool, AccessGoal)> = Vec::new();
     for found in &found {
         let goal = goal(found);
         let is_apart =
@@ -113,7 +115,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         *number += 1;
     }
     goals.sort_by_key(|(rank, ..)| *rank);
-    (goals.into_iter().map(|(.., goal)| Goal::Intrusion(goal)).collect(), cut > 0)
+    (goals.into_iter().map(|(.., goal)| Goal::AccessGoal(goal)).collect(), cut > 0)
 }
 
 /// The name of what is accessed at a site.

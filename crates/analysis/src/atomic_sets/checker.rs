@@ -69,7 +69,7 @@ type Key = (usize, [Option<UnitId>; 2], SmallVec<[(u32, SiteId); 4]>);
 
 /// Watches all sets for all patterns.
 #[derive(Debug, Default)]
-pub struct Monitor {
+pub struct Checker {
     sets: FxHashMap<SetId, State>,
     /// The sets that threads are in units of, to end them.
     open: Vec<Vec<(u64, SetId)>>,
@@ -129,7 +129,7 @@ impl Execution {
     }
 }
 
-impl Monitor {
+impl Checker {
     /// A thread has accessed a set. Gives the patterns that end with this access and were not told before.
     pub fn access(&mut self, access: &Access, step: u64) -> Vec<Violation> {
         self.time += 1;

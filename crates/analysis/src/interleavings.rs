@@ -42,24 +42,24 @@ pub enum Deed {
 }
 
 /// Something that is done somewhere.
-pub type Spot = (SiteId, Deed);
+pub type GoalSite = (SiteId, Deed);
 
 /// What another execution may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Intrusion {
+pub struct AccessGoal {
     /// What one thread does first; nothing if only the order of the two others changes.
-    pub first: Option<Spot>,
+    pub first: Option<GoalSite>,
     /// What the other thread does; nothing if it is whatever others can do.
-    pub between: Option<Spot>,
+    pub between: Option<GoalSite>,
     /// What the first thread does after that.
-    pub last: Spot,
+    pub last: GoalSite,
     /// How likely it is that this was not meant to happen; the least is the likeliest.
     pub rank: u8,
 }
 
 /// Looks at accesses for what could come in between.
 #[derive(Debug, Default)]
-pub struct Intrusions {
+pub struct AccessGoals {
     numbers: FxHashMap<u64, usize>,
     places: Vec<Place>,
     cut: u64,
@@ -94,7 +94,7 @@ struct Pair {
     kept: SmallVec<[LockId; 1]>,
 }
 
-impl Intrusions {
+impl AccessGoals {
     /// A thread accesses something.
     pub fn access(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId, stamp: &Stamp) {
         let next = self.places.len();
@@ -142,19 +142,22 @@ impl Intrusions {
     }
 
     /// What other executions may show, the likeliest first; what is equal stays in the order in which it was seen.
-    pub fn told(&self, relaxed: &Relaxed) -> Vec<Intrusion> {
+    pub fn told(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
         let mut told = Vec::new();
         let mut known = FxHashSet::default();
         for place in self.places.iter().filter(|place| place.last.len() > 1) {
             let found = [place.triples(relaxed), place.delays(relaxed), place.turned(relaxed)].concat();
-            told.extend(found.into_iter().filter(|intrusion| known.insert(*intrusion)));
+            told.extend(found.into_iter().filter(|interleaving| known.insert(*interleaving)));
         }
-        told.sort_by_key(|intrusion| intrusion.rank);
+        told.sort_by_key(|interleaving| interleaving.rank);
         // There are many more of some kinds than of others.
         let mut counts = [0; 3];
-        told.retain(|intrusion| {
-            let kind =
-                if intrusion.first.is_some() { 0 } else { 1 + usize::from(intrusion.between.is_none()) };
+        told.retain(|interleaving| {
+            let kind = if interleaving.first.is_some() {
+                0
+            } else {
+                1 + usize::from(interleaving.between.is_none())
+            };
             counts[kind] += 1;
             counts[kind] <= MOST
         });
@@ -202,7 +205,7 @@ impl Place {
         found
     }
 
-    fn triples(&self, relaxed: &Relaxed) -> Vec<Intrusion> {
+    fn triples(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
         let mut found = Vec::new();
         for pair in &self.pairs {
             let (first, last) = (&self.accesses[pair.first], &self.accesses[pair.last]);
@@ -217,14 +220,14 @@ impl Place {
                 found.push(match common(last, between) {
                     Some((lock, after, inside)) => {
                         let first_acquire = first.stamp.locks.iter().find(|held| held.lock == lock);
-                        let first = first_acquire.map_or(first.spot(), |held| (held.site, Deed::Acquire));
+                        let first = first_acquire.map_or(first.site(), |held| (held.site, Deed::Acquire));
                         let (between, last) = ((inside, Deed::Acquire), (after, Deed::Acquire));
-                        Intrusion { first: Some(first), between: Some(between), last, rank: rank + 1 }
+                        AccessGoal { first: Some(first), between: Some(between), last, rank: rank + 1 }
                     }
-                    None => Intrusion {
-                        first: Some(first.spot()),
-                        between: Some(between.spot()),
-                        last: last.spot(),
+                    None => AccessGoal {
+                        first: Some(first.site()),
+                        between: Some(between.site()),
+                        last: last.site(),
                         rank,
                     },
                 });
@@ -234,12 +237,12 @@ impl Place {
     }
 
     /// Accesses that others' come into conflict with: whoever makes them can be held up while others do what they can.
-    fn delays(&self, relaxed: &Relaxed) -> Vec<Intrusion> {
+    fn delays(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
         let mut found = Vec::new();
         for access in &self.accesses {
             for other in self.conflicting(access, relaxed) {
-                let last = common(access, other).map_or(access.spot(), |(_, site, _)| (site, Deed::Acquire));
-                found.push(Intrusion { first: None, between: None, last, rank: DELAY });
+                let last = common(access, other).map_or(access.site(), |(_, site, _)| (site, Deed::Acquire));
+                found.push(AccessGoal { first: None, between: None, last, rank: DELAY });
             }
         }
         found
@@ -266,11 +269,11 @@ impl Place {
     }
 
     /// Accesses that neither locks nor order keep from coming the other way round, which they never did.
-    fn turned(&self, relaxed: &Relaxed) -> Vec<Intrusion> {
+    fn turned(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
         let spots = |(earlier, later): &(usize, usize)| {
-            (self.accesses[*earlier].spot(), self.accesses[*later].spot())
+            (self.accesses[*earlier].site(), self.accesses[*later].site())
         };
-        let seen: FxHashSet<(Spot, Spot)> = self.orders.iter().map(spots).collect();
+        let seen: FxHashSet<(GoalSite, GoalSite)> = self.orders.iter().map(spots).collect();
         let mut orders: Vec<(usize, usize)> = self.orders.iter().copied().collect();
         orders.sort_unstable();
         let mut found = Vec::new();
@@ -278,12 +281,12 @@ impl Place {
             let (earlier, later) = (&self.accesses[earlier], &self.accesses[later]);
             let conflicts = AccessKind::Write == earlier.kind || AccessKind::Write == later.kind;
             if conflicts
-                && !seen.contains(&(later.spot(), earlier.spot()))
+                && !seen.contains(&(later.site(), earlier.site()))
                 && !relaxed.is_before(earlier.stamp.segment, later.stamp.segment)
                 && common(earlier, later).is_none()
             {
-                let (between, last) = (later.spot(), earlier.spot());
-                found.push(Intrusion { first: None, between: Some(between), last, rank: ORDER });
+                let (between, last) = (later.site(), earlier.site());
+                found.push(AccessGoal { first: None, between: Some(between), last, rank: ORDER });
             }
         }
         found
@@ -295,7 +298,7 @@ const DELAY: u8 = 3;
 const ORDER: u8 = 8;
 
 impl Access {
-    fn spot(&self) -> Spot {
+    fn site(&self) -> GoalSite {
         (self.site, Deed::Access(self.kind))
     }
 }
@@ -328,22 +331,23 @@ mod tests {
     /// What is expected is written `3-5-4`, without the
     /// first for orders, and `L3` for getting a lock.
     fn check(text: &str, expected: &[&str]) {
-        let (mut relaxed, mut intrusions) = (Relaxed::default(), Intrusions::default());
+        let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
         play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
             let stamp = relaxed.stamp(thread);
-            intrusions.access(thread, place, kind, site, &stamp);
+            interleavings.access(thread, place, kind, site, &stamp);
         });
-        let spot = |(site, deed): Spot| match deed {
+        let site = |(site, deed): GoalSite| match deed {
             Deed::Access(_) => site.0.to_string(),
             Deed::Acquire => format!("L{}", site.0),
         };
-        let found: Vec<String> = intrusions
+        let found: Vec<String> = interleavings
             .told(&relaxed)
             .into_iter()
-            .map(|Intrusion { first, between, last, .. }| {
-                let told =
-                    |spot_: Option<Spot>| spot_.map(|known| format!("{}-", spot(known))).unwrap_or_default();
-                format!("{}{}{}", told(first), told(between), spot(last))
+            .map(|AccessGoal { first, between, last, .. }| {
+                let told = |spot_: Option<GoalSite>| {
+                    spot_.map(|known| format!("{}-", site(known))).unwrap_or_default()
+                };
+                format!("{}{}{}", told(first), told(between), site(last))
             })
             .filter(|text| text.contains('-'))
             .collect();
@@ -378,12 +382,12 @@ mod tests {
     #[test]
     fn what_has_no_lock_in_common_is_unguarded() {
         fn check(text: &str, expected: usize) {
-            let (mut relaxed, mut intrusions) = (Relaxed::default(), Intrusions::default());
+            let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
             play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
                 let stamp = relaxed.stamp(thread);
-                intrusions.access(thread, place, kind, site, &stamp);
+                interleavings.access(thread, place, kind, site, &stamp);
             });
-            assert_eq!(intrusions.unguarded(&relaxed).len(), expected, "{text}");
+            assert_eq!(interleavings.unguarded(&relaxed).len(), expected, "{text}");
         }
         check("0:>1 0:>2 1:Wa 2:Ra 1:Wb 2:Wb", 2);
         check("0:>1 0:>2 1:Ra 2:Ra", 0);
@@ -395,15 +399,15 @@ mod tests {
     #[test]
     fn both_orders_leave_nothing_to_turn_round() {
         check("0:>1 0:>2 1:Wa 2:Ra", &["4-3"]);
-        let (mut relaxed, mut intrusions) = (Relaxed::default(), Intrusions::default());
+        let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
         relaxed.start(ThreadId(0), ThreadId(1));
         for (thread, kind, site) in
             [(0, AccessKind::Write, 1), (1, AccessKind::Read, 2), (0, AccessKind::Write, 1)]
         {
             let stamp = relaxed.stamp(ThreadId(thread));
-            intrusions.access(ThreadId(thread), 7, kind, SiteId(site), &stamp);
+            interleavings.access(ThreadId(thread), 7, kind, SiteId(site), &stamp);
         }
-        let orders = intrusions
+        let orders = interleavings
             .told(&relaxed)
             .into_iter()
             .filter(|found| found.first.is_none() && found.between.is_some());

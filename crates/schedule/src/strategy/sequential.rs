@@ -6,9 +6,9 @@ use crate::random::Random;
 
 /// Lets the current thread go on as long as it can; then chooses at random.
 #[derive(Debug, Default)]
-pub struct Orderly;
+pub struct Sequential;
 
-impl Strategy for Orderly {
+impl Strategy for Sequential {
     fn starts_at_once(&self) -> bool {
         false
     }

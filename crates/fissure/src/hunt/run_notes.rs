@@ -11,7 +11,7 @@ use fissure_model::{
 use fissure_report::Exit;
 
 use super::{
-    baseline::Baseline,
+    reference::References,
     run::{Ending, Outcome},
 };
 
@@ -25,7 +25,7 @@ pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual 
 
 /// What is kept of the runs.
 #[derive(Debug, Default)]
-pub(crate) struct Chronicle {
+pub(crate) struct RunNotes {
     /// How the program ended by itself.
     pub(crate) exits: BTreeMap<Exit, u64>,
     /// What was watched.
@@ -44,9 +44,9 @@ pub(crate) struct Chronicle {
     said: Vec<String>,
 }
 
-impl Chronicle {
+impl RunNotes {
     /// Takes note of a run.
-    pub(crate) fn add(&mut self, outcome: &Outcome, baseline: &Baseline) {
+    pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         let seed = outcome.seed;
         for error in outcome.internal_errors() {
             if !self.internal_errors.contains(error) {
@@ -64,7 +64,7 @@ impl Chronicle {
         match outcome.end() {
             RunEnd::Finished => {}
             RunEnd::TooLong => self.too_long.push(seed),
-            RunEnd::Hang if baseline.always_hangs() => self.always_stuck.push(seed),
+            RunEnd::Hang if references.always_hangs() => self.always_stuck.push(seed),
             RunEnd::Hang | RunEnd::Deadlock => self.stuck.push(seed),
         }
         let told = outcome.is_told();
@@ -87,10 +87,10 @@ impl Chronicle {
         // Others are findings of their own.
         let hurried = || outcome.accounts().filter(|run| run.is_hurried);
         let failures = hurried().flat_map(|run| &run.failures);
-        let news = failures.filter(|failure| failure.after.is_empty() && !baseline.knows_failure(failure));
+        let news = failures.filter(|failure| failure.after.is_empty() && !references.knows_failure(failure));
         let mut uncounted: Vec<String> = news.map(describe).collect();
         let has_violation = outcome.jvms.iter().flat_map(|jvm| &jvm.findings).any(Finding::is_proven);
-        if let Some((code, _)) = baseline.new_exit(outcome).filter(|_| !has_violation)
+        if let Some((code, _)) = references.new_exit(outcome).filter(|_| !has_violation)
             && hurried().next().is_some()
         {
             uncounted.push(format!("exit code {code}"));
@@ -175,7 +175,7 @@ impl Chronicle {
 }
 
 /// What the control runs were like, in words.
-pub(crate) fn controls(outcomes: &[Outcome], baseline: &Baseline) -> Vec<String> {
+pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<String> {
     let all = count(outcomes.len() as u64, "control run", "control runs");
     let number = |holds: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| holds(outcome)).count();
     let failed = number(&|outcome| outcome.accounts().any(|run| !run.failures.is_empty()));
@@ -191,7 +191,7 @@ pub(crate) fn controls(outcomes: &[Outcome], baseline: &Baseline) -> Vec<String>
             notices.push(format!("{number} of {all} {what}"));
         }
     }
-    if !baseline.is_known() {
+    if !references.is_known() {
         notices.push(
             "no control run came to an end, so that there is nothing to compare with and nothing is called a bug"
                 .to_owned(),
@@ -232,19 +232,19 @@ mod tests {
     use crate::hunt::testing::Sketch;
 
     fn check(control: Sketch, run: Sketch, expected: &[&str]) {
-        let mut baseline = Baseline::default();
-        baseline.add(&control.outcome());
-        let mut chronicle = Chronicle::default();
+        let mut references = References::default();
+        references.add(&control.outcome());
+        let mut run_notes = RunNotes::default();
         for seed in 1..=7 {
-            chronicle.add(&Outcome { seed, ..run.outcome() }, &baseline);
+            run_notes.add(&Outcome { seed, ..run.outcome() }, &references);
         }
-        let told = chronicle.tell((60, 1_000));
+        let told = run_notes.tell((60, 1_000));
         assert_eq!(told.len(), expected.len(), "{told:?}");
         for (sentence, part) in told.iter().zip(expected) {
             assert!(sentence.contains(part), "{sentence}");
             assert!(sentence.ends_with("seeds 1, 2, 3, 4, 5 and 2 more"), "{sentence}");
         }
-        let own_exits = chronicle.exits.values().sum::<u64>();
+        let own_exits = run_notes.exits.values().sum::<u64>();
         assert_eq!(own_exits, if run.end == RunEnd::Finished && run.exit.is_some() { 7 } else { 0 });
     }
 
@@ -277,9 +277,9 @@ mod tests {
     fn controls_are_told_if_they_are_worth_it() {
         let outcomes = |sketch: Sketch| vec![sketch.outcome(), Sketch::default().outcome()];
         let tell = |outcomes: &[Outcome]| {
-            let mut baseline = Baseline::default();
-            outcomes.iter().for_each(|outcome| baseline.add(outcome));
-            controls(outcomes, &baseline)
+            let mut references = References::default();
+            outcomes.iter().for_each(|outcome| references.add(outcome));
+            controls(outcomes, &references)
         };
         assert!(tell(&outcomes(Sketch::default())).is_empty());
         let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };

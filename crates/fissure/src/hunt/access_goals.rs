@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 
 use fissure_model::{
     finding::Finding,
-    goal::{Act, Goal, Intrusion, Spot},
+    goal::{AccessGoal, Act, Goal, GoalSite},
 };
 
-use super::{run::Outcome, targets::beginning};
+use super::{acquire_goals::beginning, run::Outcome};
 
 /// How often something is looked for that nothing came of. Where nothing else interrupts anybody, a second time would go like the first.
 const PATIENCE: u64 = 2;
@@ -24,7 +24,7 @@ const RELIABLE: u64 = 2;
 
 /// What is known so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Intrusions {
+pub(crate) struct AccessGoals {
     /// The likeliest mistakes first; of equals those that the first run tells come first.
     known: Vec<Known>,
     is_cut: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Intrusions {
 
 #[derive(Debug, Clone)]
 struct Known {
-    goal: Intrusion,
+    goal: AccessGoal,
     tried: u64,
     /// Runs in which something went wrong that otherwise does not.
     hits: u64,
@@ -89,13 +89,13 @@ impl Known {
     }
 }
 
-impl Intrusions {
+impl AccessGoals {
     /// Takes note of what a run saw to be possible, and of what came of that which it looked for.
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
         self.is_cut |= outcome.accounts().any(|run| !run.cut.is_empty());
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
-            if let Goal::Intrusion(goal) = goal {
-                let calm = Intrusion { is_calm: true, ..goal.clone() };
+            if let Goal::AccessGoal(goal) = goal {
+                let calm = AccessGoal { is_calm: true, ..goal.clone() };
                 let is_new = !self.known.iter().any(|known| known.goal == calm);
                 let suspects = self.known.iter().filter(|known| known.is_suspect).count();
                 if let Some(known) = self.entry(&calm) {
@@ -104,7 +104,7 @@ impl Intrusions {
                 self.entry(goal);
             }
         }
-        if let Some(Goal::Intrusion(goal)) = &outcome.target
+        if let Some(Goal::AccessGoal(goal)) = &outcome.target
             && let Some(known) = self.entry(goal)
         {
             known.tried += 1;
@@ -122,8 +122,8 @@ impl Intrusions {
         }
     }
 
-    fn entry(&mut self, goal: &Intrusion) -> Option<&mut Known> {
-        let goal = Intrusion { after: None, ..goal.clone() };
+    fn entry(&mut self, goal: &AccessGoal) -> Option<&mut Known> {
+        let goal = AccessGoal { after: None, ..goal.clone() };
         if let Some(place) = self.known.iter().position(|known| known.goal == goal) {
             return self.known.get_mut(place);
         }
@@ -131,7 +131,7 @@ impl Intrusions {
             return None;
         }
         // What is known to come in between is likelier to be a mistake than whatever there is, and that than another order.
-        let rank = |goal: &Intrusion| (!goal.is_calm, kind(goal));
+        let rank = |goal: &AccessGoal| (!goal.is_calm, kind(goal));
         let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
             place,
@@ -168,7 +168,7 @@ impl Intrusions {
     pub(crate) fn explain(&self, finding: &Finding) -> Option<String> {
         let is_shown = |known: &Known| {
             let shown = finding.targets.iter().flatten().filter(
-                |goal| matches!(goal, Goal::Intrusion(goal) if known.goal == Intrusion { after: None, ..goal.clone() }),
+                |goal| matches!(goal, Goal::AccessGoal(goal) if known.goal == AccessGoal { after: None, ..goal.clone() }),
             );
             shown.count()
         };
@@ -195,7 +195,7 @@ impl Intrusions {
         let choose = |_| {
             let least = known.iter_mut().min_by_key(|known| known.tried)?;
             least.tried += 1;
-            Some(Goal::Intrusion(least.goal.clone()))
+            Some(Goal::AccessGoal(least.goal.clone()))
         };
         (0..runs).map(choose).collect()
     }
@@ -248,7 +248,7 @@ impl Intrusions {
                 chosen.hits += u64::from(chosen.hits > 0);
                 chosen.begun += u64::from(begins);
                 chosen.begun_hits += u64::from(begins);
-                Goal::Intrusion(Intrusion { after, ..chosen.goal.clone() })
+                Goal::AccessGoal(AccessGoal { after, ..chosen.goal.clone() })
             })
         };
         (0..runs).map(choose).collect()
@@ -256,7 +256,7 @@ impl Intrusions {
 }
 
 /// The kind of what is looked for, the likeliest mistakes first.
-fn kind(goal: &Intrusion) -> u8 {
+fn kind(goal: &AccessGoal) -> u8 {
     match (&goal.first, &goal.between) {
         (Some(_), _) => 0,
         (None, None) => 1,
@@ -265,15 +265,15 @@ fn kind(goal: &Intrusion) -> u8 {
 }
 
 /// What happens in a run that looks for something, in words.
-fn told(goal: &Intrusion) -> String {
-    let does = |spot: &Spot, is_third_person: bool| {
-        let (verb, what) = match spot.act {
-            Act::Read => ("read", spot.name.as_str()),
-            Act::Write => ("write", spot.name.as_str()),
+fn told(goal: &AccessGoal) -> String {
+    let does = |site: &GoalSite, is_third_person: bool| {
+        let (verb, what) = match site.act {
+            Act::Read => ("read", site.name.as_str()),
+            Act::Write => ("write", site.name.as_str()),
             Act::Acquire => ("acquire", "a lock"),
         };
         let what = if what.is_empty() { "something" } else { what };
-        let (s, place) = (if is_third_person { "s" } else { "" }, &spot.place);
+        let (s, place) = (if is_third_person { "s" } else { "" }, &site.place);
         format!("{verb}{s} {what} at {place}")
     };
     let last = does(&goal.last, true);
@@ -315,13 +315,13 @@ mod tests {
     }
 
     fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
-        let mut intrusions = Intrusions::default();
-        runs.iter().for_each(|(outcome, is_bad)| intrusions.learn(outcome, *is_bad));
-        let chosen = intrusions.choose(next, has_turn).into_iter();
+        let mut interleavings = AccessGoals::default();
+        runs.iter().for_each(|(outcome, is_bad)| interleavings.learn(outcome, *is_bad));
+        let chosen = interleavings.choose(next, has_turn).into_iter();
         let chosen: Vec<String> =
             chosen.map(|goal| goal.map_or_else(String::new, |goal| goal.to_string())).collect();
         assert_eq!(chosen, expected);
-        assert_eq!(intrusions.has_aim(), expected.first().is_some_and(|first| !first.is_empty()));
+        assert_eq!(interleavings.has_aim(), expected.first().is_some_and(|first| !first.is_empty()));
     }
 
     #[test]
@@ -358,19 +358,19 @@ mod tests {
     #[test]
     fn what_breaks_something_is_told() {
         fn check(goal: &str, expected: &str) {
-            let mut intrusions = Intrusions::default();
+            let mut interleavings = AccessGoals::default();
             let goal: Goal = goal.parse().unwrap();
-            let Goal::Intrusion(Intrusion { last, .. }) = &goal else { panic!("{goal}") };
+            let Goal::AccessGoal(AccessGoal { last, .. }) = &goal else { panic!("{goal}") };
             for _ in 0..2 {
                 let mut outcome = run(&[], Some(&goal.to_string()));
                 outcome.jvms[0].run.as_mut().unwrap().reached.insert(last.to_string(), 1);
-                intrusions.learn(&outcome, true);
+                interleavings.learn(&outcome, true);
             }
             let targets = vec![None, Some(goal.clone()), Some(goal)];
             let finding = Finding { targets, ..Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m") };
-            assert_eq!(intrusions.explain(&finding).as_deref(), Some(expected));
+            assert_eq!(interleavings.explain(&finding).as_deref(), Some(expected));
             let other = Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m");
-            assert_eq!(intrusions.explain(&other), None);
+            assert_eq!(interleavings.explain(&other), None);
         }
         let between = "between|fields|R A.m:1 x|W A.n:2 x|W A.m:3 x";
         check(

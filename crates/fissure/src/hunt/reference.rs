@@ -22,13 +22,13 @@ const ORDERED: &str = "fails in some schedules, even if nobody is interrupted";
 
 /// Everything that went wrong without interference, and how the program ended.
 #[derive(Debug, Default)]
-pub(crate) struct Baseline {
-    runs: Vec<ControlRun>,
+pub(crate) struct References {
+    runs: Vec<ReferenceRun>,
 }
 
 /// What is kept of a control run.
 #[derive(Debug)]
-struct ControlRun {
+struct ReferenceRun {
     /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
     failures: BTreeSet<(String, Option<Place>)>,
     exit: Option<Exit>,
@@ -49,12 +49,12 @@ enum Usual {
 /// A frame as far as failures are told apart by it: class, method, line.
 type Place = (String, String, Option<u32>);
 
-impl Baseline {
+impl References {
     /// Takes note of a control run.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let failures = outcome.accounts().flat_map(|run| &run.failures);
         let end = outcome.end();
-        self.runs.push(ControlRun {
+        self.runs.push(ReferenceRun {
             failures: failures
                 .map(|failure| (failure.exception.clone(), failure.stack.first().map(place)))
                 .collect(),
@@ -79,8 +79,8 @@ impl Baseline {
         self.runs.iter().any(|run| run.is_known)
     }
 
-    fn usual(&self, has_it: impl Fn(&ControlRun) -> bool) -> Usual {
-        let lacks_it = |run: &ControlRun| run.is_known && !has_it(run);
+    fn usual(&self, has_it: impl Fn(&ReferenceRun) -> bool) -> Usual {
+        let lacks_it = |run: &ReferenceRun| run.is_known && !has_it(run);
         match self.runs.iter().any(&has_it) {
             false => Usual::Never,
             true if self.runs.iter().any(lacks_it) => Usual::Sometimes,
@@ -271,14 +271,14 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn baseline(controls: &[Sketch]) -> Baseline {
-        let mut baseline = Baseline::default();
-        controls.iter().for_each(|control| baseline.add(&control.outcome()));
-        baseline
+    fn references(controls: &[Sketch]) -> References {
+        let mut references = References::default();
+        controls.iter().for_each(|control| references.add(&control.outcome()));
+        references
     }
 
     fn check(controls: &[Sketch], run: Sketch, expected: Option<&str>) {
-        let consequence = baseline(controls).consequence(&run.outcome(), "f");
+        let consequence = references(controls).consequence(&run.outcome(), "f");
         assert_eq!(consequence.as_ref().map(|found| found.exception.as_str()), expected, "{run:?}");
     }
 
@@ -301,7 +301,7 @@ mod tests {
         let one = Sketch { exit: Some(1), ..Sketch::default() };
         check(&calm(), one, Some("exit"));
         check(&[Sketch::default(), one], one, None);
-        let consequence = baseline(&calm()).consequence(&one.outcome(), "f").unwrap();
+        let consequence = references(&calm()).consequence(&one.outcome(), "f").unwrap();
         assert_eq!(consequence.message, "the program ended with exit code 1, without interference with 0");
         let stuck = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
         check(&calm(), stuck(RunEnd::Deadlock), Some("deadlock"));
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn exit_codes_are_findings_where_nothing_explains_them() {
         let check = |controls: &[Sketch], run: Sketch, expected: Option<&str>| {
-            let found = baseline(controls).unexplained_exit(&run.outcome());
+            let found = references(controls).unexplained_exit(&run.outcome());
             assert_eq!(found.map(|found| found.subject).as_deref(), expected, "{run:?}");
         };
         let one = Sketch { exit: Some(1), ..Sketch::default() };
@@ -361,7 +361,7 @@ mod tests {
     fn a_program_that_ends_itself_tells_where() {
         let exits =
             |code: &str| Failure { message: code.to_owned(), ..crate::hunt::testing::failure("exit 7 ") };
-        let calm = baseline(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
+        let calm = references(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
         let found = calm.unexplained(&exits("1")).unwrap();
         assert_eq!(found.subject, "Main.run");
         let consequence = found.consequence.unwrap();
@@ -371,7 +371,7 @@ mod tests {
         );
         let sometimes = calm.unexplained(&exits("2")).unwrap();
         assert_eq!((sometimes.status, sometimes.consequence), (Status::Confirmed, None));
-        let always = baseline(&[Sketch { exit: Some(2), ..Sketch::default() }]);
+        let always = references(&[Sketch { exit: Some(2), ..Sketch::default() }]);
         assert_eq!(always.unexplained(&exits("2")), None);
         assert_ne!(finding_of(&exits("1")).unwrap().id, finding_of(&exits("3")).unwrap().id);
     }

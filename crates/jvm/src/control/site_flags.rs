@@ -2,8 +2,8 @@
 //! it is one of the two acquires that are looked for.
 
 use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
-use fissure_model::goal::{Act, Goal, SetGoal, Spot};
-use fissure_schedule::strategy::Aim;
+use fissure_model::goal::{Act, Goal, GoalSite, SetGoal};
+use fissure_schedule::strategy::GoalRole;
 
 /// Threads are not interrupted here, and the lock is of no interest.
 pub(crate) const QUIET: i32 = 1;
@@ -114,14 +114,14 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, name: &str, target: Opti
             let between = if place == pair.between { second } else { 0 };
             again | between
         }
-        Some(Goal::Intrusion(goal)) => {
+        Some(Goal::AccessGoal(goal)) => {
             let act = match access {
                 Some(false) => Act::Read,
                 Some(true) => Act::Write,
                 None => Act::Acquire,
             };
-            let is_named = |spot: &Spot| act == Act::Acquire || spot.name == name;
-            let is_meant = |spot: &Spot| spot.act == act && spot.place == place && is_named(spot);
+            let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
+            let is_meant = |site: &GoalSite| site.act == act && site.place == place && is_named(site);
             let first = goal.first.as_ref().is_some_and(is_meant);
             let between = goal.between.as_ref().is_some_and(is_meant);
             bits(LETTERS, [first, between, is_meant(&goal.last)].into_iter())
@@ -151,13 +151,13 @@ pub(crate) fn letters(flags: i32) -> u8 {
 }
 
 /// What getting a lock at a site with these flags, by calls with this hash, is to that which is looked for.
-pub(crate) fn lock_aim(flags: i32, goal: Option<&Goal>, context: u64) -> Aim {
+pub(crate) fn lock_role(flags: i32, goal: Option<&Goal>, context: u64) -> GoalRole {
     let is_gate = flags & GATE != 0
         && match goal {
             Some(Goal::Set(SetGoal { gate: Some(gate), .. })) => gate.context == format!("{context:x}"),
             _ => false,
         };
-    Aim { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..Aim::default() }
+    GoalRole { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..GoalRole::default() }
 }
 
 /// Whether the locks of a class are of no interest.

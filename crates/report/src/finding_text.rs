@@ -1,4 +1,4 @@
-//! One finding as a short story: what is wrong, who did what where and in which order, what followed, and how to see
+//! One finding as a short explanation: what is wrong, who did what where and in which order, what followed, and how to see
 //! it again.
 
 use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
@@ -18,7 +18,7 @@ const OUTCOMES: usize = 8;
 const BAR: u64 = 24;
 
 /// Tells stories, and remembers whether source lines were wanted and found.
-pub(crate) struct Teller<'a> {
+pub(crate) struct FindingText<'a> {
     report: &'a Report,
     options: &'a Options,
     painter: Painter,
@@ -27,10 +27,10 @@ pub(crate) struct Teller<'a> {
     lines_shown: usize,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> FindingText<'a> {
     pub(crate) fn new(report: &'a Report, options: &'a Options, sources: &'a dyn SourceFinder) -> Self {
         let painter = Painter { color: options.color };
-        Teller { report, options, painter, sources, lines_wanted: 0, lines_shown: 0 }
+        FindingText { report, options, painter, sources, lines_wanted: 0, lines_shown: 0 }
     }
 
     /// Whether there was something to show but no source file to show it from.
@@ -38,7 +38,7 @@ impl<'a> Teller<'a> {
         self.lines_wanted > 0 && self.lines_shown == 0
     }
 
-    /// The whole story, several lines.
+    /// The whole explanation, several lines.
     pub(crate) fn tell(&mut self, finding: &Finding) -> String {
         let ordered = if finding.ordered { ", ordered" } else { "" };
         let label = format!("{}[{}{ordered}]: ", names::status(finding.status), names::kind(finding.kind));
@@ -86,7 +86,7 @@ impl<'a> Teller<'a> {
         text
     }
 
-    /// The story in two lines, for what is only mentioned.
+    /// The explanation in two lines, for what is only mentioned.
     pub(crate) fn mention(&self, finding: &Finding) -> String {
         let sites: Vec<String> = finding
             .sites
@@ -235,7 +235,7 @@ impl<'a> Teller<'a> {
         self.tell_stack(text, &names::own_frames(&consequence.stack), "at ");
     }
 
-    /// The last line of a story: which object, how often, who says so.
+    /// The last line of a explanation: which object, how often, who says so.
     fn details(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
         parts.extend(names::test(finding).map(|test| format!("in test {test}")));

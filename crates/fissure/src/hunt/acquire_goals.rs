@@ -46,7 +46,7 @@ pub(crate) fn round(after: u64) -> u64 {
 
 /// What is known so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Targets {
+pub(crate) struct AcquireGoals {
     /// How many runs there were.
     runs: u64,
     /// The pairs, with what became of the runs that looked for them.
@@ -88,7 +88,7 @@ impl Attempts {
     }
 }
 
-impl Targets {
+impl AcquireGoals {
     /// Takes note of what a run saw to be possible, and of what it made happen. In a bad run something went wrong that does not
     /// without interference.
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
@@ -225,7 +225,7 @@ impl Targets {
 
 /// What the runs of one round look for.
 struct Plan<'a> {
-    targets: &'a Targets,
+    targets: &'a AcquireGoals,
     /// How often each was looked for, the runs of this round included.
     tried: BTreeMap<Pair, u64>,
     /// The same for all pairs with one acquire inside of a block.
@@ -233,7 +233,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(targets: &'a Targets) -> Self {
+    fn new(targets: &'a AcquireGoals) -> Self {
         let all = targets.pairs.iter().chain(&targets.orders);
         let tried = all.map(|(pair, attempts)| (pair.clone(), attempts.tried)).collect();
         let mut tried_again: BTreeMap<String, u64> = BTreeMap::new();
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn check(targets: &Targets, runs: u64, expected: &[&str]) {
+    fn check(targets: &AcquireGoals, runs: u64, expected: &[&str]) {
         let chosen: Vec<String> = targets
             .choose(runs)
             .into_iter()
@@ -347,8 +347,8 @@ mod tests {
         assert_eq!(chosen, expected);
     }
 
-    fn learned(sketches: &[Sketch]) -> Targets {
-        let mut targets = Targets::default();
+    fn learned(sketches: &[Sketch]) -> AcquireGoals {
+        let mut targets = AcquireGoals::default();
         for sketch in sketches {
             targets.learn(&sketch.outcome(), false);
         }
@@ -385,7 +385,7 @@ mod tests {
         let hit =
             Sketch { pairs: &["Main.run:4/x"], orders: &["b//a"], confirmed: &["f"], ..Sketch::default() };
         let mut targets = learned(&[hit]);
-        let orders = |targets: &Targets| {
+        let orders = |targets: &AcquireGoals| {
             let chosen = targets.choose(ROUND).into_iter().flatten();
             chosen.filter(|pair| pair.is_order).count()
         };

@@ -1,7 +1,7 @@
 //! Lets one thread's access come in between two of another, or before one.
 //!
 //! Paper: C.-S. Park and K. Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008, for the pause
-//! before the second of two operations; the operations are whatever [`fissure_analysis::intrusions`] found, instead of acquires in a
+//! before the second of two operations; the operations are whatever [`fissure_analysis::interleavings`] found, instead of acquires in a
 //! block that is to be atomic.
 //!
 //! Kept: the random walk; a thread that has done the first and comes to the last is paused until another has come in between. Deviations
@@ -20,7 +20,7 @@
 use fissure_model::ids::{LockId, ThreadId};
 
 use super::{
-    Aim, AtomFuzzer, Candidate, Choice, Orderly, Strategy, Target, View, uniform::yields_to_sleepers,
+    AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, Target, View, uniform::yields_to_sleepers,
 };
 use crate::{operation::Operation, random::Random};
 
@@ -36,7 +36,7 @@ const LAST: u8 = 4;
 
 /// What is to come before an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prey {
+pub enum Shape {
     /// An operation of another thread, after one of the same thread.
     Between,
     /// An operation of another thread.
@@ -47,11 +47,11 @@ pub enum Prey {
 
 /// Lets an access come in between, or two change their order.
 #[derive(Debug)]
-pub struct Intruder {
+pub struct Interleaver {
     /// Who chooses among those that have nothing to do with it.
     rest: AtomFuzzer,
     is_calm: bool,
-    prey: Prey,
+    shape: Shape,
     /// Who has done that, and with what; 0 stands for anything.
     begun: Vec<(ThreadId, u64)>,
     paused: Vec<Pause>,
@@ -77,13 +77,13 @@ struct Pause {
     is_last: bool,
 }
 
-impl Intruder {
+impl Interleaver {
     /// Lets something come before an operation. Threads in blocks are paused with a probability, given as chances in a million.
-    pub fn new(prey: Prey, pause_chance: u32) -> Self {
+    pub fn new(shape: Shape, pause_chance: u32) -> Self {
         Self {
             rest: AtomFuzzer::new(pause_chance),
             is_calm: false,
-            prey,
+            shape,
             begun: Vec::new(),
             paused: Vec::new(),
             free: Vec::new(),
@@ -97,26 +97,26 @@ impl Intruder {
     }
 
     /// The same without any other interruption.
-    pub fn calm(prey: Prey) -> Self {
-        Self { is_calm: true, ..Self::new(prey, 0) }
+    pub fn calm(shape: Shape) -> Self {
+        Self { is_calm: true, ..Self::new(shape, 0) }
     }
 
     /// Whether a candidate is about to do the last of what is looked for, and nothing came in between yet.
-    fn is_last(&self, thread: ThreadId, aim: Aim) -> bool {
+    fn is_last(&self, thread: ThreadId, role: GoalRole) -> bool {
         let has_begun =
-            |(known, place): &(ThreadId, u64)| *known == thread && (*place == aim.place || *place == 0);
-        aim.letters & LAST != 0
-            && match self.prey {
-                Prey::Between => self.begun.iter().any(has_begun),
-                Prey::Order => !self.done.contains(&aim.place),
-                Prey::Anything => self.done.is_empty() && self.paused.is_empty(),
+            |(known, place): &(ThreadId, u64)| *known == thread && (*place == role.place || *place == 0);
+        role.letters & LAST != 0
+            && match self.shape {
+                Shape::Between => self.begun.iter().any(has_begun),
+                Shape::Order => !self.done.contains(&role.place),
+                Shape::Anything => self.done.is_empty() && self.paused.is_empty(),
             }
     }
 
     /// Whether another thread is paused that this one can come in between of.
-    fn is_awaited(&self, thread: ThreadId, aim: Aim) -> bool {
-        let mut others = self.paused.iter().filter(|pause| pause.is_last && pause.place == aim.place);
-        aim.letters & BETWEEN != 0 && others.any(|pause| pause.thread != thread)
+    fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
+        let mut others = self.paused.iter().filter(|pause| pause.is_last && pause.place == role.place);
+        role.letters & BETWEEN != 0 && others.any(|pause| pause.thread != thread)
     }
 
     fn is_paused(&self, thread: ThreadId) -> bool {
@@ -125,16 +125,16 @@ impl Intruder {
 
     /// Pauses a candidate, if it is one of those who are looked for and too early.
     fn pauses(&mut self, candidate: &Candidate, step: u64) {
-        let (thread, aim) = (candidate.thread, candidate.aim);
-        if aim.letters & (BETWEEN | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
+        let (thread, role) = (candidate.thread, candidate.role);
+        if role.letters & (BETWEEN | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
             return;
         }
-        let is_last = self.is_last(thread, aim);
+        let is_last = self.is_last(thread, role);
         // An order needs nobody but the later one to wait.
         let is_between =
-            self.prey == Prey::Between && aim.letters & BETWEEN != 0 && !self.is_awaited(thread, aim);
-        if is_last && !self.is_awaited(thread, aim) || !is_last && is_between {
-            self.paused.push(Pause { thread, place: aim.place, since: step, is_last });
+            self.shape == Shape::Between && role.letters & BETWEEN != 0 && !self.is_awaited(thread, role);
+        if is_last && !self.is_awaited(thread, role) || !is_last && is_between {
+            self.paused.push(Pause { thread, place: role.place, since: step, is_last });
             self.patience = PATIENCE;
         }
     }
@@ -152,7 +152,7 @@ impl Intruder {
     }
 }
 
-impl Strategy for Intruder {
+impl Strategy for Interleaver {
     fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice {
         if yields_to_sleepers(view) {
             return Choice::Sleepers;
@@ -170,7 +170,7 @@ impl Strategy for Intruder {
         for candidate in view.candidates {
             self.pauses(candidate, view.step);
         }
-        let wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.aim);
+        let wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.role);
         let wanted: Vec<ThreadId> =
             view.candidates.iter().filter(wanted).map(|candidate| candidate.thread).collect();
         if !wanted.is_empty() {
@@ -184,7 +184,7 @@ impl Strategy for Intruder {
             let view =
                 View { candidates: &willing, current, yields: view.yields && current.is_some(), ..*view };
             return match self.is_calm {
-                true => Orderly.choose(&view, random),
+                true => Sequential.choose(&view, random),
                 false => self.rest.choose(&view, random),
             };
         }
@@ -193,51 +193,51 @@ impl Strategy for Intruder {
             return Choice::Sleepers;
         }
         // Of those who are paused, one that comes in between may come to be the one to be interfered with.
-        let is_intruder = |candidate: &&Candidate| {
+        let is_remote = |candidate: &&Candidate| {
             self.paused.iter().any(|pause| pause.thread == candidate.thread && !pause.is_last)
         };
         let mut freed: Vec<ThreadId> =
-            view.candidates.iter().filter(is_intruder).map(|candidate| candidate.thread).collect();
+            view.candidates.iter().filter(is_remote).map(|candidate| candidate.thread).collect();
         if freed.is_empty() {
             freed.extend(view.candidates.iter().map(|candidate| candidate.thread));
         }
         let freed = freed[random.below(freed.len())];
-        self.thrashings += u64::from(self.prey != Prey::Anything);
+        self.thrashings += u64::from(self.shape != Shape::Anything);
         self.let_go(freed);
         self.run(freed)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, aim: Aim) {
-        self.rest.acquired(thread, lock, target, aim);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
+        self.rest.acquired(thread, lock, target, role);
     }
 
-    fn executed(&mut self, thread: ThreadId, _operation: &Operation, aim: Aim) {
-        if self.prey == Prey::Anything && aim.letters & LAST != 0 && self.done.is_empty() {
-            self.done.push(aim.place);
+    fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
+        if self.shape == Shape::Anything && role.letters & LAST != 0 && self.done.is_empty() {
+            self.done.push(role.place);
             self.reached = Some(self.choices);
         }
         self.paused.retain(|pause| pause.thread != thread);
         self.free.retain(|free| *free != thread);
         self.eager = self.eager.filter(|eager| *eager != thread);
-        if aim.letters == 0 {
+        if role.letters == 0 {
             return;
         }
-        if aim.letters & BETWEEN != 0 && !self.done.contains(&aim.place) {
-            self.done.push(aim.place);
+        if role.letters & BETWEEN != 0 && !self.done.contains(&role.place) {
+            self.done.push(role.place);
         }
-        let is_met = |pause: &&Pause| pause.is_last && pause.thread != thread && pause.place == aim.place;
-        let met = self.paused.iter().find(is_met).filter(|_| aim.letters & BETWEEN != 0);
+        let is_met = |pause: &&Pause| pause.is_last && pause.thread != thread && pause.place == role.place;
+        let met = self.paused.iter().find(is_met).filter(|_| role.letters & BETWEEN != 0);
         if let Some(met) = met.map(|pause| pause.thread) {
             self.eager = Some(met);
             // Whoever begins so comes in between once more, and goes on as this one.
             self.reached = Some(self.choices - 1);
             self.let_go(met);
         }
-        if aim.letters & LAST != 0 {
-            self.begun.retain(|(known, place)| *known != thread || *place != aim.place && *place != 0);
+        if role.letters & LAST != 0 {
+            self.begun.retain(|(known, place)| *known != thread || *place != role.place && *place != 0);
         }
-        if aim.letters & FIRST != 0 && !self.begun.contains(&(thread, aim.place)) {
-            self.begun.push((thread, aim.place));
+        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.place)) {
+            self.begun.push((thread, role.place));
         }
     }
 

@@ -20,9 +20,9 @@ use fissure_schedule::{
 };
 
 use super::{
-    State, inside,
-    places::{self, QUIET},
-    set_story,
+    State, set_explanation,
+    site_flags::{self, QUIET},
+    thread_unsafe,
 };
 use crate::{
     agent::{Agent, agent},
@@ -41,7 +41,7 @@ pub(super) const CALLER_DEPTH: usize = 24;
 
 /// What is kept for the telling.
 #[derive(Debug, Default)]
-pub(crate) struct Story {
+pub(crate) struct Explanation {
     /// Findings by their fingerprints.
     confirmed: BTreeMap<String, Finding>,
     possible: BTreeMap<String, Finding>,
@@ -67,7 +67,7 @@ pub(crate) struct Story {
     callers: FxHashMap<(usize, i64), Option<SiteId>>,
 }
 
-impl Story {
+impl Explanation {
     fn note_acquire(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
         let place = lock.0 as usize;
         if place >= self.acquires.len() {
@@ -117,7 +117,7 @@ enum Origin {
 /// Whether it is the JDK that uses one of its collections now, and not the application.
 pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
     for raw in agent.tool.stack(CALLER_DEPTH) {
-        let known = state.story.methods.get(&raw.method).copied();
+        let known = state.explanation.methods.get(&raw.method).copied();
         let origin = known.unwrap_or_else(|| {
             let class = agent.tool.method(raw.method).and_then(|(class, _)| agent.tool.class_name(class));
             let class = class.unwrap_or_default().replace('/', ".");
@@ -131,7 +131,7 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
                 false if agent.scope.is_jdk(&class) => Origin::Jdk,
                 false => Origin::Elsewhere,
             };
-            state.story.methods.insert(raw.method, origin);
+            state.explanation.methods.insert(raw.method, origin);
             origin
         });
         match origin {
@@ -145,8 +145,8 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
 
 /// A thread that is not alone is about to acquire a lock: is that the second time inside of a block?
 pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    if state.story.nested.len() < MOST_PAIRS && state.conductor.held(thread).all(|held| held != lock) {
-        state.story.nested.extend(state.conductor.held(thread).map(|held| (held, lock, thread, site)));
+    if state.explanation.nested.len() < MOST_PAIRS && state.conductor.held(thread).all(|held| held != lock) {
+        state.explanation.nested.extend(state.conductor.held(thread).map(|held| (held, lock, thread, site)));
     }
     while let Some(block) = state.conductor.reacquires(thread, lock) {
         if block.atomic == Atomic::Unknown {
@@ -155,8 +155,8 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             continue;
         }
         let choices = state.conductor.choices();
-        state.story.arrivals.insert(thread, choices);
-        if state.story.again.insert((lock, thread, site)) {
+        state.explanation.arrivals.insert(thread, choices);
+        if state.explanation.again.insert((lock, thread, site)) {
             let stack = stacks::current(agent.tool);
             let name = state.conductor.name(thread).to_owned();
             let subject = subject(agent, block.entered);
@@ -164,7 +164,7 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             let again = told(agent, "reacquired", &name, site, stack.clone(), lock_name(state, lock));
             let entered =
                 told(agent, "entered", &name, block.entered, below(agent, block.entered, &stack), None);
-            state.story.possible.entry(id.clone()).or_insert_with(|| Finding {
+            state.explanation.possible.entry(id.clone()).or_insert_with(|| Finding {
                 id,
                 sites: vec![entered, again],
                 ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomfuzzer", &subject)
@@ -176,9 +176,9 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
 
 /// A thread waits to be notified.
 pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
-    if state.story.waits.len() < MOST_PAIRS && state.story.waits.insert((lock, thread, site)) {
+    if state.explanation.waits.len() < MOST_PAIRS && state.explanation.waits.insert((lock, thread, site)) {
         let choices = state.conductor.choices();
-        state.story.reached.entry(place(agent, site)).or_insert(choices);
+        state.explanation.reached.entry(place(agent, site)).or_insert(choices);
     }
 }
 
@@ -192,29 +192,30 @@ pub(crate) fn acquired(
     is_alone: bool,
 ) {
     if !is_alone {
-        state.story.note_acquire(thread, lock, site);
+        state.explanation.note_acquire(thread, lock, site);
     }
     while let Some(violation) = state.conductor.take_violation() {
         confirm(agent, state, &violation);
     }
     if state.conductor.may_interfere(thread, lock) {
-        state.story.between.insert(lock, stacks::raw(agent.tool));
+        state.explanation.between.insert(lock, stacks::raw(agent.tool));
     }
 }
 
 fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
     let subject = subject(agent, violation.entered);
     let id = identity(agent, &subject, violation.again.site);
-    if let Some(choices) = state.story.arrivals.get(&violation.again.thread) {
-        state.story.reached.entry(place(agent, violation.again.site)).or_insert(*choices);
+    if let Some(choices) = state.explanation.arrivals.get(&violation.again.thread) {
+        state.explanation.reached.entry(place(agent, violation.again.site)).or_insert(*choices);
     }
-    if let Some(finding) = state.story.confirmed.get_mut(&id) {
+    if let Some(finding) = state.explanation.confirmed.get_mut(&id) {
         finding.hits += 1;
         return;
     }
     let stack = stacks::current(agent.tool);
     let below = below(agent, violation.entered, &stack);
-    let between = state.story.between.get(&violation.lock).map(|stack| stacks::named(agent.tool, stack));
+    let between =
+        state.explanation.between.get(&violation.lock).map(|stack| stacks::named(agent.tool, stack));
     let own = state.conductor.name(violation.again.thread).to_owned();
     let other = state.conductor.name(violation.between.thread).to_owned();
     let lock = lock_name(state, violation.lock);
@@ -242,7 +243,7 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
 
 /// Whether a finding has been confirmed already; this is one time more.
 pub(super) fn knows(state: &mut State, id: &str) -> bool {
-    let known = state.story.confirmed.get_mut(id);
+    let known = state.explanation.confirmed.get_mut(id);
     known.map(|finding| finding.hits += 1).is_some()
 }
 
@@ -250,12 +251,12 @@ pub(super) fn knows(state: &mut State, id: &str) -> bool {
 pub(super) fn add_confirmed(agent: &Agent, state: &mut State, finding: Finding) {
     // A run that is killed leaves behind what was seen.
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
-    state.story.confirmed.insert(finding.id.clone(), finding);
+    state.explanation.confirmed.insert(finding.id.clone(), finding);
 }
 
 /// What went wrong after a step may come of a finding whose last step came later.
 pub(super) fn blame(state: &mut State, id: &str, step: u64) {
-    for (failure, at) in &mut state.story.failures {
+    for (failure, at) in &mut state.explanation.failures {
         if *at >= step && !failure.after.iter().any(|known| known == id) {
             failure.after.push(id.to_owned());
         }
@@ -264,7 +265,7 @@ pub(super) fn blame(state: &mut State, id: &str, step: u64) {
 
 /// Adds one that may happen in other runs.
 pub(super) fn add_possible(state: &mut State, finding: Finding) {
-    state.story.possible.entry(finding.id.clone()).or_insert(finding);
+    state.explanation.possible.entry(finding.id.clone()).or_insert(finding);
 }
 
 /// The steps that make up a violation, with the number of those left out in between.
@@ -292,9 +293,10 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
         };
         let object = match step.action {
             Action::BlockEnter => step.site.map(|site| subject(agent, site)).unwrap_or_default(),
-            Action::Read | Action::Write => {
-                step.location.map(|location| set_story::location_name(state, location)).unwrap_or_default()
-            }
+            Action::Read | Action::Write => step
+                .location
+                .map(|location| set_explanation::location_name(state, location))
+                .unwrap_or_default(),
             _ => step.lock.and_then(|lock| lock_name(state, lock)).unwrap_or_default(),
         };
         steps.push(Step {
@@ -325,13 +327,14 @@ fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -
 /// Writes everything down.
 pub(crate) fn tell(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
-    let (goals, cut) = set_story::goals(agent, state);
-    let unguarded = inside::unguarded(state);
-    let story = &state.story;
-    for finding in story.confirmed.values() {
+    let (goals, cut) = set_explanation::goals(agent, state);
+    let unguarded = thread_unsafe::unguarded(state);
+    let explanation = &state.explanation;
+    for finding in explanation.confirmed.values() {
         agent.output.write(&Record::Finding(Box::new(finding.clone())));
     }
-    for (_, finding) in story.possible.iter().filter(|(id, _)| !story.confirmed.contains_key(*id)) {
+    for (_, finding) in explanation.possible.iter().filter(|(id, _)| !explanation.confirmed.contains_key(*id))
+    {
         agent.output.write(&Record::Finding(Box::new(finding.clone())));
     }
     if matches!(end, RunEnd::Deadlock | RunEnd::Hang) {
@@ -339,8 +342,9 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         agent.output.write(&Record::Finding(Box::new(finding)));
     }
     let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
-    let mut reached = state.story.reached.clone();
-    if let (Some(Goal::Intrusion(goal)), Some(choices)) = (agent.goal(), state.conductor.strategy().reached())
+    let mut reached = state.explanation.reached.clone();
+    if let (Some(Goal::AccessGoal(goal)), Some(choices)) =
+        (agent.goal(), state.conductor.strategy().reached())
     {
         reached.insert(goal.last.to_string(), choices);
     }
@@ -352,9 +356,9 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
         uncontrolled: state.uncontrolled.clone(),
         departure: state.conductor.strategy().departure().map(|departure| departure.to_string()),
         is_hurried: state.conductor.is_hurried(),
-        failures: state.story.failures.iter().map(|(failure, _)| failure.clone()).collect(),
-        pairs: pairs(agent, &state.story),
-        orders: orders(agent, &state.story),
+        failures: state.explanation.failures.iter().map(|(failure, _)| failure.clone()).collect(),
+        pairs: pairs(agent, &state.explanation),
+        orders: orders(agent, &state.explanation),
         reached,
         goals,
         unguarded,
@@ -373,10 +377,10 @@ fn own_threads(state: &State) -> usize {
 }
 
 /// Acquires of one lock by different threads, one of them the second in a block, and acquires that could close a circle.
-fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
+fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
     let mut pairs = BTreeSet::new();
     let circular: Vec<_> =
-        story.nested.iter().filter(|(held, wanted, ..)| leads(story, *wanted, *held)).collect();
+        explanation.nested.iter().filter(|(held, wanted, ..)| leads(explanation, *wanted, *held)).collect();
     for (_, _, thread, again) in &circular {
         for (_, _, other, between) in &circular {
             let (again, between) = (place(agent, *again), place(agent, *between));
@@ -385,8 +389,8 @@ fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
             }
         }
     }
-    for (lock, thread, again) in &story.again {
-        for (other, between) in story.acquires_of(*lock) {
+    for (lock, thread, again) in &explanation.again {
+        for (other, between) in explanation.acquires_of(*lock) {
             if other != thread && pairs.len() < MOST_PAIRS {
                 pairs.insert(Pair::new(place(agent, *again), place(agent, *between)));
             }
@@ -397,7 +401,7 @@ fn pairs(agent: &Agent, story: &Story) -> Vec<Pair> {
 
 /// Which acquires of one lock by different threads came after which others, and acquires that could come before a thread goes on
 /// that was woken.
-fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
+fn orders(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
     let mut orders = BTreeSet::new();
     let mut add = |again: SiteId, between: SiteId, is_order: bool| {
         let (again, between) = (place(agent, again), place(agent, between));
@@ -405,7 +409,7 @@ fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
             orders.insert(Pair { is_order, ..Pair::new(again, between) });
         }
     };
-    for known in &story.acquires {
+    for known in &explanation.acquires {
         for (number, (later, again)) in known.iter().enumerate() {
             for (earlier, between) in &known[..number] {
                 if later != earlier {
@@ -414,8 +418,8 @@ fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
             }
         }
     }
-    for (lock, thread, site) in &story.waits {
-        for (other, between) in story.acquires_of(*lock) {
+    for (lock, thread, site) in &explanation.waits {
+        for (other, between) in explanation.acquires_of(*lock) {
             if other != thread {
                 add(*site, *between, false);
             }
@@ -425,7 +429,7 @@ fn orders(agent: &Agent, story: &Story) -> Vec<Pair> {
 }
 
 /// Whether one lock is held while another is asked for, be it by way of further ones.
-fn leads(story: &Story, from: LockId, to: LockId) -> bool {
+fn leads(explanation: &Explanation, from: LockId, to: LockId) -> bool {
     let mut seen = vec![from];
     let mut at = 0;
     while let Some(&lock) = seen.get(at) {
@@ -433,7 +437,7 @@ fn leads(story: &Story, from: LockId, to: LockId) -> bool {
             return true;
         }
         at += 1;
-        for (held, wanted, ..) in &story.nested {
+        for (held, wanted, ..) in &explanation.nested {
             if *held == lock && !seen.contains(wanted) {
                 seen.push(*wanted);
             }
@@ -491,12 +495,12 @@ pub(crate) fn calling_site(agent: &Agent) -> SiteId {
     let mut first = None;
     for raw in agent.tool.stack(CALLER_DEPTH) {
         let key = (raw.method, raw.location);
-        let known = control.state().story.callers.get(&key).copied();
+        let known = control.state().explanation.callers.get(&key).copied();
         let found = match known {
             Some(found) => found,
             None => {
                 let found = caller(agent, raw);
-                control.state().story.callers.insert(key, found);
+                control.state().explanation.callers.insert(key, found);
                 found
             }
         };
@@ -521,10 +525,10 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     let is_library = frame.class.starts_with("java.util.concurrent.");
     let flags = if is_library {
         LIBRARY_FRAME
-    } else if places::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
+    } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        places::target_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())
+        site_flags::target_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),
@@ -575,8 +579,8 @@ fn below(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
 /// The atomic method, or the place of the synchronized block inside of its method.
 fn subject(agent: &Agent, entered: SiteId) -> String {
     match locked(&agent.code).sites.get(entered.0) {
-        Some(site) if site.kind == SiteKind::Enter => places::place(&site.class, &site.method, site.line),
-        Some(site) => places::place(&site.class, &site.method, None),
+        Some(site) if site.kind == SiteKind::Enter => site_flags::place(&site.class, &site.method, site.line),
+        Some(site) => site_flags::place(&site.class, &site.method, None),
         None => String::new(),
     }
 }
@@ -605,7 +609,7 @@ pub(super) fn place(agent: &Agent, site: SiteId) -> String {
 }
 
 fn place_of(frame: &Frame) -> String {
-    places::place(&frame.class, &frame.method, frame.line)
+    site_flags::place(&frame.class, &frame.method, frame.line)
 }
 
 pub(super) fn told(

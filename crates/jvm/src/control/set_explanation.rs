@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use fissure_analysis::{
     atomic_sets::{
         UnitId,
-        monitor::{Happened, Violation},
+        checker::{Happened, Violation},
         patterns::Who,
         predict::{Expected, Prediction},
     },
@@ -22,8 +22,9 @@ use fissure_model::{
 use fissure_schedule::observer::Race;
 
 use super::{
-    State, intrusions, sets,
-    story::{self, frame, lock_name, place, told},
+    State,
+    explanation::{self, frame, lock_name, place, told},
+    interleavings, sets,
 };
 use crate::{agent::Agent, stacks};
 
@@ -64,7 +65,7 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
         threads: [&names[0], &names[1]],
     };
     let mut finding = case.finding(agent, Status::Confirmed);
-    if story::knows(state, &finding.id) {
+    if explanation::knows(state, &finding.id) {
         return;
     }
     let current = stacks::current(agent.tool);
@@ -81,9 +82,9 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
     let (from, to) = (first.step.saturating_sub(LEAD).max(1), last.step);
     finding.interleaving = Some(interleaving(agent, state, threads, (from, to), &violation.events));
     let id = finding.id.clone();
-    story::add_confirmed(agent, state, finding);
+    explanation::add_confirmed(agent, state, finding);
     // Whoever sees an intermediate state may fail before the other unit has come to the pattern's last event.
-    story::blame(state, &id, violation.events[1].step);
+    explanation::blame(state, &id, violation.events[1].step);
 }
 
 impl Case<'_> {
@@ -187,7 +188,7 @@ fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
     let threads = race.sides.map(|(thread, ..)| state.conductor.name(thread).to_owned());
     let sides = race.sides.map(|(_, site, is_write)| (site, is_write));
     let mut finding = race_finding(agent, &name, sides, [&threads[0], &threads[1]], Status::Confirmed);
-    if story::knows(state, &finding.id) {
+    if explanation::knows(state, &finding.id) {
         return;
     }
     // Both still stand there, and this may be either of them.
@@ -196,11 +197,11 @@ fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
         site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
         let reference = state.threads.get(thread.0 as usize).and_then(|thread| thread.reference);
         if let Some(reference) = reference {
-            let stack = agent.tool.stack_of(reference as *mut _, story::CALLER_DEPTH);
+            let stack = agent.tool.stack_of(reference as *mut _, explanation::CALLER_DEPTH);
             site.stack = stacks::named(agent.tool, &stack);
         }
     }
-    story::add_confirmed(agent, state, finding);
+    explanation::add_confirmed(agent, state, finding);
 }
 
 fn race_finding(
@@ -237,18 +238,18 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>
     let mut goals: Vec<Goal> = Vec::new();
     for prediction in &predictions {
         let (goal, finding) = predicted(agent, state, prediction);
-        story::add_possible(state, finding);
+        explanation::add_possible(state, finding);
         goals.push(Goal::Set(goal));
     }
     for pair in &pairs {
         let (goal, finding) = may_race(agent, state, pair);
-        story::add_possible(state, finding);
+        explanation::add_possible(state, finding);
         goals.push(Goal::Race(goal));
     }
     goals.sort();
     goals.dedup();
-    let (intrusions, is_cut) = intrusions::goals(agent, state);
-    goals.extend(intrusions);
+    let (interleavings, is_cut) = interleavings::goals(agent, state);
+    goals.extend(interleavings);
     let told = [
         (cut.sets, "accesses to atomic sets, of which there are too many"),
         (cut.executions, "different executions of units of work"),
@@ -352,6 +353,6 @@ pub(super) fn field_name(state: &State, number: u32) -> String {
 pub(super) fn location_name(state: &State, location: LocationId) -> String {
     match sets::holding_field(state, location) {
         Some(field) => contents_name(state, field),
-        None => story::location_name(state, location),
+        None => explanation::location_name(state, location),
     }
 }
