@@ -1,5 +1,5 @@
 // Three threads add to the element of an array that a lambda captures.
-// fissure: must-be-bug custom ArrayTotal.main
+// fissure: must-be-bug failure ArrayTotal.main
 // fissure: program-exit 1
 public class ArrayTotal {
     public static void main(String[] args) throws InterruptedException {

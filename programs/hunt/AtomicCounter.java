@@ -1,5 +1,5 @@
 // Reads an atomic and sets it, instead of incrementing it at once.
-// fissure: must-be-bug custom AtomicCounter.main
+// fissure: must-be-bug failure AtomicCounter.main
 // fissure: program-exit 1
 import java.util.concurrent.atomic.AtomicInteger;
 

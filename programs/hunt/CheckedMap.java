@@ -1,5 +1,5 @@
 // Asks a concurrent map whether there is something, and then for it, while another thread removes it.
-// fissure: must-be-bug custom CheckedMap.read
+// fissure: must-be-bug failure CheckedMap.read
 // fissure: program-exit 0
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;

@@ -1,5 +1,5 @@
 // Looks whether a connection is there and then uses it, while another thread closes it.
-// fissure: must-be-bug custom ClosedMeanwhile.send
+// fissure: must-be-bug failure ClosedMeanwhile.send
 // fissure: program-exit 0
 public class ClosedMeanwhile {
     private volatile StringBuilder connection = new StringBuilder();

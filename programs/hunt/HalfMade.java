@@ -1,5 +1,5 @@
 // An object is there for others before it is complete, though only one thread makes it.
-// fissure: must-be-bug custom HalfMade.lambda$main$*
+// fissure: must-be-bug failure HalfMade.lambda$main$*
 // fissure: program-exit 0
 public class HalfMade {
     private static HalfMade instance;

@@ -1,6 +1,6 @@
 // Tasks of a pool withdraw after they have checked, without a lock across both. Workers of the pool that have nothing to do wait
 // with a time-out that is none of the program's business: nobody sleeps here.
-// fissure: must-be-bug custom IdleWorkers$Account.withdraw
+// fissure: must-be-bug failure IdleWorkers$Account.withdraw
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

@@ -1,5 +1,5 @@
 // A list is walked through while another thread adds to it, which its iterator notices.
-// fissure: must-be-bug custom IteratedList.print
+// fissure: must-be-bug failure IteratedList.print
 // fissure: program-exit 0
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 // Whether something was made already is asked and answered under a lock, but in two steps. The program itself notices, and says so by
 // its exit code; with an argument, by what it prints.
-// fissure: must-be-bug custom LazyExit.main
+// fissure: must-be-bug failure LazyExit.main
 // fissure: program-exit 3
 public class LazyExit {
     private static LazyExit instance;

@@ -1,5 +1,5 @@
 // Makes the one instance when it is first asked for, without a lock, so that there may be several.
-// fissure: must-be-bug custom LazyInstance.main
+// fissure: must-be-bug failure LazyInstance.main
 // fissure: program-exit 1
 import java.util.Collections;
 import java.util.IdentityHashMap;

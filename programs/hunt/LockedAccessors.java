@@ -1,5 +1,5 @@
 // Reading and writing have a lock each time, but not both together, and no block says that they belong together.
-// fissure: must-be-bug custom LockedAccessors.main
+// fissure: must-be-bug failure LockedAccessors.main
 // fissure: program-exit 1
 public class LockedAccessors {
     private int level;

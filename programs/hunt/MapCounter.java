@@ -1,5 +1,5 @@
 // Counts in a concurrent map whose operations are atomic each, but not both together.
-// fissure: must-be-bug custom MapCounter.main
+// fissure: must-be-bug failure MapCounter.main
 // fissure: program-exit 1
 import java.util.concurrent.ConcurrentHashMap;
 

@@ -1,5 +1,5 @@
 // Accesses more than a run may have steps, but nearly all of them before there is more than one thread.
-// fissure: must-be-bug custom MuchBefore.main
+// fissure: must-be-bug failure MuchBefore.main
 // fissure: program-exit 1
 public class MuchBefore {
     private static int count;

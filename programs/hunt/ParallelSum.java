@@ -1,5 +1,5 @@
 // The threads of a parallel stream add to one variable; without interference the caller does all of it.
-// fissure: must-be-bug custom ParallelSum.main
+// fissure: must-be-bug failure ParallelSum.main
 // fissure: program-exit 1
 import java.util.stream.IntStream;
 

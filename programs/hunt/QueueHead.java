@@ -1,5 +1,5 @@
 // Tasks of a pool look whether a concurrent queue has something and then take it, though another may have been quicker.
-// fissure: must-be-bug custom QueueHead.take
+// fissure: must-be-bug failure QueueHead.take
 // fissure: program-exit 1
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

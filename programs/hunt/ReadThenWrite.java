@@ -1,5 +1,5 @@
 // Reads under the read lock and writes under the write lock of a map, and others may write in between.
-// fissure: must-be-bug custom ReadThenWrite.main
+// fissure: must-be-bug failure ReadThenWrite.main
 // fissure: program-exit 1
 import java.util.HashMap;
 import java.util.Map;

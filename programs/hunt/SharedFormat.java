@@ -1,5 +1,5 @@
 // Two threads write dates with one format, which keeps the date that it works on.
-// fissure: must-be-bug custom SharedFormat.check
+// fissure: must-be-bug failure SharedFormat.check
 // fissure: program-exit 0
 import java.text.SimpleDateFormat;
 import java.util.Date;

@@ -1,5 +1,5 @@
 // Two threads add to a list that is not made for it, and one of the elements is lost.
-// fissure: must-be-bug custom SharedList.main
+// fissure: must-be-bug failure SharedList.main
 // fissure: program-exit 1
 import java.util.ArrayList;
 import java.util.List;

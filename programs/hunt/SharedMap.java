@@ -1,5 +1,5 @@
 // Two threads put different keys into a map that is not made for it, and one of them is lost.
-// fissure: must-be-bug custom SharedMap.main
+// fissure: must-be-bug failure SharedMap.main
 // fissure: program-exit 1
 import java.util.HashMap;
 import java.util.Map;

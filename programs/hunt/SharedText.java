@@ -1,5 +1,5 @@
 // Two threads write into one text that is not made for it, and what one of them wrote is lost.
-// fissure: must-be-bug custom SharedText.main
+// fissure: must-be-bug failure SharedText.main
 // fissure: program-exit 1
 public class SharedText {
     private static final StringBuilder LOG = new StringBuilder();

@@ -1,5 +1,5 @@
 // Two atomics that belong together: the sum of both is wrong while one is changed and the other is not yet.
-// fissure: must-be-bug custom TwoBalances.lambda$main$0
+// fissure: must-be-bug failure TwoBalances.lambda$main$0
 // fissure: program-exit 0
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,5 +1,5 @@
 // A field updater and a variable handle read and write in two steps what they could change in one.
-// fissure: must-be-bug custom UpdatedField.main
+// fissure: must-be-bug failure UpdatedField.main
 // fissure: program-exit 1
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

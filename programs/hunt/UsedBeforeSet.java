@@ -1,5 +1,5 @@
 // A thread is started before what it needs is there, and mostly takes long enough not to notice.
-// fissure: must-be-bug custom UsedBeforeSet.greet
+// fissure: must-be-bug failure UsedBeforeSet.greet
 // fissure: program-exit 0
 public class UsedBeforeSet {
     private static String greeting;

@@ -1,5 +1,5 @@
 // A volatile field is incremented, which is a read and a write. Only the exit code tells.
-// fissure: must-be-bug custom VolatileCounter.main
+// fissure: must-be-bug failure VolatileCounter.main
 // fissure: program-exit 3
 public class VolatileCounter implements Runnable {
     private volatile int count;

@@ -1,5 +1,5 @@
 // Whoever is woken takes without looking again, though another may have come first.
-// fissure: must-be-bug custom WaitWithIf$Store.take
+// fissure: must-be-bug failure WaitWithIf$Store.take
 import java.util.LinkedList;
 
 public class WaitWithIf {

@@ -34,7 +34,7 @@ const MOST: usize = 200;
 
 /// What is done at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Deed {
+pub enum Act {
     /// An access.
     Access(AccessKind),
     /// Getting a lock.
@@ -42,24 +42,24 @@ pub enum Deed {
 }
 
 /// Something that is done somewhere.
-pub type GoalSite = (SiteId, Deed);
+pub type CandidateSite = (SiteId, Act);
 
 /// What another execution may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AccessGoal {
+pub struct Candidate {
     /// What one thread does first; nothing if only the order of the two others changes.
-    pub first: Option<GoalSite>,
+    pub first: Option<CandidateSite>,
     /// What the other thread does; nothing if it is whatever others can do.
-    pub between: Option<GoalSite>,
+    pub remote: Option<CandidateSite>,
     /// What the first thread does after that.
-    pub last: GoalSite,
+    pub last: CandidateSite,
     /// How likely it is that this was not meant to happen; the least is the likeliest.
     pub rank: u8,
 }
 
 /// Looks at accesses for what could come in between.
 #[derive(Debug, Default)]
-pub struct AccessGoals {
+pub struct Candidates {
     numbers: FxHashMap<u64, usize>,
     places: Vec<Place>,
     cut: u64,
@@ -94,7 +94,7 @@ struct Pair {
     kept: SmallVec<[LockId; 1]>,
 }
 
-impl AccessGoals {
+impl Candidates {
     /// A thread accesses something.
     pub fn access(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId, stamp: &Stamp) {
         let next = self.places.len();
@@ -142,7 +142,7 @@ impl AccessGoals {
     }
 
     /// What other executions may show, the likeliest first; what is equal stays in the order in which it was seen.
-    pub fn told(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
+    pub fn told(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let mut told = Vec::new();
         let mut known = FxHashSet::default();
         for place in self.places.iter().filter(|place| place.last.len() > 1) {
@@ -153,11 +153,8 @@ impl AccessGoals {
         // There are many more of some kinds than of others.
         let mut counts = [0; 3];
         told.retain(|interleaving| {
-            let kind = if interleaving.first.is_some() {
-                0
-            } else {
-                1 + usize::from(interleaving.between.is_none())
-            };
+            let kind =
+                if interleaving.first.is_some() { 0 } else { 1 + usize::from(interleaving.remote.is_none()) };
             counts[kind] += 1;
             counts[kind] <= MOST
         });
@@ -205,28 +202,28 @@ impl Place {
         found
     }
 
-    fn triples(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
+    fn triples(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let mut found = Vec::new();
         for pair in &self.pairs {
             let (first, last) = (&self.accesses[pair.first], &self.accesses[pair.last]);
-            for between in self.accesses.iter().filter(|between| between.thread != first.thread) {
-                let Some(rank) = rank(first.kind, between.kind, last.kind) else { continue };
-                let is_ordered = relaxed.is_before(between.stamp.segment, first.stamp.segment)
-                    || relaxed.is_before(last.stamp.segment, between.stamp.segment);
+            for remote in self.accesses.iter().filter(|remote| remote.thread != first.thread) {
+                let Some(rank) = rank(first.kind, remote.kind, last.kind) else { continue };
+                let is_ordered = relaxed.is_before(remote.stamp.segment, first.stamp.segment)
+                    || relaxed.is_before(last.stamp.segment, remote.stamp.segment);
                 let is_kept_out = |held: &Held| pair.kept.contains(&held.lock);
-                if is_ordered || between.stamp.locks.iter().any(is_kept_out) {
+                if is_ordered || remote.stamp.locks.iter().any(is_kept_out) {
                     continue;
                 }
-                found.push(match common(last, between) {
+                found.push(match common(last, remote) {
                     Some((lock, after, inside)) => {
                         let first_acquire = first.stamp.locks.iter().find(|held| held.lock == lock);
-                        let first = first_acquire.map_or(first.site(), |held| (held.site, Deed::Acquire));
-                        let (between, last) = ((inside, Deed::Acquire), (after, Deed::Acquire));
-                        AccessGoal { first: Some(first), between: Some(between), last, rank: rank + 1 }
+                        let first = first_acquire.map_or(first.site(), |held| (held.site, Act::Acquire));
+                        let (remote, last) = ((inside, Act::Acquire), (after, Act::Acquire));
+                        Candidate { first: Some(first), remote: Some(remote), last, rank: rank + 1 }
                     }
-                    None => AccessGoal {
+                    None => Candidate {
                         first: Some(first.site()),
-                        between: Some(between.site()),
+                        remote: Some(remote.site()),
                         last: last.site(),
                         rank,
                     },
@@ -237,12 +234,12 @@ impl Place {
     }
 
     /// Accesses that others' come into conflict with: whoever makes them can be held up while others do what they can.
-    fn delays(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
+    fn delays(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let mut found = Vec::new();
         for access in &self.accesses {
             for other in self.conflicting(access, relaxed) {
-                let last = common(access, other).map_or(access.site(), |(_, site, _)| (site, Deed::Acquire));
-                found.push(AccessGoal { first: None, between: None, last, rank: DELAY });
+                let last = common(access, other).map_or(access.site(), |(_, site, _)| (site, Act::Acquire));
+                found.push(Candidate { first: None, remote: None, last, rank: DELAY });
             }
         }
         found
@@ -269,11 +266,11 @@ impl Place {
     }
 
     /// Accesses that neither locks nor order keep from coming the other way round, which they never did.
-    fn turned(&self, relaxed: &Relaxed) -> Vec<AccessGoal> {
+    fn turned(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let spots = |(earlier, later): &(usize, usize)| {
             (self.accesses[*earlier].site(), self.accesses[*later].site())
         };
-        let seen: FxHashSet<(GoalSite, GoalSite)> = self.orders.iter().map(spots).collect();
+        let seen: FxHashSet<(CandidateSite, CandidateSite)> = self.orders.iter().map(spots).collect();
         let mut orders: Vec<(usize, usize)> = self.orders.iter().copied().collect();
         orders.sort_unstable();
         let mut found = Vec::new();
@@ -285,8 +282,8 @@ impl Place {
                 && !relaxed.is_before(earlier.stamp.segment, later.stamp.segment)
                 && common(earlier, later).is_none()
             {
-                let (between, last) = (later.site(), earlier.site());
-                found.push(AccessGoal { first: None, between: Some(between), last, rank: ORDER });
+                let (remote, last) = (later.site(), earlier.site());
+                found.push(Candidate { first: None, remote: Some(remote), last, rank: ORDER });
             }
         }
         found
@@ -298,8 +295,8 @@ const DELAY: u8 = 3;
 const ORDER: u8 = 8;
 
 impl Access {
-    fn site(&self) -> GoalSite {
-        (self.site, Deed::Access(self.kind))
+    fn site(&self) -> CandidateSite {
+        (self.site, Act::Access(self.kind))
     }
 }
 
@@ -312,9 +309,9 @@ fn common(one: &Access, other: &Access) -> Option<(LockId, SiteId, SiteId)> {
 }
 
 /// How likely three accesses are a mistake in this order, if no order of the threads explains them.
-fn rank(first: AccessKind, between: AccessKind, last: AccessKind) -> Option<u8> {
+fn rank(first: AccessKind, remote: AccessKind, last: AccessKind) -> Option<u8> {
     use AccessKind::{Read, Write};
-    match (first, between, last) {
+    match (first, remote, last) {
         (Read, Write, Write) => Some(0),
         (Read, Write, Read) => Some(2),
         (Write, Write, Read) => Some(4),
@@ -331,23 +328,23 @@ mod tests {
     /// What is expected is written `3-5-4`, without the
     /// first for orders, and `L3` for getting a lock.
     fn check(text: &str, expected: &[&str]) {
-        let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
+        let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
         play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
             let stamp = relaxed.stamp(thread);
             interleavings.access(thread, place, kind, site, &stamp);
         });
-        let site = |(site, deed): GoalSite| match deed {
-            Deed::Access(_) => site.0.to_string(),
-            Deed::Acquire => format!("L{}", site.0),
+        let site = |(site, deed): CandidateSite| match deed {
+            Act::Access(_) => site.0.to_string(),
+            Act::Acquire => format!("L{}", site.0),
         };
         let found: Vec<String> = interleavings
             .told(&relaxed)
             .into_iter()
-            .map(|AccessGoal { first, between, last, .. }| {
-                let told = |spot_: Option<GoalSite>| {
+            .map(|Candidate { first, remote, last, .. }| {
+                let told = |spot_: Option<CandidateSite>| {
                     spot_.map(|known| format!("{}-", site(known))).unwrap_or_default()
                 };
-                format!("{}{}{}", told(first), told(between), site(last))
+                format!("{}{}{}", told(first), told(remote), site(last))
             })
             .filter(|text| text.contains('-'))
             .collect();
@@ -382,7 +379,7 @@ mod tests {
     #[test]
     fn what_has_no_lock_in_common_is_unguarded() {
         fn check(text: &str, expected: usize) {
-            let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
+            let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
             play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
                 let stamp = relaxed.stamp(thread);
                 interleavings.access(thread, place, kind, site, &stamp);
@@ -399,7 +396,7 @@ mod tests {
     #[test]
     fn both_orders_leave_nothing_to_turn_round() {
         check("0:>1 0:>2 1:Wa 2:Ra", &["4-3"]);
-        let (mut relaxed, mut interleavings) = (Relaxed::default(), AccessGoals::default());
+        let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
         relaxed.start(ThreadId(0), ThreadId(1));
         for (thread, kind, site) in
             [(0, AccessKind::Write, 1), (1, AccessKind::Read, 2), (0, AccessKind::Write, 1)]
@@ -410,7 +407,7 @@ mod tests {
         let orders = interleavings
             .told(&relaxed)
             .into_iter()
-            .filter(|found| found.first.is_none() && found.between.is_some());
+            .filter(|found| found.first.is_none() && found.remote.is_some());
         assert_eq!(orders.count(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! `fissure hunt`: runs a program many times with its threads under control, makes atomicity violations happen, and tells what
 //! they break.
 //!
-//! First come control runs without interference, to know what goes wrong anyway. Then seeds are tried in
+//! First come reference runs without interference, to know what goes wrong anyway. Then seeds are tried in
 //! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
 //! how many processors there are.
 
@@ -85,7 +85,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         return Err(Error::NoCommand);
     }
     let strategies = options.steering.strategies();
-    let last = options.runs.max(options.control_runs).checked_add(options.profile);
+    let last = options.runs.max(options.reference_runs).checked_add(options.profile);
     if last.and_then(|last| options.seed.checked_add(last)).is_none() {
         return Err(Error::SeedTooLarge);
     }
@@ -138,7 +138,7 @@ fn hunt(
         runs,
         program,
         jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::new(options.control_runs + all),
+        progress: Progress::new(options.reference_runs + all),
     };
     let _interruption = Interruption::install();
     let report = hunt.go();
@@ -209,7 +209,9 @@ impl Hunt<'_> {
         let first = self.options.seed;
         let calm = |seed| self.options.steering.control(Steering::Sequential, seed, None, &self.sets);
         let controls = self
-            .run_all(&(first..first + self.options.control_runs).map(calm).collect::<Vec<_>>(), |_| false)?;
+            .run_all(&(first..first + self.options.reference_runs).map(calm).collect::<Vec<_>>(), |_| {
+                false
+            })?;
         for outcome in &controls {
             references.add(outcome);
             targets.learn(outcome, false);
@@ -258,8 +260,8 @@ impl Hunt<'_> {
     /// Whether runs look for accesses that could come in between others.
     fn looks_for_interleavings(&self) -> bool {
         // What is to be looked for in every run goes first.
-        let has_monitor = !self.options.steering.monitor.is_empty();
-        !has_monitor
+        let has_checker = !self.options.steering.check.is_empty();
+        !has_checker
             && self.options.learn == YesNo::Yes
             && self.strategies.contains(&Steering::Atomfuzzer)
             && !self.options.steering.points.looks().is_empty()
@@ -279,10 +281,11 @@ impl Hunt<'_> {
                 references.add(&outcome);
                 interleavings.learn(&outcome, false);
                 results.has_looked = true;
-                let inside: BTreeSet<&String> = outcome.accounts().flat_map(|run| &run.unguarded).collect();
-                let inside: Vec<String> = inside.into_iter().cloned().collect();
-                if !inside.is_empty()
-                    && let Some(outcome) = self.look_at(Steering::Sequential, *points, inside)?
+                let instrumented: BTreeSet<&String> =
+                    outcome.accounts().flat_map(|run| &run.unguarded).collect();
+                let instrumented: Vec<String> = instrumented.into_iter().cloned().collect();
+                if !instrumented.is_empty()
+                    && let Some(outcome) = self.look_at(Steering::Sequential, *points, instrumented)?
                 {
                     references.add(&outcome);
                     interleavings.learn(&outcome, false);
@@ -304,9 +307,9 @@ impl Hunt<'_> {
         &self,
         steering: Steering,
         points: AccessPoints,
-        inside: Vec<String>,
+        instrumented: Vec<String>,
     ) -> Result<Option<Outcome>, Error> {
-        let control = self.options.steering.look(steering, self.options.seed, points, inside);
+        let control = self.options.steering.look(steering, self.options.seed, points, instrumented);
         let has_ended = |outcome: &Outcome| outcome.is_told() && outcome.end() != RunEnd::TooLong;
         Ok(self.run_all(&[control], |_| false)?.into_iter().find(has_ended))
     }
@@ -371,7 +374,7 @@ impl Hunt<'_> {
         (0..self.options.profile).map(control).collect()
     }
 
-    /// The next runs. The first of atomfuzzer, which knows from the control runs alone what could happen, goes without a target, as
+    /// The next runs. The first of atomfuzzer, which knows from the reference runs alone what could happen, goes without a target, as
     /// the published algorithm does, if there are locks for it to interrupt threads at.
     fn round(&self, state: &StrategyState) -> Vec<Control> {
         let runs = acquire_goals::round(state.runs).min(self.runs - state.runs);
@@ -449,7 +452,7 @@ impl Hunt<'_> {
                 "{} of {name}, seeds {first} to {}{steps}, after {} without interference",
                 run_notes::count(runs, "run", "runs"),
                 seed(runs - 1),
-                run_notes::count(self.options.control_runs, "control run", "control runs"),
+                run_notes::count(self.options.reference_runs, "reference run", "reference runs"),
             ));
             results.seeds.push(SeedRange { first, count: runs, step });
         }
@@ -458,7 +461,7 @@ impl Hunt<'_> {
         results.is_cut |= interleavings.is_cut();
         for (mut finding, tally) in merged.finish(name, all) {
             if let Some(explanation) =
-                interleavings.explain(&finding).filter(|_| finding.kind == Kind::Custom)
+                interleavings.explain(&finding).filter(|_| finding.kind == Kind::Failure)
             {
                 let reason = finding.reason.get_or_insert_default();
                 reason.push_str(": ");

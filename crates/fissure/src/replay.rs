@@ -49,9 +49,9 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// What the run looked for, as reports give it beside the seed.
-    #[arg(long, value_name = "TARGET", conflicts_with = "findings")]
-    pub(crate) target: Option<Goal>,
+    /// The goal of the run, as reports give it beside the seed.
+    #[arg(long, alias = "target", value_name = "GOAL", conflicts_with = "findings")]
+    pub(crate) goal: Option<Goal>,
 
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
@@ -97,7 +97,7 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let Some(named) = &options.findings else {
         let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.target.clone(), &sets(config)?);
+        let control = options.steering.control(strategy, seed, options.goal.clone(), &sets(config)?);
         let config = config.map(Path::to_owned);
         return Ok(Subject { control, finding: None, steering: options.steering.clone(), config });
     };
@@ -225,7 +225,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
         if let Some(wanted) = wanted {
             finding.analysis.clone_from(&wanted.analysis);
             finding.reason.clone_from(&wanted.reason);
-            if finding.kind == Kind::Custom || breaks_again(outcome, wanted) {
+            if finding.kind == Kind::Failure || breaks_again(outcome, wanted) {
                 finding.status = Status::Bug;
                 finding.consequence.clone_from(&wanted.consequence);
             }
@@ -238,7 +238,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     shown
 }
 
-/// What went wrong. Without the hunt's control runs nobody knows whether it always does.
+/// What went wrong. Without the hunt's reference runs nobody knows whether it always does.
 fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
     let failures = outcome.accounts().flat_map(|run| &run.failures);
     let exit = outcome.own_exit().map(|exit| exit.code()).filter(|code| *code != 0);
@@ -293,7 +293,7 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
         ),
         (None, true) => format!("seed {seed} makes this happen"),
         (None, false) => format!(
-            "seed {seed} makes nothing happen: repeat the hunt's own options and command, --target included"
+            "seed {seed} makes nothing happen: repeat the hunt's own options and command, --goal included"
         ),
     });
     if let Some(schedule) = &subject.control.schedule {

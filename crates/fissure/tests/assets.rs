@@ -177,7 +177,7 @@ fn check_replay(class: &str, extra: &[&str]) {
     let target = finding["targets"][0].clone();
     let seed = finding["seeds"][0].to_string();
     let text = target_text(&target);
-    let by_seed = [&["--strategy", "assetfuzzer", "--seed", &seed, "--target", &text], extra].concat();
+    let by_seed = [&["--strategy", "assetfuzzer", "--seed", &seed, "--goal", &text], extra].concat();
     for _ in 0..2 {
         let (again, output) = fissure("replay", &by_seed, class);
         assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
@@ -201,7 +201,7 @@ fn target_text(target: &Value) -> String {
 
 #[test]
 fn any_strategy_can_be_monitored() {
-    let options = ["--strategy", "random", "--monitor", "atomic-sets", "--runs", "12"];
+    let options = ["--strategy", "random", "--check", "atomic-sets", "--runs", "12"];
     let (report, output) = fissure("hunt", &options, "BufferAndLength");
     assert!(output.status.code().is_some_and(|code| code < 2));
     assert!(findings(&report).iter().all(|finding| finding["kind"] == "atomic-set-violation"));
@@ -243,7 +243,7 @@ fn check_static(class: &str, options: &[&str], leaves_out: bool) {
     let hunt = |more: &[&str]| {
         fissure(
             "hunt",
-            &[options, &["--runs", "3", "--control-runs", "1", "--no-minimise"], more].concat(),
+            &[options, &["--runs", "3", "--reference-runs", "1", "--no-minimise"], more].concat(),
             class,
         )
     };
@@ -278,7 +278,7 @@ fn check(program: &Program) -> Option<String> {
         "--profile",
         PROFILING_RUNS,
         "--no-minimise",
-        "--control-runs",
+        "--reference-runs",
         CONTROL_RUNS,
         "--runs",
         RUNS,

@@ -142,7 +142,7 @@ fn check_hunt(tool: Tool) {
         "hunt",
         "--runs",
         "2",
-        "--control-runs",
+        "--reference-runs",
         "1",
         "--no-minimise",
         "--jobs",

@@ -56,17 +56,17 @@ fn check(fault: &str, command: &[&str], said: &str) {
 #[test]
 fn an_exception_in_a_hook_does_not_reach_the_program() {
     check("exception", &["detect"], "IllegalStateException");
-    check("exception", &["hunt", "--runs", "2", "--control-runs", "1"], "IllegalStateException");
+    check("exception", &["hunt", "--runs", "2", "--reference-runs", "1"], "IllegalStateException");
 }
 
 #[test]
 fn a_panic_of_the_agent_does_not_reach_the_program() {
     check("panic", &["detect"], "panicked at");
-    check("panic", &["hunt", "--runs", "2", "--control-runs", "1"], "panicked at");
+    check("panic", &["hunt", "--runs", "2", "--reference-runs", "1"], "panicked at");
 }
 
 #[test]
 fn without_a_fault_the_same_program_is_watched() {
-    let output = run("none", &["hunt", "--runs", "2", "--control-runs", "1"]);
+    let output = run("none", &["hunt", "--runs", "2", "--reference-runs", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
 }

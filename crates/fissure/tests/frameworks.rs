@@ -40,7 +40,7 @@ fn check(class: &str, arguments: &[&str], message: &str) {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("found.json");
     let mut command = fissure();
-    command.args(["hunt", "--runs", "8", "--control-runs", "2", "--no-minimise", "--json"]).arg(&json);
+    command.args(["hunt", "--runs", "8", "--reference-runs", "2", "--no-minimise", "--json"]).arg(&json);
     command.args(["--", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"]).arg(class_path);
     command.args(arguments).current_dir(folder.path());
     let output = command.output().unwrap();

@@ -126,7 +126,7 @@ fn failures_that_nothing_explains_are_told_with_their_steps_and_replayed() {
     let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{text}") };
     assert_eq!((code, finding["status"].as_str()), (Some(1), Some("bug")), "{text}");
     assert_eq!(finding["consequence"]["exception"], "exit");
-    let message = "the program ended with exit code 3, without interference with 0";
+    let message = "the program ended with exit code 3, reference runs with 0";
     assert_eq!(finding["consequence"]["message"], message);
     let interleaving = &finding["interleaving"];
     assert_eq!(interleaving["threads"].as_array().unwrap().len(), 3, "{text}");
@@ -168,7 +168,7 @@ fn accesses_that_come_in_between_are_found_and_explained() {
         finding["targets"].as_array().unwrap().iter().position(|target| target["first"].is_object()).unwrap();
     let seed = finding["seeds"][place_in_list].to_string();
     let target = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
-    let by_target = place.replay(&["--seed", &seed, "--target", target], "CheckedMap");
+    let by_target = place.replay(&["--seed", &seed, "--goal", target], "CheckedMap");
     assert_eq!(by_target.status.code(), Some(1), "{}", told(&by_target));
     let (code, text) = place.hunt(&["--runs", "4", "--points", "locks"], "CheckedMap");
     assert_eq!(code, Some(0), "{text}");
@@ -201,7 +201,7 @@ fn an_exit_code_of_the_command_is_a_finding() {
     let report: Value =
         serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["findings"][0]["subject"], "LazyExit", "{report}");
-    let message = "the program ended with exit code 4, without interference with 0";
+    let message = "the program ended with exit code 4, reference runs with 0";
     assert_eq!(report["findings"][0]["consequence"]["message"], message);
     let again = place.fissure(&["replay", "report.json", "--", "sh", "-c", &script]);
     assert_eq!(again.status.code(), Some(1), "{}", told(&again));
@@ -225,7 +225,7 @@ fn a_seed_is_replayed_with_what_it_looked_for() {
             format!("{}/{}", target["again"].as_str().unwrap(), target["between"].as_str().unwrap())
         });
         let mut options = vec!["--seed", seed.as_str()];
-        options.extend(target.iter().flat_map(|target| ["--target", target.as_str()]));
+        options.extend(target.iter().flat_map(|target| ["--goal", target.as_str()]));
         let output = place.replay(&options, "AccountTransfer");
         assert_eq!(output.status.code(), Some(1), "{options:?}: {}", told(&output));
         assert!(told(&output).contains(finding["id"].as_str().unwrap()), "{}", told(&output));
@@ -277,8 +277,8 @@ fn command_lines_that_make_no_sense_are_refused() {
     check_misuse(&["hunt", "--strategy", "assetfuzzer", "--profile", "0", "--", "java"], "--profile");
     check_misuse(&["hunt", "--strategy", "magic", "--", "java"], "invalid value 'magic'");
     check_misuse(&["replay", "--seed", "1", "--strategy", "random,atomfuzzer", "--", "java"], "one strategy");
-    check_misuse(&["replay", "--seed", "1", "--target", "9|A", "--", "java"], "as the report gives it");
-    check_misuse(&["hunt", "--monitor", "everything", "--", "java"], "atomic-sets");
+    check_misuse(&["replay", "--seed", "1", "--goal", "9|A", "--", "java"], "as the report gives it");
+    check_misuse(&["hunt", "--check", "everything", "--", "java"], "atomic-sets");
     check_misuse(&["hunt", "--pause", "2", "--", "java"], "a probability is a number from 0 to 1");
     check_misuse(&["hunt", "--runs", "0", "--", "java"], "invalid value '0'");
     check_misuse(&["hunt", "--jobs", "0", "--", "java"], "invalid value '0'");
@@ -295,7 +295,7 @@ fn command_lines_that_make_no_sense_are_refused() {
     check_misuse(&["replay", "--seed", "1"], "no command was given");
     check_misuse(&["replay", "nowhere.json", "--", "java"], "the report nowhere.json cannot be read");
     check_misuse(
-        &["replay", "--seed", "1", "--target", "a", "--", "java"],
+        &["replay", "--seed", "1", "--goal", "a", "--", "java"],
         "two places are written with a slash",
     );
 }

@@ -36,7 +36,7 @@ use common::{agent, javas, jdk_tool, schema_problems};
 /// Programs that are hunted in at the same time, each with one JVM after the other.
 const WORKERS: usize = 2;
 
-/// Enough for what is learned in the control runs to be tried.
+/// Enough for what is learned in the reference runs to be tried.
 const RUNS_FOR_BROKEN: &str = "6";
 /// Where bugs are all there is to find, the first of them ends the hunt.
 const RUNS_FOR_BUGS: &str = "16";
@@ -161,8 +161,8 @@ impl Setting {
         };
         let mut command = common::fissure();
         command.args(["hunt", "--runs", runs, "--no-minimise"]);
-        if !expectations.hunt_options.iter().any(|option| option == "--control-runs") {
-            command.args(["--control-runs", CONTROL_RUNS]);
+        if !expectations.hunt_options.iter().any(|option| option == "--reference-runs") {
+            command.args(["--reference-runs", CONTROL_RUNS]);
         }
         if is_done_with_one {
             command.arg("--until-bug");

@@ -188,7 +188,7 @@ impl Agent {
             tool,
             scope: Scope::new(settings.scope.clone())
                 .with_inside(
-                    settings.control.as_ref().map_or_else(Vec::new, |control| control.inside.clone()),
+                    settings.control.as_ref().map_or_else(Vec::new, |control| control.instrumented.clone()),
                 )
                 .with_origins(origins),
             locality: settings

@@ -26,7 +26,7 @@ use std::sync::{
 
 use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
-    goal::{AccessGoal, Goal},
+    goal::Goal,
     ids::{LockId, SiteId, ThreadId},
     record::RunEnd,
     settings::{Control as ControlSettings, Steering, Wanted},
@@ -36,8 +36,7 @@ use fissure_schedule::{
     observer::{self, Observer},
     recording::Recording,
     strategy::{
-        AssetFuzzer, AtomFuzzer, Guided, Interleaver, RaceFuzzer, Replay, Sequential, Shape, Strategy,
-        Uniform,
+        AssetFuzzer, AtomFuzzer, Guided, Interleaver, RaceFuzzer, Replay, Sequential, Strategy, Uniform,
     },
 };
 
@@ -123,15 +122,15 @@ impl Control {
             Steering::Random => Box::new(Uniform),
             Steering::Atomfuzzer => {
                 let (rest, beginning): (Box<dyn Strategy>, _) = match &settings.target {
-                    Some(Goal::AccessGoal(goal)) => {
-                        let interleaver = match goal.is_calm {
-                            true => Interleaver::calm(shape(goal)),
-                            false => Interleaver::new(shape(goal), settings.pause),
+                    Some(Goal::Accesses(goal)) => {
+                        let interleaver = match goal.is_sequential {
+                            true => Interleaver::sequential(goal.shape()),
+                            false => Interleaver::new(goal.shape(), settings.pause),
                         };
-                        (Box::new(interleaver), goal.after.as_deref())
+                        (Box::new(interleaver), goal.prefix.as_deref())
                     }
-                    Some(Goal::Pair(pair)) => {
-                        (Box::new(AtomFuzzer::new(settings.pause)), pair.after.as_deref())
+                    Some(Goal::Acquires(pair)) => {
+                        (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref())
                     }
                     _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
                 };
@@ -313,15 +312,6 @@ impl State {
         if !self.uncontrolled.iter().any(|known| known == reason) {
             self.uncontrolled.push(reason.to_owned());
         }
-    }
-}
-
-/// What an interleaving is for its strategy.
-fn shape(goal: &AccessGoal) -> Shape {
-    match (&goal.first, &goal.between) {
-        (Some(_), _) => Shape::Between,
-        (None, Some(_)) => Shape::Order,
-        (None, None) => Shape::Anything,
     }
 }
 

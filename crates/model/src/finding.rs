@@ -21,7 +21,9 @@ pub enum Kind {
     Deadlock,
     /// A method of a concurrent object does not take effect at once.
     NonAtomicMethod,
-    /// Reported by a monitor that the user wrote, or a failure that depends on the schedule and that nothing else explains.
+    /// A schedule-dependent failure: an uncaught exception, a failed test or an exit code that only some schedules show.
+    Failure,
+    /// Reported by a monitor script that the user wrote.
     Custom,
 }
 

@@ -1,36 +1,56 @@
-//! What a controlled run looks for, as another run learned it. Places and methods are written as users know them, for the numbers
-//! of a run mean nothing in another one.
+//! What a controlled run tries to make happen, as another run learned it. Sites and methods are written as users know them, because the
+//! numbers of one run mean nothing in another.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{AccessPoints, Pair};
+use crate::settings::AccessPoints;
 
-/// What is looked for.
+/// What a run tries to make happen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Goal {
-    /// Two acquires of one lock.
-    Pair(Pair),
+    /// An interleaving or an order of acquires of one lock.
+    Acquires(AcquireGoal),
     /// An atomic-set violation.
     Set(SetGoal),
     /// A race.
     Race(RaceGoal),
-    /// One thread's access that comes in between two of another, or before one.
-    AccessGoal(AccessGoal),
+    /// An interleaving or an order of accesses, or a delay.
+    Accesses(AccessGoal),
 }
 
-/// An access that is looked for.
+/// Acquires of one lock by two threads, at sites such as `com.acme.Account.withdraw:12`.
+///
+/// Either the remote acquire lands between two acquires of an atomic block. Or the two come in an order that they rarely have: the local one, where a
+/// thread waits or notifies, only after the remote one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AcquireGoal {
+    /// The site of the second acquire of the block, or of the later acquire.
+    #[serde(rename = "again")]
+    pub local: String,
+    /// The site of the acquire that lands between, or comes earlier.
+    #[serde(rename = "between")]
+    pub remote: String,
+    /// Whether only the order of the two matters.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_order: bool,
+    /// The choices that a run makes first, because they led to the local acquire before.
+    #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+}
+
+/// An access that a goal expects.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExpectedAccess {
-    /// The place, as in `com.acme.Account.withdraw:12`.
+    /// The site, as in `com.acme.Account.withdraw:12`.
     pub place: String,
     /// The field, as in `com.acme.Account.balance`; an array's element has the name of its set's field, or none.
     pub field: String,
     /// Whether it is written.
     pub write: bool,
-    /// The methods that led there, as a hash in hexadecimal.
+    /// The calls that led there, as a hash in hexadecimal.
     #[serde(default)]
     pub context: String,
 }
@@ -69,62 +89,123 @@ pub struct RaceGoal {
     pub accesses: [ExpectedAccess; 2],
 }
 
-/// Accesses of two threads to one thing that could come in another order than they mostly do: one in between two others, or before
-/// one, or everything else before one. Where both are made under one lock, the places are those where it is got.
+/// Accesses of two threads to one location, in an order that they rarely have. Where both are made under one lock, the sites are those of its
+/// acquires.
+///
+/// The terms are those of AVIO (Lu et al., ASPLOS 2006): two local accesses of one thread, and the remote access of another that lands between them.
+/// Forcing such an interleaving is the idea of CTrigger (Park et al., ASPLOS 2009).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AccessGoal {
-    /// The accesses that threads stop before, at which this was seen to be possible.
+    /// The accesses that are scheduling points in the run.
     pub points: AccessPoints,
-    /// Whether threads are interrupted for its sake only; otherwise they are by chance as well.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_calm: bool,
-    /// The classes that were looked into for it beside those in scope.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inside: Vec<String>,
-    /// What one thread does first; if there is nothing, the two others only change their order.
+    /// Whether the rest of the schedule is sequential; otherwise threads are preempted at random as well.
+    #[serde(default, rename = "is_calm", skip_serializing_if = "std::ops::Not::not")]
+    pub is_sequential: bool,
+    /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
+    #[serde(default, rename = "inside", skip_serializing_if = "Vec::is_empty")]
+    pub instrumented: Vec<String>,
+    /// The first local access; if there is none, the goal is a reordering or a delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<GoalSite>,
-    /// What the other thread does in between; if there is nothing either, whatever others can do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<GoalSite>,
-    /// What the first thread does after that.
+    /// The remote access; if there is none, the local access is delayed while other threads run.
+    #[serde(default, rename = "between", skip_serializing_if = "Option::is_none")]
+    pub remote: Option<GoalSite>,
+    /// The last local access.
     pub last: GoalSite,
     /// The choices that a run makes first, because they led there before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
+    #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
 }
 
-/// A place where something is done that is looked for.
+/// The shape of an [`AccessGoal`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shape {
+    /// A remote access lands between two local accesses.
+    Interleaving,
+    /// Other threads run while a local access is delayed.
+    Delay,
+    /// A remote access comes before a local one.
+    Reordering,
+}
+
+impl AccessGoal {
+    /// The shape of the goal.
+    pub fn shape(&self) -> Shape {
+        match (&self.first, &self.remote) {
+            (Some(_), _) => Shape::Interleaving,
+            (None, Some(_)) => Shape::Reordering,
+            (None, None) => Shape::Delay,
+        }
+    }
+}
+
+/// A site and what a thread does there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GoalSite {
-    /// The place, as in `com.acme.Account.withdraw:12`.
+    /// The site, as in `com.acme.Account.withdraw:12`.
     pub place: String,
-    /// What is done there.
+    /// What a thread does there.
     pub act: Act,
-    /// The name of the field or variable that it is done to, if that is known: there may be several in one line.
+    /// The field or variable, if it is known: one line may access several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
-/// What is done at a place.
+/// What a thread does at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Act {
-    /// Something is read.
+    /// It reads.
     Read,
-    /// Something is written, or read and written at once.
+    /// It writes, or reads and writes at once.
     Write,
-    /// A lock is got.
+    /// It acquires a lock.
     Acquire,
 }
 
-/// How texts begin that say what is to come in between, by chance or without any other interruption.
-const BETWEEN: &str = "between";
-const CALM: &str = "calmly";
+/// How the text of a goal of accesses begins: with random preemptions, or in an otherwise sequential schedule.
+const RANDOM: &str = "random";
+const SEQUENTIAL: &str = "sequential";
+/// The same words as earlier versions wrote them.
+const RANDOM_BEFORE: &str = "between";
+const SEQUENTIAL_BEFORE: &str = "calmly";
 
-impl From<Pair> for Goal {
-    fn from(pair: Pair) -> Self {
-        Goal::Pair(pair)
+impl AcquireGoal {
+    /// A remote acquire that lands between two of a block.
+    pub fn new(local: String, remote: String) -> Self {
+        Self { local, remote, ..Self::default() }
+    }
+}
+
+impl From<AcquireGoal> for Goal {
+    fn from(goal: AcquireGoal) -> Self {
+        Goal::Acquires(goal)
+    }
+}
+
+impl fmt::Display for AcquireGoal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.is_order { "//" } else { "/" };
+        write!(f, "{}{separator}{}", self.local, self.remote)?;
+        self.prefix.as_ref().map_or(Ok(()), |prefix| write!(f, "@{prefix}"))
+    }
+}
+
+impl FromStr for AcquireGoal {
+    type Err = GoalError;
+
+    /// Reads `LOCAL/REMOTE` or `LATER//EARLIER`, and perhaps `@CHOICES` after it; no name in a JVM has a slash in it.
+    fn from_str(text: &str) -> Result<Self, GoalError> {
+        let (sites, prefix) = match text.split_once('@') {
+            Some((sites, prefix)) => (sites, Some(prefix.to_owned())),
+            None => (text, None),
+        };
+        let (local, remote) = sites.split_once('/').ok_or(GoalError)?;
+        let (remote, is_order) = remote.strip_prefix('/').map_or((remote, false), |rest| (rest, true));
+        if local.is_empty() || remote.is_empty() || remote.contains('/') {
+            return Err(GoalError);
+        }
+        Ok(AcquireGoal { local: local.to_owned(), remote: remote.to_owned(), is_order, prefix })
     }
 }
 
@@ -153,9 +234,17 @@ impl fmt::Display for Goal {
             events.iter().map(ExpectedAccess::to_string).collect::<Vec<_>>().join(",")
         };
         match self {
-            Goal::Pair(pair) => pair.fmt(f),
+            Goal::Acquires(goal) => goal.fmt(f),
             Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
-            Goal::AccessGoal(AccessGoal { points, is_calm, inside, first, between, last, after }) => {
+            Goal::Accesses(AccessGoal {
+                points,
+                is_sequential,
+                instrumented,
+                first,
+                remote,
+                last,
+                prefix,
+            }) => {
                 let points = match points {
                     AccessPoints::None => "locks",
                     AccessPoints::Fields => "fields",
@@ -163,11 +252,11 @@ impl fmt::Display for Goal {
                 };
                 let told =
                     |site: &Option<GoalSite>| site.as_ref().map(GoalSite::to_string).unwrap_or_default();
-                let (first, between) = (told(first), told(between));
-                write!(f, "{}|{points}", if *is_calm { CALM } else { BETWEEN })?;
-                inside.iter().try_for_each(|class| write!(f, ",{class}"))?;
-                write!(f, "|{first}|{between}|{last}")?;
-                after.as_ref().map_or(Ok(()), |after| write!(f, "|{after}"))
+                let (first, remote) = (told(first), told(remote));
+                write!(f, "{}|{points}", if *is_sequential { SEQUENTIAL } else { RANDOM })?;
+                instrumented.iter().try_for_each(|class| write!(f, ",{class}"))?;
+                write!(f, "|{first}|{remote}|{last}")?;
+                prefix.as_ref().map_or(Ok(()), |prefix| write!(f, "|{prefix}"))
             }
             Goal::Set(goal) => {
                 let gate = goal.gate.as_ref().map(|gate| format!("{} {}", gate.place, gate.context));
@@ -195,7 +284,7 @@ pub struct GoalError;
 impl fmt::Display for GoalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "write it as the report gives it beside the seed, in quotes; two places are written with a slash between them",
+            "write it as the report gives it beside the seed, in quotes; two acquires are written with a slash between their sites",
         )
     }
 }
@@ -249,7 +338,14 @@ impl FromStr for Goal {
                 let accesses = events(accesses)?.try_into().map_err(|_| GoalError)?;
                 Ok(Goal::Race(RaceGoal { accesses }))
             }
-            [kind @ (BETWEEN | CALM), points, first, between, last, ref after @ ..] if after.len() < 2 => {
+            [
+                kind @ (RANDOM | SEQUENTIAL | RANDOM_BEFORE | SEQUENTIAL_BEFORE),
+                points,
+                first,
+                remote,
+                last,
+                ref prefix @ ..,
+            ] if prefix.len() < 2 => {
                 let mut words = points.split(',');
                 let points = match words.next().unwrap_or_default() {
                     "locks" => AccessPoints::None,
@@ -257,18 +353,26 @@ impl FromStr for Goal {
                     "elements" => AccessPoints::All,
                     _ => return Err(GoalError),
                 };
-                let inside: Vec<String> = words.map(str::to_owned).collect();
-                if inside.iter().any(String::is_empty) {
+                let instrumented: Vec<String> = words.map(str::to_owned).collect();
+                if instrumented.iter().any(String::is_empty) {
                     return Err(GoalError);
                 }
                 let site = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
-                let (first, between, last) = (site(first)?, site(between)?, last.parse()?);
-                if first.is_some() && between.is_none() {
+                let (first, remote, last) = (site(first)?, site(remote)?, last.parse()?);
+                if first.is_some() && remote.is_none() {
                     return Err(GoalError);
                 }
-                let after = after.first().map(|after| (*after).to_owned());
-                let is_calm = kind == CALM;
-                Ok(Goal::AccessGoal(AccessGoal { points, is_calm, inside, first, between, last, after }))
+                let prefix = prefix.first().map(|prefix| (*prefix).to_owned());
+                let is_sequential = matches!(kind, SEQUENTIAL | SEQUENTIAL_BEFORE);
+                Ok(Goal::Accesses(AccessGoal {
+                    points,
+                    is_sequential,
+                    instrumented,
+                    first,
+                    remote,
+                    last,
+                    prefix,
+                }))
             }
             [pattern, set, first, second, accesses, windows, gate] => {
                 let pattern =
@@ -296,7 +400,7 @@ impl FromStr for Goal {
                     gate,
                 }))
             }
-            [pair] => pair.parse().map(Goal::Pair).map_err(|_| GoalError),
+            [acquires] => acquires.parse().map(Goal::Acquires),
             _ => Err(GoalError),
         }
     }
@@ -315,26 +419,44 @@ mod tests {
     }
 
     #[test]
+    fn goals_of_earlier_versions_are_read() {
+        let check = |before: &str, now: &str| assert_eq!(before.parse::<Goal>().unwrap().to_string(), now);
+        check("between|fields||W a.B.d:2|W a.B.c:1", "random|fields||W a.B.d:2|W a.B.c:1");
+        check("calmly|fields||W a.B.d:2|W a.B.c:1", "sequential|fields||W a.B.d:2|W a.B.c:1");
+        let json = r#"{"points":"all","is_calm":true,"between":{"place":"p","act":"read"},"last":{"place":"q","act":"write"}}"#;
+        let goal: Goal = serde_json::from_str(json).unwrap();
+        assert_eq!(goal.to_string(), "sequential|elements||R p|W q");
+    }
+
+    #[test]
     fn goals_are_read_as_they_are_written() {
         check("a.B.c:1/a.B.d:2", true);
+        check("a.B.c/a.B.c", true);
+        check("a.B.c//a.B$D.<init>:22", true);
+        check("a/b@0*3 1", true);
+        check("a.B.c", false);
+        check("/a.B.c", false);
+        check("a.B.c/", false);
+        check("a/b/c", false);
+        check("a///b", false);
         check("race|R a.B.c:1 a.B.x ,W a.B.d:2 a.B.x ", true);
         check("race|R a.B.c:1 a.B.x ", false);
         let set = "9|a.B|a.B.<init>|a.B.d|R a.B.c:1 a.B.x 1f,W a.B.d:2 a.B.x 2,W a.B.d:3 a.B.y 2,R a.B.e:4 a.B.y 1f";
         check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1 2"), true);
         check(&format!("{set}|;;|a.B.d:1"), false);
         check(&format!("{set}|;;|"), true);
-        check("between|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
-        check("between|elements||L a.B.d:2|L a.B.c:1", true);
-        check("between|elements|||W a.B.c:1", true);
-        check("between|elements|||W a.B.c:1 x|0*3 1", true);
-        check("between|elements,java.util.HashMap,a.B|||W a.B.c:1 x", true);
-        check("between|elements,|||W a.B.c:1 x", false);
-        check("calmly|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
-        check("between|elements|||W a.B.c:1 x y", false);
-        check("between|elements|R a.B.c:1||W a.B.c:1", false);
-        check("between|nowhere||W a.B.d:2|W a.B.c:1", false);
-        check("between|fields||X a.B.d:2|W a.B.c:1", false);
-        check("between|fields|R a.B.c:1|W a.B.d:2|", false);
+        check("random|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
+        check("random|elements||L a.B.d:2|L a.B.c:1", true);
+        check("random|elements|||W a.B.c:1", true);
+        check("random|elements|||W a.B.c:1 x|0*3 1", true);
+        check("random|elements,java.util.HashMap,a.B|||W a.B.c:1 x", true);
+        check("random|elements,|||W a.B.c:1 x", false);
+        check("sequential|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
+        check("random|elements|||W a.B.c:1 x y", false);
+        check("random|elements|R a.B.c:1||W a.B.c:1", false);
+        check("random|nowhere||W a.B.d:2|W a.B.c:1", false);
+        check("random|fields||X a.B.d:2|W a.B.c:1", false);
+        check("random|fields|R a.B.c:1|W a.B.d:2|", false);
         check("12|a.B|u|v|R p f 1,W p f 2,W p f 1|;|", false);
         check("1|a.B|u|v|R p f 1|;|", false);
         check("1|a.B|u|v", false);

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     coverage::Coverage,
     finding::{Finding, Frame},
-    goal::Goal,
+    goal::{AcquireGoal, Goal},
     interleaving::Interleaving,
-    settings::Pair,
 };
 
 /// One line of a JVM's file.
@@ -103,10 +102,10 @@ pub struct Run {
     /// What went wrong in it.
     pub failures: Vec<Failure>,
     /// Acquires that could come in between two of an atomic block.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<AcquireGoal>,
     /// Acquires by different threads that came in this order, and acquires that could come before a thread that was woken.
     #[serde(default)]
-    pub orders: Vec<Pair>,
+    pub orders: Vec<AcquireGoal>,
     /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before, or waited.
     #[serde(default)]
     pub reached: BTreeMap<String, u64>,

@@ -1,7 +1,5 @@
 //! What the command line tells a front end, as one JSON file in the run's folder.
 
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 
 use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
@@ -173,76 +171,6 @@ impl Steering {
     }
 }
 
-/// Two acquires of one lock that are looked for, in one of two ways. Places are written `com.acme.Account.withdraw:12`.
-///
-/// Either one acquire comes in between two others of an atomic block, `again` being the second of these. Or the two come in an
-/// order that they rarely have: `again`, where a thread waits or wakes another, only after `between`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Pair {
-    /// The acquire inside of the block, or the later one.
-    pub again: String,
-    /// The one that comes in between, or the earlier one.
-    pub between: String,
-    /// Whether it is all about their order.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub is_order: bool,
-    /// The choices that a run makes first, because they led to the acquire before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-impl Pair {
-    /// An acquire that is to come in between.
-    pub fn new(again: String, between: String) -> Self {
-        Self { again, between, ..Self::default() }
-    }
-}
-
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let between = if self.is_order { "//" } else { "/" };
-        write!(f, "{}{between}{}", self.again, self.between)?;
-        match &self.after {
-            Some(after) => write!(f, "@{after}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A text that is no pair of places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PairError;
-
-impl fmt::Display for PairError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("two places are written with a slash between them, as in `Account.pay:12/Account.add:7`")
-    }
-}
-
-impl std::error::Error for PairError {}
-
-impl FromStr for Pair {
-    type Err = PairError;
-
-    /// Reads `AGAIN/BETWEEN` or `LATER//EARLIER`, and perhaps `@CHOICES` after it; no name in a JVM has a slash in it.
-    fn from_str(text: &str) -> Result<Self, PairError> {
-        let (places, after) = match text.split_once('@') {
-            Some((places, after)) => (places, Some(after.to_owned())),
-            None => (text, None),
-        };
-        let (again, between) = places.split_once('/').ok_or(PairError)?;
-        let (between, is_order) = between.strip_prefix('/').map_or((between, false), |rest| (rest, true));
-        if again.is_empty() || between.is_empty() || between.contains('/') {
-            return Err(PairError);
-        }
-        Ok(Pair { again: again.to_owned(), between: between.to_owned(), is_order, after })
-    }
-}
-
 /// Which memory accesses threads stop before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -281,7 +209,7 @@ pub struct Control {
     pub accesses: AccessPoints,
     /// Classes that are in scope beside those that the user names: what they do inside is looked at as well.
     #[serde(default)]
-    pub inside: Vec<String>,
+    pub instrumented: Vec<String>,
     /// Whether it is followed which methods of the classes in scope a thread is in.
     #[serde(default)]
     pub units: bool,
@@ -343,34 +271,4 @@ pub struct SetRule {
     /// The methods that are units for this set; without any, those of the fields' class.
     #[serde(default)]
     pub units: Vec<Pattern>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: Option<(&str, &str)>) {
-        let pair = text.parse::<Pair>().ok();
-        assert_eq!(
-            pair.as_ref().map(|pair| (pair.again.as_str(), pair.between.as_str())),
-            expected,
-            "{text}"
-        );
-        if let Some(pair) = pair {
-            assert_eq!(pair.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn pairs_are_read_as_they_are_written() {
-        check("a.B.c:1/a.B$D.<init>:22", Some(("a.B.c:1", "a.B$D.<init>:22")));
-        check("a.B.c/a.B.c", Some(("a.B.c", "a.B.c")));
-        check("a.B.c", None);
-        check("/a.B.c", None);
-        check("a.B.c/", None);
-        check("a/b/c", None);
-        check("a//b", Some(("a", "b")));
-        check("a/b@0*3 1", Some(("a", "b")));
-        check("a///b", None);
-    }
 }

@@ -97,7 +97,7 @@ impl<'a> FindingText<'a> {
             .collect();
         let named = match (finding.kind, &finding.reason) {
             // The subject alone does not say what is wrong.
-            (Kind::Custom, Some(_)) => names::headline(finding),
+            (Kind::Failure | Kind::Custom, Some(_)) => names::headline(finding),
             _ => names::subject(finding),
         };
         let subject = self.painter.paint(Style::Strong, &words::clean(&named));

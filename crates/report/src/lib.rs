@@ -159,7 +159,7 @@ impl Report {
         }
         let mut text = format!("fissure replay --seed {seed}");
         let target = finding.targets.first().and_then(Option::as_ref);
-        let target = target.map(|target| ["--target".to_owned(), target.to_string()]);
+        let target = target.map(|target| ["--goal".to_owned(), target.to_string()]);
         let separator = ["--".to_owned()];
         // Of several strategies in one hunt each finding names its own.
         let is_named = self.options.iter().any(|word| word == "--strategy");

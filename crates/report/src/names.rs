@@ -21,7 +21,8 @@ pub(crate) fn nouns(kind: Kind) -> (&'static str, &'static str) {
         Kind::AtomicSetViolation => ("atomic-set violation", "atomic-set violations"),
         Kind::Deadlock => ("deadlock", "deadlocks"),
         Kind::NonAtomicMethod => ("non-atomic method", "non-atomic methods"),
-        Kind::Custom => ("finding of another kind", "findings of other kinds"),
+        Kind::Failure => ("schedule-dependent failure", "schedule-dependent failures"),
+        Kind::Custom => ("finding of a monitor script", "findings of a monitor script"),
     }
 }
 
@@ -33,6 +34,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::AtomicSetViolation => "atomic-set-violation",
         Kind::Deadlock => "deadlock",
         Kind::NonAtomicMethod => "non-atomic-method",
+        Kind::Failure => "failure",
         Kind::Custom => "custom",
     }
 }
@@ -63,8 +65,8 @@ pub(crate) fn headline(finding: &Finding) -> String {
     let what = match (finding.kind, sure) {
         (Kind::DataRace, false) => "is accessed by two threads without a common lock",
         (Kind::DataRace, true) => "was accessed by two threads at once",
-        (Kind::AtomicityViolation, false) => "should be atomic, but another thread can come in between",
-        (Kind::AtomicityViolation, true) => "should be atomic, but another thread came in between",
+        (Kind::AtomicityViolation, false) => "should be atomic, but another thread can interleave with it",
+        (Kind::AtomicityViolation, true) => "should be atomic, but another thread interleaved with it",
         (Kind::AtomicSetViolation, false) => "has fields that belong together and can be seen apart",
         (Kind::AtomicSetViolation, true) => "has fields that belong together and were seen apart",
         (Kind::Deadlock, _) if is_circle(finding) => {
@@ -72,11 +74,15 @@ pub(crate) fn headline(finding: &Finding) -> String {
         }
         (Kind::Deadlock, _) => "is part of a deadlock: threads wait for what nobody is left to do",
         (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains what they gave",
-        (Kind::Custom, _) => {
+        (Kind::Failure, _) if finding.reason.is_none() => "fails in some schedules only",
+        (Kind::Failure | Kind::Custom, _) => {
             return match &finding.reason {
+                Some(message) if finding.kind == Kind::Failure => {
+                    format!("{} {message}{}", subject(finding), followed(finding))
+                }
                 Some(message) => format!("{}: {message}{}", subject(finding), followed(finding)),
                 None => format!(
-                    "{} was reported by the monitor {}{}",
+                    "{} was reported by the monitor script {}{}",
                     subject(finding),
                     finding.analysis,
                     followed(finding)
@@ -101,9 +107,11 @@ fn set_headline(finding: &Finding, sure: bool) -> String {
     match (fields.as_slice(), sure) {
         ([field], sure) => {
             let what = sets::in_words(&format!("{class}.{field}"));
-            let came = if sure { "came" } else { "can come" };
+            let changed = if sure { "used" } else { "can use" };
             let is = if what.starts_with("the contents") { "are" } else { "is" };
-            format!("{what} {is} used more than once by a unit of work, and another thread {came} in between")
+            format!(
+                "{what} {is} used more than once by a unit of work, and another thread {changed} it in between"
+            )
         }
         (fields, sure) => {
             let fields = words::list(&fields.iter().map(|field| sets::in_words(field)).collect::<Vec<_>>());
@@ -120,7 +128,7 @@ pub(crate) fn member(name: &str) -> &str {
 
 /// Why it is wrong, in a sentence without a full stop, unless the headline says it already.
 pub(crate) fn reason(finding: &Finding) -> Option<String> {
-    if finding.kind == Kind::Custom {
+    if matches!(finding.kind, Kind::Failure | Kind::Custom) {
         return None;
     }
     finding.reason.clone().or_else(|| sets::sentence(finding))

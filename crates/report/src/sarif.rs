@@ -24,12 +24,13 @@ const HOME: &str = "https://github.com/fissure-rs/fissure";
 /// Seeds that a result lists.
 const MOST_SEEDS: usize = 20;
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::DataRace,
     Kind::AtomicityViolation,
     Kind::AtomicSetViolation,
     Kind::Deadlock,
     Kind::NonAtomicMethod,
+    Kind::Failure,
     Kind::Custom,
 ];
 
@@ -65,7 +66,7 @@ fn rule(kind: Kind) -> Value {
         Kind::DataRace => {
             "Two threads access a field or array element without a common lock, at least one of them writing."
         }
-        Kind::AtomicityViolation => "A block that should be atomic lets another thread come in between.",
+        Kind::AtomicityViolation => "A block that should be atomic lets another thread interleave with it.",
         Kind::AtomicSetViolation => {
             "Fields that belong together can be seen while only some of them are changed."
         }
@@ -73,9 +74,8 @@ fn rule(kind: Kind) -> Value {
         Kind::NonAtomicMethod => {
             "A method of a concurrent object gives results that no order of the calls explains."
         }
-        Kind::Custom => {
-            "A monitor that the user wrote reported this, or something fails in some schedules only."
-        }
+        Kind::Failure => "An exception, a failed test or an exit code that only some schedules show.",
+        Kind::Custom => "A monitor script that the user wrote reported this.",
     };
     json!({
         "id": names::kind(kind),

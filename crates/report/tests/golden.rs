@@ -280,6 +280,7 @@ fn other_kinds_have_headlines_of_their_own() {
         Kind::AtomicSetViolation,
         Kind::Deadlock,
         Kind::NonAtomicMethod,
+        Kind::Failure,
         Kind::Custom,
     ];
     for (at, kind) in kinds.into_iter().enumerate() {

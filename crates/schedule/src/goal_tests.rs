@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use fissure_analysis::atomic_sets::{patterns::Who, predict::Prediction};
+use fissure_model::goal::Shape;
 use fissure_model::ids::SiteId;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
         Looking, Result, simulate_looking,
     },
-    strategy::{AssetFuzzer, GoalRole, Interleaver, RaceFuzzer, Shape, Strategy, Uniform},
+    strategy::{AssetFuzzer, GoalRole, Interleaver, RaceFuzzer, Strategy, Uniform},
 };
 
 const PROFILING_RUNS: u64 = 10;
@@ -315,14 +316,14 @@ fn accesses_come_in_between_and_before_others() {
     let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13)])];
     let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let expected = [(0, 10), (1, 10), (0, 11)];
-    assert_eq!(interleavings(&threads, Shape::Between, &between, &expected), RUNS);
-    assert!(interleavings(&threads, Shape::Between, &[], &expected) < RUNS / 2);
+    assert_eq!(interleavings(&threads, Shape::Interleaving, &between, &expected), RUNS);
+    assert!(interleavings(&threads, Shape::Interleaving, &[], &expected) < RUNS / 2);
     // The first of them comes late, and whoever it is to come before waits for it.
     let threads = [vec![Write(1, 11)], among_others(vec![Read(1, 12)], 20, 0)];
     let order = [(12, role(2)), (11, role(4))];
-    assert_eq!(interleavings(&threads, Shape::Order, &order, &[(1, 20), (0, 0)]), RUNS);
+    assert_eq!(interleavings(&threads, Shape::Reordering, &order, &[(1, 20), (0, 0)]), RUNS);
     let anything = [(11, role(4))];
-    assert_eq!(interleavings(&threads, Shape::Anything, &anything, &[(1, 20), (0, 0)]), RUNS);
+    assert_eq!(interleavings(&threads, Shape::Delay, &anything, &[(1, 20), (0, 0)]), RUNS);
 }
 
 #[test]
@@ -335,16 +336,14 @@ fn calm_runs_interrupt_nobody_else() {
     ];
     let delayed = [(12, role(4))];
     let seen_too_early = [(0, 10), (1, 10), (1, 11), (0, 11)];
-    assert!(
-        orders(&threads, || Interleaver::new(Shape::Anything, 1_000_000), &delayed, &seen_too_early) < RUNS
-    );
-    let hits = orders(&threads, || Interleaver::calm(Shape::Anything), &delayed, &seen_too_early);
+    assert!(orders(&threads, || Interleaver::new(Shape::Delay, 1_000_000), &delayed, &seen_too_early) < RUNS);
+    let hits = orders(&threads, || Interleaver::sequential(Shape::Delay), &delayed, &seen_too_early);
     // The other one may go first.
     assert!(hits > RUNS / 3, "{hits}");
     let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Write(1, 13)]];
     let expected = [(0, 0), (1, 0), (0, 1)];
-    assert_eq!(orders(&threads, || Interleaver::calm(Shape::Between), &between, &expected), RUNS);
+    assert_eq!(orders(&threads, || Interleaver::sequential(Shape::Interleaving), &between, &expected), RUNS);
 }
 
 #[test]
@@ -352,7 +351,7 @@ fn nobody_waits_for_ever_for_what_does_not_come() {
     let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
     // The place that is looked for does not exist, or another thing is accessed there.
-    for (shape, letters) in [(Shape::Between, 2), (Shape::Order, 2), (Shape::Anything, 2)] {
+    for (shape, letters) in [(Shape::Interleaving, 2), (Shape::Reordering, 2), (Shape::Delay, 2)] {
         let elsewhere = GoalRole { place: 2, ..role(letters) };
         let aims = [(11, role(1)), (13, elsewhere), (12, role(4))];
         assert_eq!(interleavings(&threads, shape, &aims, &[(0, 0), (0, 1)]), RUNS);

@@ -13,7 +13,7 @@ use fissure_analysis::{
         predict::Prediction,
         profile::{Bounds, Cut, Profile},
     },
-    interleavings::{AccessGoal, AccessGoals},
+    interleavings::{Candidate, Candidates},
     racing::{Racing, RacingPair},
     relaxed::{Held, Relaxed},
 };
@@ -51,7 +51,7 @@ pub struct Observer {
     profile: Option<Profile>,
     checker: Option<Checker>,
     racing: Option<Racing>,
-    interleavings: Option<AccessGoals>,
+    interleavings: Option<Candidates>,
     violations: VecDeque<Violation>,
     races: VecDeque<Race>,
     /// By thread, the locks that its accesses which have begun and not ended are made under, the innermost last.
@@ -67,7 +67,7 @@ impl Observer {
             profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
             checker: wanted.violations.then(Checker::default),
             racing: wanted.races.then(Racing::default),
-            interleavings: wanted.interleavings.then(AccessGoals::default),
+            interleavings: wanted.interleavings.then(Candidates::default),
             ..Observer::default()
         }
     }
@@ -157,8 +157,8 @@ impl Observer {
     }
 
     /// What could come in between, and how much was left out.
-    pub fn interleavings(&self) -> (Vec<AccessGoal>, u64) {
-        let told = |interleavings: &AccessGoals| (interleavings.told(&self.relaxed), interleavings.cut());
+    pub fn interleavings(&self) -> (Vec<Candidate>, u64) {
+        let told = |interleavings: &Candidates| (interleavings.told(&self.relaxed), interleavings.cut());
         self.interleavings.as_ref().map_or_else(Default::default, told)
     }
 

@@ -13,7 +13,7 @@ mod uniform;
 pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use guided::Guided;
-pub use interleaver::{Interleaver, Shape};
+pub use interleaver::Interleaver;
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
 pub use replay::{Departure, Replay};

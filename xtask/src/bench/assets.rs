@@ -188,7 +188,7 @@ impl Bench {
         let config = self.classes.join("fissure.toml");
         fs::write(&config, &program.config)?;
         let mut command = Command::new(&self.fissure);
-        command.args(["hunt", "--strategy", strategy, "--monitor", "atomic-sets", "--jobs", "1"]);
+        command.args(["hunt", "--strategy", strategy, "--check", "atomic-sets", "--jobs", "1"]);
         command.args(["--profile", &profile.to_string(), "--runs", runs]).arg("--config").arg(&config);
         command.arg("--json").arg(&json).arg("--").arg(self.jdk.bin().join("java"));
         command.arg("-cp").arg(&self.classes).arg(&program.class);

@@ -165,7 +165,7 @@ impl Bench {
         let mut command = Command::new(&self.fissure);
         command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report);
         if self.at_accesses {
-            command.args(["--target", NOWHERE]);
+            command.args(["--goal", NOWHERE]);
         }
         command.arg("--");
         command.arg(&self.java).arg("-cp").arg(&self.classes).arg(name).stdin(Stdio::null());

@@ -51,7 +51,7 @@ struct Known {
 
 impl Known {
     fn is_open(&self) -> bool {
-        self.hits == 0 && self.tried < if self.goal.is_calm { CALM_PATIENCE } else { PATIENCE }
+        self.hits == 0 && self.tried < if self.goal.is_sequential { CALM_PATIENCE } else { PATIENCE }
     }
 
     /// Whether looking for it broke something so often of late that this was not by chance.
@@ -94,8 +94,8 @@ impl AccessGoals {
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
         self.is_cut |= outcome.accounts().any(|run| !run.cut.is_empty());
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
-            if let Goal::AccessGoal(goal) = goal {
-                let calm = AccessGoal { is_calm: true, ..goal.clone() };
+            if let Goal::Accesses(goal) = goal {
+                let calm = AccessGoal { is_sequential: true, ..goal.clone() };
                 let is_new = !self.known.iter().any(|known| known.goal == calm);
                 let suspects = self.known.iter().filter(|known| known.is_suspect).count();
                 if let Some(known) = self.entry(&calm) {
@@ -104,13 +104,13 @@ impl AccessGoals {
                 self.entry(goal);
             }
         }
-        if let Some(Goal::AccessGoal(goal)) = &outcome.target
+        if let Some(Goal::Accesses(goal)) = &outcome.target
             && let Some(known) = self.entry(goal)
         {
             known.tried += 1;
             known.hits += u64::from(is_bad);
-            known.begun += u64::from(goal.after.is_some());
-            known.begun_hits += u64::from(goal.after.is_some() && is_bad);
+            known.begun += u64::from(goal.prefix.is_some());
+            known.begun_hits += u64::from(goal.prefix.is_some() && is_bad);
             let last = goal.last.to_string();
             let is_met = outcome.accounts().any(|run| run.reached.contains_key(&last));
             known.met += u64::from(is_bad && is_met);
@@ -123,7 +123,7 @@ impl AccessGoals {
     }
 
     fn entry(&mut self, goal: &AccessGoal) -> Option<&mut Known> {
-        let goal = AccessGoal { after: None, ..goal.clone() };
+        let goal = AccessGoal { prefix: None, ..goal.clone() };
         if let Some(place) = self.known.iter().position(|known| known.goal == goal) {
             return self.known.get_mut(place);
         }
@@ -131,7 +131,7 @@ impl AccessGoals {
             return None;
         }
         // What is known to come in between is likelier to be a mistake than whatever there is, and that than another order.
-        let rank = |goal: &AccessGoal| (!goal.is_calm, kind(goal));
+        let rank = |goal: &AccessGoal| (!goal.is_sequential, kind(goal));
         let place = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
             place,
@@ -158,7 +158,7 @@ impl AccessGoals {
     /// How many there are, and how many of them were looked for.
     pub(crate) fn counts(&self) -> (u64, u64) {
         // Each is looked for in this way first.
-        let calm = || self.known.iter().filter(|known| known.goal.is_calm);
+        let calm = || self.known.iter().filter(|known| known.goal.is_sequential);
         let tried = calm().filter(|known| known.tried > 0).count();
         (calm().count() as u64, tried as u64)
     }
@@ -168,7 +168,7 @@ impl AccessGoals {
     pub(crate) fn explain(&self, finding: &Finding) -> Option<String> {
         let is_shown = |known: &Known| {
             let shown = finding.targets.iter().flatten().filter(
-                |goal| matches!(goal, Goal::AccessGoal(goal) if known.goal == AccessGoal { after: None, ..goal.clone() }),
+                |goal| matches!(goal, Goal::Accesses(goal) if known.goal == AccessGoal { prefix: None, ..goal.clone() }),
             );
             shown.count()
         };
@@ -195,7 +195,7 @@ impl AccessGoals {
         let choose = |_| {
             let least = known.iter_mut().min_by_key(|known| known.tried)?;
             least.tried += 1;
-            Some(Goal::AccessGoal(least.goal.clone()))
+            Some(Goal::Accesses(least.goal.clone()))
         };
         (0..runs).map(choose).collect()
     }
@@ -242,13 +242,13 @@ impl AccessGoals {
             place.map(|place| {
                 let chosen = &mut known[place];
                 let begins = chosen.begins();
-                let after = chosen.beginning.clone().filter(|_| begins);
+                let prefix = chosen.beginning.clone().filter(|_| begins);
                 // Until it is known better, a run is expected to go as those before.
                 chosen.tried += 1;
                 chosen.hits += u64::from(chosen.hits > 0);
                 chosen.begun += u64::from(begins);
                 chosen.begun_hits += u64::from(begins);
-                Goal::AccessGoal(AccessGoal { after, ..chosen.goal.clone() })
+                Goal::Accesses(AccessGoal { prefix, ..chosen.goal.clone() })
             })
         };
         (0..runs).map(choose).collect()
@@ -257,38 +257,62 @@ impl AccessGoals {
 
 /// The kind of what is looked for, the likeliest mistakes first.
 fn kind(goal: &AccessGoal) -> u8 {
-    match (&goal.first, &goal.between) {
+    match (&goal.first, &goal.remote) {
         (Some(_), _) => 0,
         (None, None) => 1,
         (None, Some(_)) => 2,
     }
 }
 
-/// What happens in a run that looks for something, in words.
+/// What happens in a run with a goal, in words.
 fn told(goal: &AccessGoal) -> String {
-    let does = |site: &GoalSite, is_third_person: bool| {
-        let (verb, what) = match site.act {
-            Act::Read => ("read", site.name.as_str()),
-            Act::Write => ("write", site.name.as_str()),
-            Act::Acquire => ("acquire", "a lock"),
-        };
-        let what = if what.is_empty() { "something" } else { what };
-        let (s, place) = (if is_third_person { "s" } else { "" }, &site.place);
-        format!("{verb}{s} {what} at {place}")
+    let name = |site: &GoalSite| match site.act {
+        Act::Acquire => "a lock".to_owned(),
+        _ if site.name.is_empty() => "something".to_owned(),
+        _ => format!("`{}`", site.name),
     };
-    let last = does(&goal.last, true);
-    let told = match (&goal.first, &goal.between) {
-        (Some(first), Some(between)) => format!(
-            "when one thread {} and then {last}, and another gets to {} in between",
-            does(first, true),
-            does(between, false)
-        ),
-        (_, Some(between)) => format!("when one thread {} before another {last}", does(between, true)),
-        (_, None) => format!("when whoever {last} is slow to do so"),
+    let done = participle(goal.last.act);
+    let noun = match goal.last.act {
+        Act::Read => "read",
+        Act::Write => "write",
+        Act::Acquire => "acquire",
     };
-    match goal.inside.is_empty() {
+    let last = &goal.last.place;
+    let told = match (&goal.first, &goal.remote) {
+        (Some(first), Some(remote)) => {
+            let begun = participle(first.act);
+            let (remote_verb, remote_site) = (verb(remote.act), &remote.place);
+            format!(
+                "{} is {begun} at {} and {done} at {last}, and another thread {remote_verb} it in between, at {remote_site}",
+                name(first),
+                first.place
+            )
+        }
+        (_, Some(remote)) => {
+            let (early, site) = (participle(remote.act), &remote.place);
+            format!("{} is {early} at {site} before it is {done} at {last}", name(remote))
+        }
+        (_, None) => format!("the {noun} of {} at {last} is delayed", name(&goal.last)),
+    };
+    match goal.instrumented.is_empty() {
         true => told,
-        false => format!("{told}, though what is there is not made for several threads"),
+        false => format!("{told}, in a thread-unsafe object"),
+    }
+}
+
+fn participle(act: Act) -> &'static str {
+    match act {
+        Act::Read => "read",
+        Act::Write => "written",
+        Act::Acquire => "acquired",
+    }
+}
+
+fn verb(act: Act) -> &'static str {
+    match act {
+        Act::Read => "reads",
+        Act::Write => "writes",
+        Act::Acquire => "acquires",
     }
 }
 
@@ -299,8 +323,8 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    const FIRST: &str = "between|fields|R A.m:1|W A.m:1|W A.m:1";
-    const SECOND: &str = "between|fields||R A.n:2|W A.m:1";
+    const FIRST: &str = "random|fields|R A.m:1|W A.m:1|W A.m:1";
+    const SECOND: &str = "random|fields||R A.n:2|W A.m:1";
 
     fn run(predicts: &[&str], target: Option<&str>) -> Outcome {
         let mut outcome = Sketch::default().outcome();
@@ -311,7 +335,7 @@ mod tests {
     }
 
     fn calm(goal: &str) -> String {
-        goal.replace("between", "calmly")
+        goal.replace("random", "sequential")
     }
 
     fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
@@ -360,35 +384,32 @@ mod tests {
         fn check(goal: &str, expected: &str) {
             let mut interleavings = AccessGoals::default();
             let goal: Goal = goal.parse().unwrap();
-            let Goal::AccessGoal(AccessGoal { last, .. }) = &goal else { panic!("{goal}") };
+            let Goal::Accesses(AccessGoal { last, .. }) = &goal else { panic!("{goal}") };
             for _ in 0..2 {
                 let mut outcome = run(&[], Some(&goal.to_string()));
                 outcome.jvms[0].run.as_mut().unwrap().reached.insert(last.to_string(), 1);
                 interleavings.learn(&outcome, true);
             }
             let targets = vec![None, Some(goal.clone()), Some(goal)];
-            let finding = Finding { targets, ..Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m") };
+            let finding = Finding { targets, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
             assert_eq!(interleavings.explain(&finding).as_deref(), Some(expected));
-            let other = Finding::new(Kind::Custom, Status::Bug, "conductor", "A.m");
+            let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");
             assert_eq!(interleavings.explain(&other), None);
         }
-        let between = "between|fields|R A.m:1 x|W A.n:2 x|W A.m:3 x";
+        let remote = "random|fields|R A.m:1 x|W A.n:2 x|W A.m:3 x";
         check(
-            between,
-            "when one thread reads x at A.m:1 and then writes x at A.m:3, and another gets to write x at A.n:2 in between (2 of 2 runs)",
+            remote,
+            "`x` is read at A.m:1 and written at A.m:3, and another thread writes it in between, at A.n:2 (2 of 2 runs)",
         );
         check(
-            "between|fields||R A.n:2 x|W A.m:1 x",
-            "when one thread reads x at A.n:2 before another writes x at A.m:1 (2 of 2 runs)",
+            "random|fields||R A.n:2 x|W A.m:1 x",
+            "`x` is read at A.n:2 before it is written at A.m:1 (2 of 2 runs)",
         );
         check(
-            "between|fields,B|||W B.m:1 x",
-            "when whoever writes x at B.m:1 is slow to do so, though what is there is not made for several threads (2 of 2 runs)",
+            "random|fields,B|||W B.m:1 x",
+            "the write of `x` at B.m:1 is delayed, in a thread-unsafe object (2 of 2 runs)",
         );
-        check(
-            "between|fields|||L A.m:1",
-            "when whoever acquires a lock at A.m:1 is slow to do so (2 of 2 runs)",
-        );
+        check("random|fields|||L A.m:1", "the acquire of a lock at A.m:1 is delayed (2 of 2 runs)");
     }
 
     #[test]

@@ -11,9 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
     finding::{Finding, Kind, Site, Status},
-    goal::Goal,
+    goal::{AcquireGoal, Goal},
     record::Run,
-    settings::Pair,
 };
 
 use super::run::Outcome;
@@ -50,17 +49,17 @@ pub(crate) struct AcquireGoals {
     /// How many runs there were.
     runs: u64,
     /// The pairs, with what became of the runs that looked for them.
-    pairs: BTreeMap<Pair, Attempts>,
+    pairs: BTreeMap<AcquireGoal, Attempts>,
     /// Orders of acquires that were never seen, and acquires before threads that were woken, in the same way.
-    orders: BTreeMap<Pair, Attempts>,
+    orders: BTreeMap<AcquireGoal, Attempts>,
     /// Orders that were seen.
-    seen: BTreeSet<Pair>,
+    seen: BTreeSet<AcquireGoal>,
     /// The acquires inside of blocks that others did come in before, with a beginning of a run that leads there.
     confirmed: BTreeMap<String, Option<String>>,
     /// Beginnings of runs that lead to a thread that waits, by the place where it does.
     waits: BTreeMap<String, Vec<String>>,
     /// What became of runs that began so.
-    begun: BTreeMap<Pair, Attempts>,
+    begun: BTreeMap<AcquireGoal, Attempts>,
 }
 
 /// What became of the runs that looked for something.
@@ -100,8 +99,10 @@ impl AcquireGoals {
             for order in &run.orders {
                 if order.is_order {
                     self.seen.insert(order.clone());
-                    let (again, between) = (order.between.clone(), order.again.clone());
-                    self.orders.entry(Pair { is_order: true, ..Pair::new(again, between) }).or_default();
+                    let (again, between) = (order.remote.clone(), order.local.clone());
+                    self.orders
+                        .entry(AcquireGoal { is_order: true, ..AcquireGoal::new(again, between) })
+                        .or_default();
                 } else {
                     self.orders.entry(order.clone()).or_default();
                 }
@@ -109,7 +110,7 @@ impl AcquireGoals {
         }
         let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
         for run in outcome.accounts().filter(|_| is_replayable) {
-            for place in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.again) {
+            for place in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.local) {
                 let ways = self.waits.entry(place.clone()).or_default();
                 let way = beginning(run, place).filter(|way| ways.len() < WAYS && !ways.contains(way));
                 ways.extend(way);
@@ -131,12 +132,12 @@ impl AcquireGoals {
                 }
             }
         }
-        if let Some(Goal::Pair(target)) = &outcome.target {
-            let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.again);
-            if target.after.is_some() {
+        if let Some(Goal::Acquires(target)) = &outcome.target {
+            let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.local);
+            if target.prefix.is_some() {
                 self.begun.entry(target.clone()).or_default().add(is_hit);
             }
-            let target = Pair { after: None, ..target.clone() };
+            let target = AcquireGoal { prefix: None, ..target.clone() };
             let known = if self.pairs.contains_key(&target) { &mut self.pairs } else { &mut self.orders };
             known.entry(target).or_default().add(is_hit);
         }
@@ -145,7 +146,7 @@ impl AcquireGoals {
     /// What the next runs look for: every acquire inside of a block in turn, each time with the one that came in between most
     /// surely, or was looked for least. Those that were looked for in vain come last. Orders that no run had are looked for by
     /// every fourth run, as long as nothing was made to happen, and by one of [`TURNS`] rounds after that.
-    pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Pair>> {
+    pub(crate) fn choose(&self, runs: u64) -> Vec<Option<AcquireGoal>> {
         let mut plan = Plan::new(self);
         let is_proved = self.has_proof();
         let has_turn = self.turn() == 0;
@@ -161,8 +162,10 @@ impl AcquireGoals {
                 0 if !is_proved => plan.any_pair(),
                 _ => plan.any_order().or_else(|| plan.any_pair()),
             });
-            let chosen =
-                chosen.map(|pair| Pair { after: self.beginning_for(pair, plan.tried(pair)), ..pair.clone() });
+            let chosen = chosen.map(|pair| AcquireGoal {
+                prefix: self.beginning_for(pair, plan.tried(pair)),
+                ..pair.clone()
+            });
             if let Some(pair) = &chosen {
                 plan.note(pair);
             }
@@ -190,36 +193,36 @@ impl AcquireGoals {
 
     /// Where looking for a pair failed though it was made to happen before, the run begins as that one did. To meet a thread that
     /// waits, it begins like one of those that had one.
-    fn beginning_for(&self, pair: &Pair, tried: u64) -> Option<String> {
+    fn beginning_for(&self, pair: &AcquireGoal, tried: u64) -> Option<String> {
         if let Some(attempts) = self.pairs.get(pair) {
             let has_missed = attempts.hits < attempts.tried;
-            return self.confirmed.get(&pair.again).cloned().flatten().filter(|_| has_missed);
+            return self.confirmed.get(&pair.local).cloned().flatten().filter(|_| has_missed);
         }
-        let ways = self.waits.get(&pair.again).filter(|ways| !pair.is_order && !ways.is_empty())?;
+        let ways = self.waits.get(&pair.local).filter(|ways| !pair.is_order && !ways.is_empty())?;
         let best = self.best_way(pair).map(|(way, _)| way);
         best.or_else(|| ways.get(tried as usize % ways.len())).cloned()
     }
 
     /// The way to a thread that waits on which most was broken, if anything was.
-    fn best_way(&self, pair: &Pair) -> Option<(&String, Attempts)> {
-        let ways = self.waits.get(&pair.again).filter(|_| !pair.is_order)?;
+    fn best_way(&self, pair: &AcquireGoal) -> Option<(&String, Attempts)> {
+        let ways = self.waits.get(&pair.local).filter(|_| !pair.is_order)?;
         let tried = ways.iter().filter_map(|way| {
-            let begun = Pair { after: Some(way.clone()), ..pair.clone() };
+            let begun = AcquireGoal { prefix: Some(way.clone()), ..pair.clone() };
             Some((way, *self.begun.get(&begun)?))
         });
         tried.filter(|(_, attempts)| attempts.hits > 0).max_by_key(|(_, attempts)| attempts.share())
     }
 
     /// Whether looking for an order nearly always breaks something.
-    fn is_reliable(&self, order: &Pair, attempts: Attempts) -> bool {
+    fn is_reliable(&self, order: &AcquireGoal, attempts: Attempts) -> bool {
         attempts.is_reliable() || self.best_way(order).is_some_and(|(_, attempts)| attempts.is_reliable())
     }
 
     /// Whether looking for something made it happen, or broke something.
-    fn is_proved(&self, pair: &Pair) -> bool {
+    fn is_proved(&self, pair: &AcquireGoal) -> bool {
         let known = self.pairs.get(pair).or_else(|| self.orders.get(pair));
         known.is_some_and(|attempts| attempts.hits > 0)
-            || self.pairs.contains_key(pair) && self.confirmed.contains_key(&pair.again)
+            || self.pairs.contains_key(pair) && self.confirmed.contains_key(&pair.local)
     }
 }
 
@@ -227,7 +230,7 @@ impl AcquireGoals {
 struct Plan<'a> {
     targets: &'a AcquireGoals,
     /// How often each was looked for, the runs of this round included.
-    tried: BTreeMap<Pair, u64>,
+    tried: BTreeMap<AcquireGoal, u64>,
     /// The same for all pairs with one acquire inside of a block.
     tried_again: BTreeMap<String, u64>,
 }
@@ -238,27 +241,27 @@ impl<'a> Plan<'a> {
         let tried = all.map(|(pair, attempts)| (pair.clone(), attempts.tried)).collect();
         let mut tried_again: BTreeMap<String, u64> = BTreeMap::new();
         for (pair, attempts) in targets.pairs.iter().chain(&targets.orders) {
-            *tried_again.entry(pair.again.clone()).or_default() += attempts.tried;
+            *tried_again.entry(pair.local.clone()).or_default() += attempts.tried;
         }
         Self { targets, tried, tried_again }
     }
 
-    fn note(&mut self, pair: &Pair) {
-        *self.tried.entry(Pair { after: None, ..pair.clone() }).or_default() += 1;
-        *self.tried_again.entry(pair.again.clone()).or_default() += 1;
+    fn note(&mut self, pair: &AcquireGoal) {
+        *self.tried.entry(AcquireGoal { prefix: None, ..pair.clone() }).or_default() += 1;
+        *self.tried_again.entry(pair.local.clone()).or_default() += 1;
     }
 
-    fn tried(&self, pair: &Pair) -> u64 {
+    fn tried(&self, pair: &AcquireGoal) -> u64 {
         self.tried.get(pair).copied().unwrap_or_default()
     }
 
-    fn tried_again(&self, pair: &Pair) -> u64 {
-        self.tried_again.get(&pair.again).copied().unwrap_or_default()
+    fn tried_again(&self, pair: &AcquireGoal) -> u64 {
+        self.tried_again.get(&pair.local).copied().unwrap_or_default()
     }
 
     /// The pair whose turn it is, among those that are not looked for in vain, and orders that broke something.
-    fn next_pair(&self) -> Option<&'a Pair> {
-        let is_open = |pair: &&Pair| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
+    fn next_pair(&self) -> Option<&'a AcquireGoal> {
+        let is_open = |pair: &&AcquireGoal| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
         let bad_orders = self
             .targets
             .orders
@@ -266,7 +269,7 @@ impl<'a> Plan<'a> {
             .filter(|(order, attempts)| self.targets.is_reliable(order, **attempts));
         let bad_orders = bad_orders.map(|(order, _)| order);
         let pairs = self.targets.pairs.keys().filter(is_open).chain(bad_orders);
-        let rank = |pair: &&Pair| {
+        let rank = |pair: &&AcquireGoal| {
             let known = self.targets.pairs.get(*pair).or_else(|| self.targets.orders.get(*pair));
             let missed = known.map_or(0, |attempts| attempts.tried - attempts.hits);
             (self.tried_again(pair), missed, self.tried(pair))
@@ -276,21 +279,21 @@ impl<'a> Plan<'a> {
     }
 
     /// An order that no run had, or a thread to interfere with that was woken, as long as it was not tried enough.
-    fn open_order(&self) -> Option<&'a Pair> {
-        let is_open = |order: &&Pair| match order.is_order {
+    fn open_order(&self) -> Option<&'a AcquireGoal> {
+        let is_open = |order: &&AcquireGoal| match order.is_order {
             true => self.tried(order) < ORDER_PATIENCE && !self.targets.seen.contains(*order),
             false => self.tried(order) < WAYS as u64,
         };
-        let rank = |order: &&Pair| (self.tried(order), !order.is_order);
+        let rank = |order: &&AcquireGoal| (self.tried(order), !order.is_order);
         self.targets.orders.keys().filter(is_open).min_by_key(rank)
     }
 
-    fn any_pair(&self) -> Option<&'a Pair> {
+    fn any_pair(&self) -> Option<&'a AcquireGoal> {
         self.targets.pairs.keys().min_by_key(|pair| (self.tried_again(pair), self.tried(pair)))
     }
 
     /// An order that broke something now and then, or one that no run had.
-    fn any_order(&self) -> Option<&'a Pair> {
+    fn any_order(&self) -> Option<&'a AcquireGoal> {
         let bad = self.targets.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
         if let Some((order, _)) = bad.max_by_key(|(_, attempts)| attempts.share()) {
             return Some(order);

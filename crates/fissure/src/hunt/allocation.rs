@@ -33,7 +33,7 @@ pub(super) fn choose(state: &StrategyState, runs: u64) -> Vec<Option<Goal>> {
         true => state.interleavings.choose(accesses, state.targets.turn() == TURNS / 2).into_iter(),
         false => state.interleavings.again(accesses).into_iter(),
     };
-    let mut pairs = state.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Pair));
+    let mut pairs = state.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Acquires));
     let aim = |run| if is_for_accesses(run) { interleavings.next() } else { pairs.next() };
     (0..runs).map(aim).map(Option::flatten).collect()
 }
@@ -48,8 +48,8 @@ mod tests {
         predicted_goals::PredictedGoals, testing::Sketch,
     };
 
-    const ACCESS: &str = "between|fields|R A.m:1|W A.m:1|W A.m:1";
-    const ACQUIRE: &str = "between|fields|||L A.m:1";
+    const ACCESS: &str = "random|fields|R A.m:1|W A.m:1|W A.m:1";
+    const ACQUIRE: &str = "random|fields|||L A.m:1";
 
     fn state() -> StrategyState {
         StrategyState {
@@ -77,7 +77,7 @@ mod tests {
     /// What the next runs look for: `l` for locks, `a` for accesses, `-` for nothing.
     fn check(state: &StrategyState, expected: &str) {
         let kinds = choose(state, expected.len() as u64).into_iter().map(|goal| match goal {
-            Some(Goal::AccessGoal(_)) => 'a',
+            Some(Goal::Accesses(_)) => 'a',
             Some(_) => 'l',
             None => '-',
         });

@@ -162,7 +162,7 @@ impl Merged {
     /// of their own.
     pub(crate) fn settle(&mut self) {
         for entry in self.findings.values_mut() {
-            let is_violation = !matches!(entry.story.kind, Kind::Custom | Kind::Deadlock);
+            let is_violation = !matches!(entry.story.kind, Kind::Failure | Kind::Deadlock);
             if is_violation && entry.story.status == Status::Bug && self.evidence.is_bystander(&entry.story) {
                 entry.demote();
             }
@@ -323,7 +323,7 @@ fn grade(outcome: &Outcome, finding: &Finding, references: &References) -> (Stat
         return (Status::Warning, None);
     }
     let consequence = match finding.kind {
-        Kind::Custom => return (finding.status, finding.consequence.clone()),
+        Kind::Failure => return (finding.status, finding.consequence.clone()),
         Kind::Deadlock => references.new_end(outcome.end()),
         _ => references.consequence(outcome, &finding.id),
     };
@@ -394,7 +394,7 @@ mod tests {
         let all = merged(&[Sketch::default()], &[broken(), executed()]);
         let failure = all.iter().find(|(finding, _)| finding.id != "f").map(|(finding, _)| finding);
         let told = failure.map(|finding| (finding.kind, finding.status, finding.seeds.as_slice()));
-        assert_eq!(told, Some((Kind::Custom, Status::Bug, &[1_u64][..])));
+        assert_eq!(told, Some((Kind::Failure, Status::Bug, &[1_u64][..])));
         assert_eq!(merged(&[Sketch::default()], &[broken(), broken()]).len(), 1);
     }
 

@@ -40,13 +40,13 @@ pub(crate) struct HuntArguments {
     #[command(flatten)]
     pub(crate) steering: SteeringArguments,
 
-    /// How often the program is run, apart from control runs without interference.
+    /// How often the program is run, apart from reference runs.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: u64,
 
-    /// How many runs without interference come first: what goes wrong in them does so anyway, and is no bug of the schedule.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) control_runs: u64,
+    /// How many runs with a sequential schedule come first: a failure in all of them does not depend on the schedule, and is no bug.
+    #[arg(long, alias = "control-runs", value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) reference_runs: u64,
 
     /// The first run's seed; each further run has the next one.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -61,11 +61,11 @@ pub(crate) struct HuntArguments {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) jobs: Option<u32>,
 
-    /// Whether runs look for what earlier ones saw to be possible. `no` leaves the published algorithm.
+    /// Whether runs have goals, which earlier runs showed to be possible. `no` leaves the published algorithm.
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub(crate) learn: YesNo,
 
-    /// How many runs find out what could happen, for assetfuzzer and racefuzzer, before others try to make it happen.
+    /// How many profiling runs predict goals for assetfuzzer and racefuzzer.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) profile: u64,
 
@@ -85,36 +85,35 @@ pub(crate) struct HuntArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-/// What decides how a run goes, beside its seed and its target.
+/// The options that decide how a run goes, beside its seed and its goal.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SteeringArguments {
-    /// Find out first, from the class files, which fields only one thread can ever touch, and do not interrupt threads there.
-    /// COMMAND must be `java` itself.
+    /// Analyse the class files first: accesses to fields that only one thread can ever touch are no scheduling points. COMMAND
+    /// must be `java` itself.
     #[arg(long = "static")]
     pub(crate) is_static: bool,
 
-    /// Who decides which thread runs. Several, with commas between them, hunt one after the other.
+    /// The strategy that schedules threads. Several, with commas between them, hunt one after the other.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
     pub(crate) strategy: Vec<StrategyName>,
 
-    /// What is looked for in every run, whoever decides: atomic-set violations. It makes every access to a field a place where
-    /// threads may be interrupted.
-    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
-    pub(crate) monitor: Vec<MonitorName>,
+    /// The checkers that look at every run, whatever the strategy: atomic-sets. It makes every access to a field a scheduling point.
+    #[arg(long, alias = "monitor", value_name = "CHECKER", value_delimiter = ',')]
+    pub(crate) check: Vec<CheckerName>,
 
-    /// How likely a thread is paused where its atomic block could be violated, from 0 to 1.
+    /// The probability that a thread is paused where its atomic block could be violated, from 0 to 1.
     #[arg(long, value_name = "P", default_value = "1", value_parser = probability)]
     pub(crate) pause: u32,
 
-    /// Where threads may be interrupted.
+    /// The scheduling points: where threads may be preempted.
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     pub(crate) points: Points,
 
-    /// A run ends after so many steps, and is said to be too long.
+    /// A run ends after so many steps, with a note.
     #[arg(long, value_name = "N", default_value_t = STEPS, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: u64,
 
-    /// A run is killed after so many seconds, and counts for nothing that it did not show before.
+    /// A run is killed after so many seconds; it counts only for what it showed before.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) time_limit: u64,
 
@@ -123,41 +122,41 @@ pub(crate) struct SteeringArguments {
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
-    /// What is the application: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('lock() && within(Account+)'). May
-    /// be repeated; without it all classes but the JDK's and those of well-known libraries.
+    /// The classes in scope (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('lock() && within(Account+)'). May be repeated; without it the
+    /// application's own classes, by where they come from.
     #[arg(long, value_name = "POINTCUT")]
     pub(crate) scope: Vec<ScopeList>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StrategyName {
-    /// Chance, but threads are paused where their atomic blocks could be violated.
+    /// Random, but threads are paused where their atomic blocks could be violated, and runs have goals at accesses.
     Atomfuzzer,
-    /// Predicts from a few runs which fields that belong together could be torn apart, and makes that happen.
+    /// Predicts atomic-set violations from profiling runs, and makes them happen.
     Assetfuzzer,
-    /// Predicts from a few runs which accesses could race, and brings them together.
+    /// Predicts races from profiling runs, and brings the racing accesses together.
     Racefuzzer,
-    /// Chance alone.
+    /// Every thread that can run is equally likely.
     Random,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MonitorName {
-    /// The eleven patterns in which units of work tear atomic sets apart.
+pub(crate) enum CheckerName {
+    /// The eleven patterns of atomic-set violations.
     AtomicSets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Points {
-    /// At locks, and in runs that look for something else at accesses to fields, array elements, atomics and collections.
+    /// Locks, and in runs with a goal at accesses also fields, array elements, atomics and collections.
     Auto,
-    /// At locks, and where threads wait, start and end.
+    /// Locks, and where threads wait, start and end.
     Locks,
-    /// Also at volatile fields and atomics.
+    /// Also volatile fields and atomics.
     Volatiles,
-    /// Also at every field of the classes in scope.
+    /// Also every field of the classes in scope.
     Fields,
-    /// Also at every array element.
+    /// Also every array element.
     Elements,
 }
 
@@ -232,16 +231,16 @@ impl SteeringArguments {
         target: Option<Goal>,
         sets: &SetRules,
     ) -> Control {
-        let is_set = |name| self.monitor.contains(&name) || steering == Steering::Assetfuzzer;
+        let is_set = |name| self.check.contains(&name) || steering == Steering::Assetfuzzer;
         let wanted = Wanted {
             predictions: false,
-            violations: is_set(MonitorName::AtomicSets),
+            violations: is_set(CheckerName::AtomicSets),
             races: steering == Steering::Racefuzzer,
             interleavings: false,
         };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
         let looks = match &target {
-            Some(Goal::AccessGoal(goal)) => Some((goal.points, goal.inside.clone())),
+            Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
             _ => None,
         };
         let control = Control {
@@ -253,13 +252,13 @@ impl SteeringArguments {
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks),
             accesses: points.accesses(),
-            inside: Vec::new(),
+            instrumented: Vec::new(),
             units: wanted.violations,
             wanted,
             sets: if wanted.violations { sets.clone() } else { SetRules::default() },
         };
         match looks {
-            Some((points, inside)) => looking(control, points, inside),
+            Some((points, instrumented)) => looking(control, points, instrumented),
             None => control,
         }
     }
@@ -270,9 +269,9 @@ impl SteeringArguments {
         steering: Steering,
         seed: u64,
         points: AccessPoints,
-        inside: Vec<String>,
+        instrumented: Vec<String>,
     ) -> Control {
-        looking(self.control(steering, seed, None, &SetRules::default()), points, inside)
+        looking(self.control(steering, seed, None, &SetRules::default()), points, instrumented)
     }
 
     /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
@@ -288,8 +287,8 @@ impl SteeringArguments {
                 "--strategy" if value == Steering::Random.name() && !is_random => {
                     merged.strategy = vec![StrategyName::Random];
                 }
-                "--monitor" if self.monitor.is_empty() => {
-                    merged.monitor.extend(MonitorName::from_str(value, false));
+                "--check" | "--monitor" if self.check.is_empty() => {
+                    merged.check.extend(CheckerName::from_str(value, false));
                 }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
                 "--points" if self.points == Points::Auto => {
@@ -314,8 +313,8 @@ impl SteeringArguments {
         {
             add("--strategy", strategy.name().to_owned());
         }
-        if self.monitor.contains(&MonitorName::AtomicSets) {
-            add("--monitor", "atomic-sets".to_owned());
+        if self.check.contains(&CheckerName::AtomicSets) {
+            add("--check", "atomic-sets".to_owned());
         }
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
@@ -348,11 +347,11 @@ impl SteeringArguments {
 }
 
 /// The same run, at these accesses as well.
-fn looking(control: Control, points: AccessPoints, inside: Vec<String>) -> Control {
+fn looking(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
     let wanted = Wanted { interleavings: true, ..Wanted::default() };
     // Calls of atomics are accesses; what these do inside is of no interest.
     let (units, sets) = (false, SetRules::default());
-    Control { volatiles: false, accesses: points, inside, units, wanted, sets, ..control }
+    Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
 }
 
 /// The file with the configuration among the words that a replay must repeat.
@@ -382,7 +381,7 @@ mod tests {
     fn arguments() -> SteeringArguments {
         SteeringArguments {
             strategy: Vec::new(),
-            monitor: Vec::new(),
+            check: Vec::new(),
             pause: ALWAYS,
             points: Points::Auto,
             steps: STEPS,
@@ -430,11 +429,11 @@ mod tests {
         assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &plain), (AccessPoints::Fields, true));
         let contents = SetRules { contents: true, ..SetRules::default() };
         assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
-        let monitored = SteeringArguments { monitor: vec![MonitorName::AtomicSets], ..arguments() };
+        let monitored = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
         assert_eq!(accesses(&monitored, Steering::Random, &plain), (AccessPoints::Fields, true));
         assert_eq!(
             monitored.words(&[Steering::Random], None).join(" "),
-            "--strategy random --monitor atomic-sets"
+            "--strategy random --check atomic-sets"
         );
     }
 
@@ -445,9 +444,9 @@ mod tests {
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
         let atomic = vec!["a.B.m".parse().unwrap()];
-        let monitor = vec![MonitorName::AtomicSets];
-        let chosen = SteeringArguments { atomic, monitor, is_static: true, ..chosen };
-        let text = "--strategy random --monitor atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
+        let check = vec![CheckerName::AtomicSets];
+        let chosen = SteeringArguments { atomic, check, is_static: true, ..chosen };
+        let text = "--strategy random --check atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
         let words = chosen.words(&[Steering::Random], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));

@@ -108,12 +108,12 @@ impl PredictedGoals {
 
 fn theme(goal: &Goal) -> Theme {
     match goal {
-        Goal::Pair(pair) => (0, vec![pair.to_string()]),
+        Goal::Acquires(pair) => (0, vec![pair.to_string()]),
         Goal::Set(goal) => {
             let fields = goal.events.iter().map(|event| event.field.clone());
             (goal.pattern, goal.units.iter().cloned().chain(fields).collect())
         }
-        Goal::AccessGoal(_) => (0, vec![goal.to_string()]),
+        Goal::Accesses(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
             race_theme(&race.accesses[0].field, methods.collect())

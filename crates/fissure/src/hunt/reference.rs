@@ -1,4 +1,4 @@
-//! What the program does by itself: the control runs, in which nobody is interrupted.
+//! What the program does by itself: the reference runs, in which nobody is interrupted.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ const EXIT: &str = Failure::EXIT;
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 
 /// What is said of a failure that no violation went before.
-const UNEXPLAINED: &str = "fails in some schedules, and never without interference";
+const UNEXPLAINED: &str = "fails in some schedules and in no reference run";
 /// The same of one for which it is enough that threads come in another order.
-const ORDERED: &str = "fails in some schedules, even if nobody is interrupted";
+const ORDERED: &str = "fails in some reference runs and not in others";
 
 /// Everything that went wrong without interference, and how the program ended.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct References {
     runs: Vec<ReferenceRun>,
 }
 
-/// What is kept of a control run.
+/// What is kept of a reference run.
 #[derive(Debug)]
 struct ReferenceRun {
     /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
@@ -50,7 +50,7 @@ enum Usual {
 type Place = (String, String, Option<u32>);
 
 impl References {
-    /// Takes note of a control run.
+    /// Takes note of a reference run.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let failures = outcome.accounts().flat_map(|run| &run.failures);
         let end = outcome.end();
@@ -142,7 +142,7 @@ impl References {
             RunEnd::Deadlock => ("deadlock", "threads waited for each other in a circle"),
             RunEnd::Hang => ("hang", "all threads waited for something that nobody was left to do"),
         };
-        let message = format!("{message}; without interference they never did");
+        let message = format!("{message}; in no reference run did they");
         Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
     }
 
@@ -197,8 +197,8 @@ impl References {
         let exits: BTreeSet<Exit> = self.runs.iter().filter_map(|run| run.exit).collect();
         let exits: Vec<String> = exits.iter().map(|exit| exit.code().to_string()).collect();
         let usual = match exits.as_slice() {
-            [] => "without interference it never ended by itself".to_owned(),
-            exits => format!("without interference with {}", exits.join(" or ")),
+            [] => "no reference run ended by itself".to_owned(),
+            exits => format!("reference runs with {}", exits.join(" or ")),
         };
         format!("the program ended with exit code {code}, {usual}")
     }
@@ -231,7 +231,7 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
         reason: Some(UNEXPLAINED.to_owned()),
         interleaving: failure.interleaving.clone(),
         test: failure.test.clone(),
-        ..Finding::new(Kind::Custom, Status::Bug, "conductor", &subject)
+        ..Finding::new(Kind::Failure, Status::Bug, "conductor", &subject)
     })
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
     Finding {
         id: fingerprint(&["exit", subject, &code.to_string()]),
         reason: Some(UNEXPLAINED.to_owned()),
-        ..Finding::new(Kind::Custom, Status::Bug, "conductor", subject)
+        ..Finding::new(Kind::Failure, Status::Bug, "conductor", subject)
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
         check(&calm(), one, Some("exit"));
         check(&[Sketch::default(), one], one, None);
         let consequence = references(&calm()).consequence(&one.outcome(), "f").unwrap();
-        assert_eq!(consequence.message, "the program ended with exit code 1, without interference with 0");
+        assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0");
         let stuck = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
         check(&calm(), stuck(RunEnd::Deadlock), Some("deadlock"));
         check(&calm(), stuck(RunEnd::Hang), Some("hang"));
@@ -365,10 +365,7 @@ mod tests {
         let found = calm.unexplained(&exits("1")).unwrap();
         assert_eq!(found.subject, "Main.run");
         let consequence = found.consequence.unwrap();
-        assert_eq!(
-            consequence.message,
-            "the program ended with exit code 1, without interference with 0 or 2"
-        );
+        assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0 or 2");
         let sometimes = calm.unexplained(&exits("2")).unwrap();
         assert_eq!((sometimes.status, sometimes.consequence), (Status::Confirmed, None));
         let always = references(&[Sketch { exit: Some(2), ..Sketch::default() }]);

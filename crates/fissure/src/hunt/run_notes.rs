@@ -174,9 +174,9 @@ impl RunNotes {
     }
 }
 
-/// What the control runs were like, in words.
+/// What the reference runs were like, in words.
 pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<String> {
-    let all = count(outcomes.len() as u64, "control run", "control runs");
+    let all = count(outcomes.len() as u64, "reference run", "reference runs");
     let number = |holds: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| holds(outcome)).count();
     let failed = number(&|outcome| outcome.accounts().any(|run| !run.failures.is_empty()));
     let deadlocked = number(&|outcome| outcome.end() == RunEnd::Deadlock);
@@ -193,7 +193,7 @@ pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<Str
     }
     if !references.is_known() {
         notices.push(
-            "no control run came to an end, so that there is nothing to compare with and nothing is called a bug"
+            "no reference run came to an end, so that there is nothing to compare with and nothing is called a bug"
                 .to_owned(),
         );
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_are_told_if_they_are_worth_it() {
+    fn reference_runs_are_told_if_they_are_worth_it() {
         let outcomes = |sketch: Sketch| vec![sketch.outcome(), Sketch::default().outcome()];
         let tell = |outcomes: &[Outcome]| {
             let mut references = References::default();
@@ -283,7 +283,7 @@ mod tests {
         };
         assert!(tell(&outcomes(Sketch::default())).is_empty());
         let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };
-        assert!(tell(&outcomes(failing))[0].starts_with("1 of 2 control runs ended threads"));
+        assert!(tell(&outcomes(failing))[0].starts_with("1 of 2 reference runs ended threads"));
         let killed = Sketch { exit: None, ..Sketch::default() };
         assert_eq!(tell(&[killed.outcome()]).len(), 2);
     }

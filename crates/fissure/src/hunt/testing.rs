@@ -3,8 +3,8 @@
 use fissure_model::{
     coverage::Coverage,
     finding::{Finding, Frame, Kind, Site, Status},
+    goal::AcquireGoal,
     record::{Failure, Run, RunEnd},
-    settings::Pair,
 };
 use fissure_report::Exit;
 
@@ -99,7 +99,7 @@ impl Sketch {
     }
 }
 
-fn pair(text: &str) -> Pair {
+fn pair(text: &str) -> AcquireGoal {
     text.parse().unwrap()
 }
 

@@ -36,7 +36,7 @@ impl Place {
         let json = self.path("report.json");
         let (json, classes) = (json.to_str().unwrap(), classes().to_str().unwrap());
         let all = [
-            &["hunt", "--control-runs", "4", "--json", json],
+            &["hunt", "--reference-runs", "4", "--json", json],
             options,
             &["--", "java", "-cp", classes, class],
         ]

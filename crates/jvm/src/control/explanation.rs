@@ -8,11 +8,10 @@ use rustc_hash::FxHashMap;
 use fissure_classfile::SiteKind;
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
-    goal::Goal,
+    goal::{AcquireGoal, Goal},
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
     record::{Failure, Record, Run, RunEnd},
-    settings::Pair,
 };
 use fissure_schedule::{
     pattern::{Atomic, Violation},
@@ -343,8 +342,7 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
     }
     let steps = state.steps.unwrap_or_else(|| state.conductor.trace().last());
     let mut reached = state.explanation.reached.clone();
-    if let (Some(Goal::AccessGoal(goal)), Some(choices)) =
-        (agent.goal(), state.conductor.strategy().reached())
+    if let (Some(Goal::Accesses(goal)), Some(choices)) = (agent.goal(), state.conductor.strategy().reached())
     {
         reached.insert(goal.last.to_string(), choices);
     }
@@ -377,7 +375,7 @@ fn own_threads(state: &State) -> usize {
 }
 
 /// Acquires of one lock by different threads, one of them the second in a block, and acquires that could close a circle.
-fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
+fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     let mut pairs = BTreeSet::new();
     let circular: Vec<_> =
         explanation.nested.iter().filter(|(held, wanted, ..)| leads(explanation, *wanted, *held)).collect();
@@ -385,14 +383,14 @@ fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
         for (_, _, other, between) in &circular {
             let (again, between) = (place(agent, *again), place(agent, *between));
             if thread != other && again <= between && pairs.len() < MOST_PAIRS {
-                pairs.insert(Pair::new(again, between));
+                pairs.insert(AcquireGoal::new(again, between));
             }
         }
     }
     for (lock, thread, again) in &explanation.again {
         for (other, between) in explanation.acquires_of(*lock) {
             if other != thread && pairs.len() < MOST_PAIRS {
-                pairs.insert(Pair::new(place(agent, *again), place(agent, *between)));
+                pairs.insert(AcquireGoal::new(place(agent, *again), place(agent, *between)));
             }
         }
     }
@@ -401,12 +399,12 @@ fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
 
 /// Which acquires of one lock by different threads came after which others, and acquires that could come before a thread goes on
 /// that was woken.
-fn orders(agent: &Agent, explanation: &Explanation) -> Vec<Pair> {
+fn orders(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     let mut orders = BTreeSet::new();
     let mut add = |again: SiteId, between: SiteId, is_order: bool| {
         let (again, between) = (place(agent, again), place(agent, between));
         if (again != between || !is_order) && orders.len() < MOST_PAIRS {
-            orders.insert(Pair { is_order, ..Pair::new(again, between) });
+            orders.insert(AcquireGoal { is_order, ..AcquireGoal::new(again, between) });
         }
     };
     for known in &explanation.acquires {

@@ -3,7 +3,7 @@
 //! Calls of the methods of collections and atomics by classes in scope are accesses to what these hold. Nobody is interrupted inside of
 //! them, so that each is one access, which is made when the call begins.
 
-use fissure_analysis::interleavings::{AccessGoal as Found, Deed, GoalSite as FoundSpot};
+use fissure_analysis::interleavings::{Act as CandidateAct, Candidate, CandidateSite};
 use fissure_model::{
     event::AccessKind,
     goal::{AccessGoal, Act, Goal, GoalSite},
@@ -37,7 +37,7 @@ pub(super) fn pass(agent: &Agent, state: &State, thread: ThreadId) -> bool {
 
 /// What an access at a site with these flags is to the interleaving that is looked for.
 pub(super) fn role(agent: &Agent, location: LocationId, flags: i32) -> GoalRole {
-    let Some(Goal::AccessGoal(goal)) = agent.goal() else { return GoalRole::default() };
+    let Some(Goal::Accesses(goal)) = agent.goal() else { return GoalRole::default() };
     // What is done under a lock may be with another thing than the lock that is looked for.
     let place = if goal.last.act == Act::Acquire { 0 } else { location.0 };
     GoalRole { letters: site_flags::letters(flags), place, ..GoalRole::default() }
@@ -77,24 +77,32 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
     let Some(control) = &agent.settings.control else { return (Vec::new(), false) };
     let Some(observer) = state.conductor.observer() else { return (Vec::new(), false) };
     let (found, cut) = observer.interleavings();
-    let site = |(site, deed): FoundSpot| GoalSite {
+    let site = |(site, deed): CandidateSite| GoalSite {
         place: explanation::place(agent, site),
-        name: if deed == Deed::Acquire { String::new() } else { name(agent, site) },
+        name: if deed == CandidateAct::Acquire { String::new() } else { name(agent, site) },
         act: match deed {
-            Deed::Access(AccessKind::Read) => Act::Read,
-            Deed::Access(AccessKind::Write) => Act::Write,
-            Deed::Acquire => Act::Acquire,
+            CandidateAct::Access(AccessKind::Read) => Act::Read,
+            CandidateAct::Access(AccessKind::Write) => Act::Write,
+            CandidateAct::Acquire => Act::Acquire,
         },
     };
-    let goal = |found: &Found| {
-        let (first, between, last) = (found.first.map(site), found.between.map(site), site(found.last));
+    let goal = |found: &Candidate| {
+        let (first, remote, last) = (found.first.map(site), found.remote.map(site), site(found.last));
         let class = |site: &GoalSite| method(&site.place).rsplit_once('.').map(|(class, _)| class.to_owned());
-        let spots = [first.as_ref(), between.as_ref(), Some(&last)];
+        let sites = [first.as_ref(), remote.as_ref(), Some(&last)];
         let is_inside =
-            spots.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
+            sites.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
         // Runs for what the application does itself need not look into anything else.
-        let inside = if is_inside { control.inside.clone() } else { Vec::new() };
-        AccessGoal { points: control.accesses, is_calm: false, inside, first, between, last, after: None }
+        let instrumented = if is_inside { control.instrumented.clone() } else { Vec::new() };
+        AccessGoal {
+            points: control.accesses,
+            is_sequential: false,
+            instrumented,
+            first,
+            remote,
+            last,
+            prefix: None,
+        }
     };
     let mut goals: Vec<(u8, bool, AccessGoal)> = Vec::new();
     for found in &found {
@@ -115,7 +123,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         *number += 1;
     }
     goals.sort_by_key(|(rank, ..)| *rank);
-    (goals.into_iter().map(|(.., goal)| Goal::AccessGoal(goal)).collect(), cut > 0)
+    (goals.into_iter().map(|(.., goal)| Goal::Accesses(goal)).collect(), cut > 0)
 }
 
 /// The name of what is accessed at a site.

@@ -178,7 +178,7 @@ fn stop<'a>(
     flags: i32,
 ) -> Held<'a, State> {
     let role = match agent.goal() {
-        Some(Goal::AccessGoal(_)) => interleavings::lock_role(&operation, flags),
+        Some(Goal::Accesses(_)) => interleavings::lock_role(&operation, flags),
         goal => lock_role(flags, goal, state.conductor.context(thread)),
     };
     stop_with_role(agent, control, state, thread, operation, flags, role)

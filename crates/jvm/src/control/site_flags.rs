@@ -108,13 +108,13 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, name: &str, target: Opti
     };
     match target {
         None => 0,
-        Some(Goal::Pair(pair)) => {
+        Some(Goal::Acquires(pair)) => {
             let (first, second) = if pair.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
-            let again = if place == pair.again { first } else { 0 };
-            let between = if place == pair.between { second } else { 0 };
-            again | between
+            let again = if place == pair.local { first } else { 0 };
+            let remote = if place == pair.remote { second } else { 0 };
+            again | remote
         }
-        Some(Goal::AccessGoal(goal)) => {
+        Some(Goal::Accesses(goal)) => {
             let act = match access {
                 Some(false) => Act::Read,
                 Some(true) => Act::Write,
@@ -123,8 +123,8 @@ pub(crate) fn target_flags(place: &str, kind: SiteKind, name: &str, target: Opti
             let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
             let is_meant = |site: &GoalSite| site.act == act && site.place == place && is_named(site);
             let first = goal.first.as_ref().is_some_and(is_meant);
-            let between = goal.between.as_ref().is_some_and(is_meant);
-            bits(LETTERS, [first, between, is_meant(&goal.last)].into_iter())
+            let remote = goal.remote.as_ref().is_some_and(is_meant);
+            bits(LETTERS, [first, remote, is_meant(&goal.last)].into_iter())
         }
         Some(Goal::Race(race)) => {
             let is_meant = |write, there: &str| access == Some(write) && there == place;

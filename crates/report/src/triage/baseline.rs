@@ -161,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn baselines_of_earlier_versions_know_failures() {
+        let text = r#"{"baseline":1,"findings":[{"fingerprint":"0123456789abcdef","id":"1be1523fc58e14a7","kind":"custom",
+            "status":"bug","subject":"Account.withdraw"}]}"#;
+        let baseline = Baseline::parse(text).unwrap();
+        let finding = Finding {
+            id: "1be1523fc58e14a7".to_owned(),
+            ..Finding::new(Kind::Failure, Status::Bug, "atomfuzzer", "Account.withdraw")
+        };
+        assert_eq!(baseline.known_of(&[&finding]), BTreeSet::from([finding.id.clone()]));
+    }
+
+    #[test]
     fn an_empty_baseline_is_one() {
         let baseline = Baseline::parse(&Baseline::default().render().unwrap()).unwrap();
         assert!(baseline.is_empty());

@@ -10,10 +10,14 @@ use fissure_model::finding::{Finding, Kind, fingerprint as hash};
 /// Two findings may share one, such as two blocks of the same method; baselines then count them.
 pub fn fingerprint(finding: &Finding) -> String {
     let subject = stable_subject(finding);
-    let mut parts = vec![format!("{:?}", finding.kind), subject];
+    let mut parts = vec![key(finding.kind).to_owned(), subject];
     match finding.kind {
         // One subject, one finding: which of its places a run shows is chance.
         Kind::DataRace | Kind::AtomicityViolation | Kind::NonAtomicMethod => {}
+        Kind::Failure => {
+            let exception = finding.consequence.as_ref().map(|consequence| consequence.exception.clone());
+            parts.extend(exception);
+        }
         Kind::AtomicSetViolation | Kind::Deadlock | Kind::Custom => {
             parts.extend(finding.pattern.map(|pattern| pattern.to_string()));
             if finding.kind == Kind::Custom {
@@ -35,6 +39,18 @@ pub fn fingerprint(finding: &Finding) -> String {
         }
     }
     hash(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The word that stands for a kind in fingerprints, whatever the kind is called elsewhere.
+fn key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::DataRace => "DataRace",
+        Kind::AtomicityViolation => "AtomicityViolation",
+        Kind::AtomicSetViolation => "AtomicSetViolation",
+        Kind::Deadlock => "Deadlock",
+        Kind::NonAtomicMethod => "NonAtomicMethod",
+        Kind::Failure | Kind::Custom => "Custom",
+    }
 }
 
 /// The subject without line numbers and names of local variables.
@@ -115,6 +131,34 @@ mod tests {
         check(AtomicityViolation, ("A.lambda$m$0", &[]), ("A.lambda$n$0", &[]), false);
         check(AtomicSetViolation, ("A", &[("A.m", 1), ("A.n", 2)]), ("A", &[("A.n", 7), ("A.m", 8)]), true);
         check(AtomicSetViolation, ("A", &[("A.m", 1)]), ("A", &[("A.n", 1)]), false);
+    }
+
+    #[test]
+    fn fingerprints_do_not_depend_on_the_names_of_kinds() {
+        let kinds = [
+            (Kind::DataRace, "3c33dce0be0aa282"),
+            (Kind::AtomicityViolation, "f3783179b7e7f233"),
+            (Kind::AtomicSetViolation, "d51d1b807dd3f2f7"),
+            (Kind::Deadlock, "44fbf89e2a8d2e6a"),
+            (Kind::NonAtomicMethod, "e96d79e7ee52ddc2"),
+        ];
+        for (kind, expected) in kinds {
+            assert_eq!(fingerprint(&finding(kind, "A.m", &[])), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn failures_are_told_apart_by_their_exceptions() {
+        let print = |exception: &str, reason: &str| {
+            let consequence = Some(fissure_model::finding::Consequence {
+                exception: exception.to_owned(),
+                ..Default::default()
+            });
+            let found = finding(Kind::Failure, "A.m", &[("A.m", 1)]);
+            fingerprint(&Finding { consequence, reason: Some(reason.to_owned()), ..found })
+        };
+        assert_eq!(print("Boom", "fails in some schedules"), print("Boom", "fails if x is read late"));
+        assert_ne!(print("Boom", "x"), print("Bang", "x"));
     }
 
     #[test]

@@ -75,8 +75,13 @@ impl Suppression {
         fits(&form.id, &|id| id == finding.id || id == fingerprint(finding))
             && fits(&form.subject, &|subject| is_subject(subject, &finding.subject))
             && fits(&form.analysis, &|analysis| analysis == finding.analysis)
-            && form.kind.is_none_or(|kind| kind == finding.kind)
+            && form.kind.is_none_or(|kind| is_kind(kind, finding.kind))
     }
+}
+
+/// Whether a suppression of one kind is for a finding of another. Earlier versions gave schedule-dependent failures the kind `custom`.
+fn is_kind(wanted: Kind, found: Kind) -> bool {
+    wanted == found || wanted == Kind::Custom && found == Kind::Failure
 }
 
 /// Whether a pattern names a subject, or a class or package around it; packages may be left out.
@@ -130,6 +135,18 @@ mod tests {
         check("Account.bal", "com.acme.Account.balance", false);
         check("balance", "com.acme.Account.balance", false);
         check("com.acm", "com.acme.Account.balance", false);
+    }
+
+    #[test]
+    fn suppressions_of_earlier_versions_cover_failures() {
+        use fissure_model::finding::Status;
+        let covers = |kind: &str, found: Kind| {
+            let text = format!(r#"{{"subject":"A.m","kind":"{kind}","reason":"x"}}"#);
+            let suppression: Suppression = serde_json::from_str(&text).unwrap();
+            suppression.covers(&Finding::new(found, Status::Bug, "atomfuzzer", "A.m"))
+        };
+        assert!(covers("custom", Kind::Failure) && covers("failure", Kind::Failure));
+        assert!(covers("custom", Kind::Custom) && !covers("failure", Kind::Custom));
     }
 
     #[test]

@@ -17,7 +17,10 @@
 //! published algorithm finds. A calm run lets each of them go on for as long as it can instead: what takes several accesses in the right order
 //! mostly takes one interruption, and would be spoiled by others.
 
-use fissure_model::ids::{LockId, ThreadId};
+use fissure_model::{
+    goal::Shape,
+    ids::{LockId, ThreadId},
+};
 
 use super::{
     AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, Target, View, uniform::yields_to_sleepers,
@@ -31,26 +34,15 @@ const LONGEST: u64 = 20_000;
 
 /// The letters of what is looked for.
 const FIRST: u8 = 1;
-const BETWEEN: u8 = 2;
+const REMOTE: u8 = 2;
 const LAST: u8 = 4;
-
-/// What is to come before an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// An operation of another thread, after one of the same thread.
-    Between,
-    /// An operation of another thread.
-    Order,
-    /// Whatever other threads can do.
-    Anything,
-}
 
 /// Lets an access come in between, or two change their order.
 #[derive(Debug)]
 pub struct Interleaver {
     /// Who chooses among those that have nothing to do with it.
     rest: AtomFuzzer,
-    is_calm: bool,
+    is_sequential: bool,
     shape: Shape,
     /// Who has done that, and with what; 0 stands for anything.
     begun: Vec<(ThreadId, u64)>,
@@ -82,7 +74,7 @@ impl Interleaver {
     pub fn new(shape: Shape, pause_chance: u32) -> Self {
         Self {
             rest: AtomFuzzer::new(pause_chance),
-            is_calm: false,
+            is_sequential: false,
             shape,
             begun: Vec::new(),
             paused: Vec::new(),
@@ -97,8 +89,8 @@ impl Interleaver {
     }
 
     /// The same without any other interruption.
-    pub fn calm(shape: Shape) -> Self {
-        Self { is_calm: true, ..Self::new(shape, 0) }
+    pub fn sequential(shape: Shape) -> Self {
+        Self { is_sequential: true, ..Self::new(shape, 0) }
     }
 
     /// Whether a candidate is about to do the last of what is looked for, and nothing came in between yet.
@@ -107,16 +99,16 @@ impl Interleaver {
             |(known, place): &(ThreadId, u64)| *known == thread && (*place == role.place || *place == 0);
         role.letters & LAST != 0
             && match self.shape {
-                Shape::Between => self.begun.iter().any(has_begun),
-                Shape::Order => !self.done.contains(&role.place),
-                Shape::Anything => self.done.is_empty() && self.paused.is_empty(),
+                Shape::Interleaving => self.begun.iter().any(has_begun),
+                Shape::Reordering => !self.done.contains(&role.place),
+                Shape::Delay => self.done.is_empty() && self.paused.is_empty(),
             }
     }
 
     /// Whether another thread is paused that this one can come in between of.
     fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
         let mut others = self.paused.iter().filter(|pause| pause.is_last && pause.place == role.place);
-        role.letters & BETWEEN != 0 && others.any(|pause| pause.thread != thread)
+        role.letters & REMOTE != 0 && others.any(|pause| pause.thread != thread)
     }
 
     fn is_paused(&self, thread: ThreadId) -> bool {
@@ -126,13 +118,13 @@ impl Interleaver {
     /// Pauses a candidate, if it is one of those who are looked for and too early.
     fn pauses(&mut self, candidate: &Candidate, step: u64) {
         let (thread, role) = (candidate.thread, candidate.role);
-        if role.letters & (BETWEEN | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
+        if role.letters & (REMOTE | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
             return;
         }
         let is_last = self.is_last(thread, role);
         // An order needs nobody but the later one to wait.
         let is_between =
-            self.shape == Shape::Between && role.letters & BETWEEN != 0 && !self.is_awaited(thread, role);
+            self.shape == Shape::Interleaving && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
         if is_last && !self.is_awaited(thread, role) || !is_last && is_between {
             self.paused.push(Pause { thread, place: role.place, since: step, is_last });
             self.patience = PATIENCE;
@@ -183,7 +175,7 @@ impl Strategy for Interleaver {
             let current = view.current.filter(is_willing);
             let view =
                 View { candidates: &willing, current, yields: view.yields && current.is_some(), ..*view };
-            return match self.is_calm {
+            return match self.is_sequential {
                 true => Sequential.choose(&view, random),
                 false => self.rest.choose(&view, random),
             };
@@ -202,7 +194,7 @@ impl Strategy for Interleaver {
             freed.extend(view.candidates.iter().map(|candidate| candidate.thread));
         }
         let freed = freed[random.below(freed.len())];
-        self.thrashings += u64::from(self.shape != Shape::Anything);
+        self.thrashings += u64::from(self.shape != Shape::Delay);
         self.let_go(freed);
         self.run(freed)
     }
@@ -212,7 +204,7 @@ impl Strategy for Interleaver {
     }
 
     fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
-        if self.shape == Shape::Anything && role.letters & LAST != 0 && self.done.is_empty() {
+        if self.shape == Shape::Delay && role.letters & LAST != 0 && self.done.is_empty() {
             self.done.push(role.place);
             self.reached = Some(self.choices);
         }
@@ -222,11 +214,11 @@ impl Strategy for Interleaver {
         if role.letters == 0 {
             return;
         }
-        if role.letters & BETWEEN != 0 && !self.done.contains(&role.place) {
+        if role.letters & REMOTE != 0 && !self.done.contains(&role.place) {
             self.done.push(role.place);
         }
         let is_met = |pause: &&Pause| pause.is_last && pause.thread != thread && pause.place == role.place;
-        let met = self.paused.iter().find(is_met).filter(|_| role.letters & BETWEEN != 0);
+        let met = self.paused.iter().find(is_met).filter(|_| role.letters & REMOTE != 0);
         if let Some(met) = met.map(|pause| pause.thread) {
             self.eager = Some(met);
             // Whoever begins so comes in between once more, and goes on as this one.
