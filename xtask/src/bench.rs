@@ -1,4 +1,4 @@
-//! What watching costs: kernels run plain and watched, in turn, and every number is a ratio of the same run.
+//! Measures the overhead of detection: kernels run alternately with and without Fissure, and results are ratios to the plain run.
 
 pub(crate) mod assets;
 pub(crate) mod determinism;
@@ -15,16 +15,16 @@ use crate::{
     workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
 };
 
-/// Kernels that live on fields and locks; the bars are about these.
+/// Kernels that mostly access fields and locks; the performance targets apply to these.
 const FIELD_KERNELS: [&str; 5] = ["FieldLoop", "SmallObjects", "LockHeavy", "ReadShared", "Bodies"];
 
-/// Kernels that live on arrays, told apart.
+/// Kernels that mostly access arrays, reported separately.
 const ARRAY_KERNELS: [&str; 2] = ["Sieve", "Matrix"];
 
 /// The program whose start-up is measured.
 const HELLO: &str = "Hello";
 
-/// How a kernel is run.
+/// The instrumentation with which a kernel runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Plain,
@@ -33,7 +33,7 @@ enum Mode {
     All,
     /// Racer and Atomizer in one run, on fields.
     Atomizer,
-    /// Fields, without those that the static analysis calls thread-local.
+    /// Fields without those that the static analysis found to be thread-local.
     Static,
     /// The same for fields and arrays.
     StaticAll,
@@ -42,7 +42,7 @@ enum Mode {
 const FIELD_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::Static, Mode::Atomizer];
 const ARRAY_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All, Mode::StaticAll];
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     rounds: usize,
@@ -57,7 +57,7 @@ struct Measure {
     heap: f64,
 }
 
-/// Everything that is needed to run something.
+/// The tools, classes and options for all runs.
 struct Bench {
     jdk: Jdk,
     fissure: PathBuf,
@@ -94,7 +94,7 @@ fn parse(arguments: &[&str]) -> Result<Options> {
             ["--kernel", name] => {
                 bail!("there is no kernel '{name}': {FIELD_KERNELS:?}, {ARRAY_KERNELS:?}, {HELLO}")
             }
-            _ => bail!("'{}' is not known: [--rounds N] [--scale N] [--kernel NAME]", pair.join(" ")),
+            _ => bail!("unknown option '{}': [--rounds N] [--scale N] [--kernel NAME]", pair.join(" ")),
         }
     }
     Ok(options)
@@ -106,7 +106,7 @@ fn known(name: &str) -> bool {
 
 fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(number: &str) -> Result<T> {
     let parsed = number.parse().ok().filter(|value| *value >= T::from(1));
-    parsed.with_context(|| format!("'{number}' is no number of at least 1"))
+    parsed.with_context(|| format!("'{number}' is not a number of at least 1"))
 }
 
 impl Mode {
@@ -121,7 +121,7 @@ impl Mode {
         }
     }
 
-    /// What `--watch` and `--analysis` say.
+    /// The values of `--watch` and `--analysis`.
     fn options(self) -> [&'static str; 2] {
         match self {
             Mode::Atomizer => ["fields", "racer,atomizer"],
@@ -169,7 +169,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs a kernel in all modes, round by round, so that whatever slows the machine down slows all of them.
+    /// Runs a kernel in all modes, round by round, so that other load on the machine affects all modes alike.
     fn kernel(&self, kernel: &str, modes: &[Mode]) -> Result<Vec<Measure>> {
         let mut measures = vec![Vec::new(); modes.len()];
         for _ in 0..self.options.rounds {
@@ -188,10 +188,10 @@ impl Bench {
     }
 
     fn measure(&self, kernel: &str, mode: Mode) -> Result<Measure> {
-        // The JVM's archive of ready-made objects counts as used heap, and is not used under Fissure: without it the
-        // heaps can be compared.
+        // The objects of the CDS archive count as used heap, and a JVM under Fissure does not use the archive. Turning it off
+        // makes the heaps comparable.
         let mut command = self.command(kernel, mode, &["-Xshare:off"]);
-        let text = answer(command.arg(self.options.scale.to_string()))?;
+        let text = run_and_read(command.arg(self.options.scale.to_string()))?;
         parse_measure(&text).with_context(|| format!("{} printed no measure: {text}", line(&command)))
     }
 
@@ -214,17 +214,17 @@ impl Bench {
         command
     }
 
-    /// The time from start to end of a program that does next to nothing.
+    /// Measures the run time of a program that does next to nothing.
     fn start_up(&self) -> Result<()> {
         let mut plain = Vec::new();
         let mut watched = Vec::new();
         for _ in 0..self.options.rounds {
             for (mode, times) in [(Mode::Plain, &mut plain), (Mode::All, &mut watched)] {
                 let started = Instant::now();
-                let text = answer(&mut self.command(HELLO, mode, &[]))?;
+                let text = run_and_read(&mut self.command(HELLO, mode, &[]))?;
                 times.push(started.elapsed().as_secs_f64());
                 if text.trim() != "hello 1" {
-                    bail!("{HELLO} did not greet: {text}");
+                    bail!("{HELLO} printed something unexpected: {text}");
                 }
             }
         }
@@ -234,8 +234,8 @@ impl Bench {
     }
 }
 
-/// What a command prints. Fissure's exit code tells what it found, which does not matter here.
-fn answer(command: &mut Command) -> Result<String> {
+/// The standard output of a command. Fissure's exit code is ignored because it depends on the findings.
+fn run_and_read(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start {}", line(command)))?;
     if output.stdout.is_empty() {
         bail!("{} printed nothing: {}", line(command), String::from_utf8_lossy(&output.stderr));

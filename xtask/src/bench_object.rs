@@ -1,6 +1,6 @@
-//! The paper's evaluation of non-atomic methods on this machine and JDK: how fast one harness is executed; the paper's 87 harnesses executed for a second each and, if that shows
-//! nothing, under all schedules with at most two preemptions; then the search for the same methods, next to the published
-//! numbers; then classes in which there is nothing to be found.
+//! Repeats the Violat paper's evaluation of non-atomic methods on this machine and JDK: how fast one harness is executed; the
+//! paper's 87 harnesses, executed for a second each and, if that shows no violation, under all schedules with at most two
+//! preemptions; then the search for the same methods, next to the published numbers; then correct classes.
 
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
@@ -14,17 +14,18 @@ use crate::{
     workspace::{cargo, fresh_folder, line, root, succeed, target},
 };
 
-/// The harness whose rate is held against a bar, its class, and for how long: single seconds begin with code that is not compiled yet.
+/// The class and harness whose execution rate is measured, and for how long: within a single second the JVM would still be
+/// compiling the code.
 const RATED: (&str, &str, &str) =
     ("java.util.concurrent.ConcurrentHashMap", "[get(1); size()], [put(1,1)]", "5s");
 
-/// How often it must be executed in a second, once the code is compiled.
+/// The required number of executions per second once the code is compiled.
 const BAR: f64 = 3e6;
 
-/// How long a harness is executed under control.
+/// How long a harness is executed under controlled schedules.
 const CONTROLLED: &str = "4s";
 
-/// Classes of which all methods are atomic, and whether they are among our own programs.
+/// Classes whose methods are all atomic, and whether they belong to the programs of this repository.
 const CORRECT: [(&str, bool); 5] = [
     ("java.util.concurrent.CopyOnWriteArrayList", false),
     ("java.util.concurrent.atomic.AtomicInteger", false),
@@ -33,18 +34,18 @@ const CORRECT: [(&str, bool); 5] = [
     ("ScoreBoardFixed", true),
 ];
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
-    /// How long each published harness is executed.
+    /// How long each published harness is executed, in seconds.
     seconds: u32,
-    /// How long each method is searched for, in seconds.
+    /// The time limit of the search for each method, in seconds.
     budget: u32,
     /// Only classes whose name contains this.
     class: Option<String>,
 }
 
-/// What one command of Fissure found out.
+/// The tools and options for all measurements.
 struct Bench {
     fissure: PathBuf,
     folder: PathBuf,
@@ -72,37 +73,37 @@ fn parse(arguments: &[&str]) -> Result<Options> {
             ["--seconds", number] => options.seconds = number.parse().context("--seconds takes a number")?,
             ["--budget", number] => options.budget = number.parse().context("--budget takes a number")?,
             ["--class", name] => options.class = Some(name.to_owned()),
-            _ => bail!("'{}' is not known: [--seconds N] [--budget N] [--class NAME]", pair.join(" ")),
+            _ => bail!("unknown option '{}': [--seconds N] [--budget N] [--class NAME]", pair.join(" ")),
         }
     }
     Ok(options)
 }
 
 impl Bench {
-    /// Executes one harness for long enough to tell how fast that goes.
+    /// Measures the execution rate of one harness.
     fn rate(&self) -> Result<()> {
         let (class, harness, budget) = RATED;
         let arguments = ["--harness", harness, "--budget", budget, "--schedules", "stress"];
         let report = self.object(class, &arguments)?;
         let rate = &report["object"]["methods"][0]["rate"];
-        let number = |name: &str| rate[name].as_f64().context("the report tells no rate");
+        let number = |name: &str| rate[name].as_f64().context("the report contains no rate");
         let (whole, later) = (number("whole")?, number("second_half")?);
         println!(
-            "{} {harness} for {budget}: {later:.0} executions a second in the second half, {whole:.0} over all (bar: {BAR:.0}, {})\n",
+            "{} {harness} for {budget}: {later:.0} executions per second in the second half, {whole:.0} overall (required: {BAR:.0}, {})\n",
             simple(class),
             if later >= BAR { "reached" } else { "missed" }
         );
         Ok(())
     }
 
-    /// Executes each published harness as it is; says for which rows it shows a violation.
+    /// Executes each published harness; returns for which rows it shows a violation.
     fn harnesses(&self, rows: &[Row]) -> Result<Vec<bool>> {
         println!(
             "published harnesses, {} s each by stress, then controlled; the paper: JDK 8u121, 4 cores\n",
             self.options.seconds
         );
         println!(
-            "{:<22}{:<22}{:>14}{:>22}{:>22}  under control",
+            "{:<22}{:<22}{:>14}{:>22}{:>22}  controlled",
             "class", "method", "executions/s", "seen here", "seen in the paper"
         );
         let (mut violating, mut rates, mut controlled) = (Vec::new(), Vec::new(), 0);
@@ -138,16 +139,16 @@ impl Bench {
         }
         let number = violating.iter().filter(|violating| **violating).count();
         println!(
-            "\n{number} of {} violate here, {controlled} of them only under control; median {:.0} executions a second\n",
+            "\n{number} of {} violate here, {controlled} of them only in controlled executions; median {:.0} executions per second\n",
             rows.len(),
             median(&rates)
         );
         Ok(violating)
     }
 
-    /// Searches for all methods of the rows, class by class.
+    /// Searches for harnesses for all methods of the rows, class by class.
     fn search(&self, rows: &[Row], violating: &[bool]) -> Result<()> {
-        println!("search, at most {} s a method\n", self.options.budget);
+        println!("search, at most {} s per method\n", self.options.budget);
         println!("{:<22}{:<22}{:>10}{:>12}{:>12}  harness", "class", "method", "harnesses", "time", "paper");
         let mut classes: BTreeMap<&str, Vec<(&Row, bool)>> = BTreeMap::new();
         for (row, violating) in rows.iter().zip(violating) {
@@ -162,7 +163,7 @@ impl Bench {
             for (row, violating) in rows {
                 let parameters = parameters(row);
                 let methods = report["object"]["methods"].as_array().context("no methods in the report")?;
-                // Of overloaded methods, the one that the paper's harness calls.
+                // Among overloaded methods, take the one that the paper's harness calls.
                 let found = methods.iter().filter(|one| one["method"] == row.method.as_str()).find(|one| {
                     let harness = one["violation"]["harness"].as_str().unwrap_or_default();
                     harness.parse().is_ok_and(|schema| calls(&schema, &row.method) == Some(parameters))
@@ -203,14 +204,14 @@ impl Bench {
         Ok(())
     }
 
-    /// Searches classes in which all is well.
+    /// Searches correct classes, in which every violation is a false alarm.
     fn correct(&self) -> Result<()> {
         let classes = self.folder.join("classes");
         let source = root().join("programs/object");
         let files =
             CORRECT.iter().filter(|(_, own)| *own).map(|(class, _)| source.join(format!("{class}.java")));
         succeed(jdk::set_up()?.tool("javac").arg("-d").arg(&classes).args(files))?;
-        println!("\ncorrect classes, 1 s a method\n");
+        println!("\ncorrect classes, 1 s per method\n");
         let mut found = 0;
         for (class, _) in CORRECT {
             let path = classes.to_string_lossy().into_owned();
@@ -239,7 +240,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One command, and its report.
+    /// Runs `fissure object` and returns its report.
     fn object(&self, class: &str, arguments: &[&str]) -> Result<Value> {
         let json = self.folder.join("report.json");
         let mut command = Command::new(&self.fissure);
@@ -249,11 +250,11 @@ impl Bench {
             bail!("{} failed: {}", line(&command), String::from_utf8_lossy(&output.stderr));
         }
         let text = std::fs::read_to_string(&json).context("no report was written")?;
-        serde_json::from_str(&text).context("the report is no JSON")
+        serde_json::from_str(&text).context("the report is not JSON")
     }
 }
 
-/// What was seen under control, in words.
+/// The result of the controlled executions, in words.
 fn under_control(method: &Value) -> String {
     let schedules = &method["schedules"];
     let number = schedules["schedules"].as_u64().unwrap_or(0);
@@ -264,7 +265,7 @@ fn under_control(method: &Value) -> String {
     }
 }
 
-/// With how many arguments the paper's harness calls the method under test.
+/// The number of arguments with which the paper's harness calls the method under test.
 fn parameters(row: &Row) -> usize {
     calls(&row.harness, &row.method).unwrap_or(0)
 }
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_called_method_tells_which_overload_is_meant() {
+    fn the_number_of_arguments_identifies_the_overload() {
         let schema = "[offer(1); remove(1)], [poll()]".parse().unwrap();
         assert_eq!(calls(&schema, "remove"), Some(1));
         assert_eq!(calls(&schema, "clear"), None);

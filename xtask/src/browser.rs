@@ -1,4 +1,4 @@
-//! Tries the HTML report in a real browser, which is installed if there is none.
+//! Tests the HTML report in a real browser, which is installed if there is none.
 
 use std::{
     env,
@@ -12,11 +12,11 @@ use crate::{
     workspace::{cargo, fresh_folder, succeed},
 };
 
-/// Names under which Chromium and its relatives are installed.
+/// Names under which Chromium and Chrome are installed.
 const NAMES: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
-/// Where it is on systems that keep it off the search path.
-const ELSEWHERE: [&str; 2] = [
+/// Paths on systems that do not put it on the search path.
+const FIXED_PATHS: [&str; 2] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
@@ -32,19 +32,19 @@ const PACKAGES: [(&str, &[&str]); 6] = [
 
 const ADVICE: &str = "install Chromium and put it on PATH, or name it in FISSURE_CHROMIUM";
 
-/// Runs the tests that need a browser. Screenshots stay in the target folder, to be looked at.
+/// Runs the tests that need a browser. Screenshots stay in the target folder.
 pub(crate) fn run() -> Result<()> {
     let browser = match find() {
         Some(browser) => browser,
         None => {
-            println!("no Chromium was found by FISSURE_CHROMIUM or PATH");
+            println!("found no Chromium through FISSURE_CHROMIUM or PATH");
             install_other(&PACKAGES)
                 .with_context(|| format!("installing Chromium did not work; {ADVICE}"))?;
             find().with_context(|| format!("Chromium was installed, but is still not found; {ADVICE}"))?
         }
     };
     let screenshots = fresh_folder("browser")?;
-    // Of the package alone, dependencies would have other features and be built once more.
+    // With `--package`, dependencies would have other features and be built again.
     let mut tests = cargo(&["test", "--workspace", "--test", "browser", "--", "--ignored"]);
     tests.env("FISSURE_CHROMIUM", &browser).env("FISSURE_SCREENSHOTS", &screenshots);
     succeed(&mut tests)?;
@@ -57,6 +57,6 @@ fn find() -> Option<PathBuf> {
         .map(PathBuf::from)
         .into_iter()
         .chain(find_program(&NAMES))
-        .chain(ELSEWHERE.iter().map(PathBuf::from))
+        .chain(FIXED_PATHS.iter().map(PathBuf::from))
         .find(|path| Path::is_file(path))
 }

@@ -1,4 +1,4 @@
-//! Builds Fissure, runs it on an example with a race, and on its correct twin.
+//! Builds Fissure, and runs it on an example with a race and on its correct twin.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::{
 const EXAMPLE: &str = "com.acme.bank.Transfer";
 const TWIN: &str = "com.acme.bank.TransferFixed";
 
-/// The whole demonstration.
+/// Runs the demonstration.
 pub(crate) fn run() -> Result<()> {
     let jdk = jdk::set_up()?;
     println!("building Fissure");

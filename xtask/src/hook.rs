@@ -1,4 +1,4 @@
-//! Compiles what is written in Java. The classes are kept in the repository, so that building Fissure needs no JDK.
+//! Compiles the Java sources. The classes are committed to the repository, so that building Fissure needs no JDK.
 
 use std::{fs, path::Path};
 
@@ -10,17 +10,17 @@ use crate::{
     workspace::{files_below, root, succeed},
 };
 
-/// Compiled only so that the other classes can refer to the JDK's own class with additions; never delivered.
+/// Compiled only so that the other classes can use the JDK's class with Fissure's additions; removed after compilation.
 const STAND_INS: [&str; 2] = ["java/lang/Thread.class", "java/lang/Thread$State.class"];
 
-/// Compiles the hook classes of the agent and the driver of `fissure object`, and notes what was compiled.
+/// Compiles the hook classes of the agent and the driver of `fissure object`, and records the hash of the sources.
 pub(crate) fn run() -> Result<()> {
     let jdk = jdk::set_up()?;
     compile(&jdk, &root().join("crates/jvm/hook"), true)?;
     compile(&jdk, &root().join("crates/fissure/object"), false)
 }
 
-/// Compiles `src` of a folder into its `classes`; classes of the JDK's own packages are patched into it.
+/// Compiles `src` of a folder into its `classes`. If `patched`, the sources are compiled as part of `java.base`.
 fn compile(jdk: &Jdk, folder: &Path, patched: bool) -> Result<()> {
     let (sources, classes) = (folder.join("src"), folder.join("classes"));
     let files = files_below(&sources, "java")?;
@@ -50,7 +50,7 @@ fn compile(jdk: &Jdk, folder: &Path, patched: bool) -> Result<()> {
     Ok(())
 }
 
-/// The fingerprint of the sources: name and content of each file in turn, sorted by name, names with slashes.
+/// The fingerprint of the sources: name and content of each file, sorted by name; names have slashes on every system.
 fn source_hash(sources: &Path) -> Result<String> {
     let mut parts = Vec::new();
     for file in files_below(sources, "java")? {

@@ -1,15 +1,15 @@
-//! Installs Fissure as one executable that carries its agent.
+//! Installs Fissure as one executable with the agent embedded.
 
 use anyhow::{Result, bail};
 
 use crate::workspace::{agent_file, cargo, succeed, target};
 
-/// Builds the agent, then the executable with the agent inside.
+/// Builds the agent, then the executable that embeds it.
 pub(crate) fn run(options: &[&str]) -> Result<()> {
     let root = match options {
         [] => None,
         ["--root", folder] => Some(std::path::absolute(folder)?),
-        other => bail!("'{}' is not known: cargo xtask install [--root DIR]", other.join(" ")),
+        other => bail!("unknown option '{}': cargo xtask install [--root DIR]", other.join(" ")),
     };
     succeed(&mut cargo(&["build", "--release", "--package", "fissure-jvm"]))?;
     let agent = target()?.join("release").join(agent_file());

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::{line, succeed};
 
-/// The oldest `javac` that can compile what is in the repository.
+/// The oldest `javac` that can compile the Java code of the repository.
 const OLDEST: u32 = 11;
 
 const ADVICE: &str = "install a JDK of version 17 or later (https://adoptium.net has them for every system) and put its `bin` folder \
      on PATH, or its folder into JAVA_HOME";
 
-/// A JDK by its `bin` folder.
+/// A JDK, given by its `bin` folder.
 #[derive(Debug)]
 pub(crate) struct Jdk {
     bin: PathBuf,
@@ -33,8 +33,8 @@ impl Jdk {
         Command::new(self.bin.join(name))
     }
 
-    /// Makes a command use this JDK, whatever `JAVA_HOME` and `PATH` say.
-    pub(crate) fn lead(&self, command: &mut Command) -> Result<()> {
+    /// Makes a command use this JDK, regardless of `JAVA_HOME` and `PATH`.
+    pub(crate) fn use_for(&self, command: &mut Command) -> Result<()> {
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = [self.bin.clone()].into_iter().chain(env::split_paths(&path));
         command.env("PATH", env::join_paths(folders).context("PATH cannot name the JDK's folder")?);
@@ -43,10 +43,10 @@ impl Jdk {
     }
 }
 
-/// Where package managers put JDKs, each in a folder of its own, not always with a link on the search path.
+/// Folders in which package managers install JDKs, not always with a link on the search path.
 const FOLDERS: [&str; 4] = ["/usr/lib/jvm", "/usr/lib64/jvm", "/usr/java", "/home/linuxbrew/.linuxbrew/opt"];
 
-/// A package manager: how to tell that it is there, what to run first, and packages to try in turn.
+/// A package manager: its program, the arguments to refresh and to install, and the packages to try in order.
 struct Manager {
     program: &'static str,
     refresh: Option<&'static [&'static str]>,
@@ -100,17 +100,19 @@ const MANAGERS: [Manager; 6] = [
     },
 ];
 
-/// The JDK of this machine, installed now if need be.
+/// The JDK of this machine, which is installed if there is none.
 pub(crate) fn set_up() -> Result<Jdk> {
     if let Some(jdk) = find() {
         return Ok(jdk);
     }
-    println!("no JDK of version {OLDEST} or later was found by JAVA_HOME, by PATH or in the usual folders");
+    println!(
+        "found no JDK of version {OLDEST} or later through JAVA_HOME, through PATH or in the usual folders"
+    );
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
-        bail!("there is no package manager that this command knows; {ADVICE}");
+        bail!("found no supported package manager; {ADVICE}");
     };
     install(manager).map_err(|problem| anyhow!("{problem:#}; {ADVICE}"))?;
-    find().with_context(|| format!("a JDK was installed, but there is still no `javac`; {ADVICE}"))
+    find().with_context(|| format!("a JDK was installed, but `javac` is still not found; {ADVICE}"))
 }
 
 /// The JDK in a folder, which must have a compiler.
@@ -118,10 +120,7 @@ pub(crate) fn at(home: &Path) -> Result<Jdk> {
     let home = std::path::absolute(home)?;
     let jdk = Jdk { bin: home.join("bin") };
     if !jdk.bin.join("javac").is_file() {
-        bail!(
-            "there is no `bin/javac` in {}; give the folder of a JDK, not of a mere runtime",
-            home.display()
-        );
+        bail!("there is no `bin/javac` in {}; give the folder of a JDK, not of a runtime", home.display());
     }
     match version(&jdk) {
         Some(version) if version >= OLDEST => Ok(jdk),
@@ -129,7 +128,7 @@ pub(crate) fn at(home: &Path) -> Result<Jdk> {
     }
 }
 
-/// A JDK that is new enough: by `JAVA_HOME`, by the search path, or the newest in the usual folders.
+/// A JDK that is new enough: from `JAVA_HOME`, from the search path, or the newest in the usual folders.
 fn find() -> Option<Jdk> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
     let path = on_path("javac").and_then(|javac| javac.parent().map(Path::to_owned));
@@ -137,7 +136,7 @@ fn find() -> Option<Jdk> {
     named.or_else(|| newest_in(FOLDERS.map(Path::new)))
 }
 
-/// A JDK with its version, by its `bin` folder, if it has what is needed.
+/// The JDK with this `bin` folder and its version, if it has `java` and `javac` and is new enough.
 fn usable(bin: PathBuf) -> Option<(u32, Jdk)> {
     if !bin.join("java").is_file() || !bin.join("javac").is_file() {
         return None;
@@ -146,7 +145,7 @@ fn usable(bin: PathBuf) -> Option<(u32, Jdk)> {
     version(&jdk).filter(|version| *version >= OLDEST).map(|version| (version, jdk))
 }
 
-/// The newest JDK among those that have a folder of their own in one of `folders`.
+/// The newest JDK in a subfolder of one of `folders`.
 fn newest_in<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Option<Jdk> {
     let homes = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
     let found = homes.filter_map(|home| usable(home.path().join("bin")));
@@ -160,7 +159,7 @@ fn on_path(program: &str) -> Option<PathBuf> {
 
 fn version(jdk: &Jdk) -> Option<u32> {
     let output = jdk.tool("javac").arg("-version").output().ok()?;
-    // Up to version 8 the answer went to standard error.
+    // Up to version 8, `javac` printed its version to standard error.
     let answer = [output.stdout, output.stderr].concat();
     parse_version(&String::from_utf8_lossy(&answer))
 }
@@ -175,13 +174,13 @@ fn parse_version(answer: &str) -> Option<u32> {
     }
 }
 
-/// Installs the first package that the package manager has.
+/// Installs the first of the packages that can be installed.
 fn install(manager: &Manager) -> Result<()> {
-    // A source of packages that cannot be reached need not be the one that has the JDK.
+    // The refresh may fail because of a package source that is not needed for the JDK.
     if let Some(refresh) = manager.refresh
         && let Err(problem) = succeed(&mut manager_command(manager, refresh)?)
     {
-        println!("{problem}; going on with the packages that are known");
+        println!("{problem}; continuing with the current package lists");
     }
     let mut tried = Vec::new();
     for package in manager.packages {
@@ -196,9 +195,9 @@ fn install(manager: &Manager) -> Result<()> {
     bail!("{} could install none of {}", manager.program, tried.join(", "))
 }
 
-/// The package manager with arguments, by way of `sudo` where it needs rights that the user lacks.
+/// The command of the package manager with arguments, with `sudo` if it needs root.
 fn manager_command(manager: &Manager, arguments: &[&str]) -> Result<Command> {
-    // By way of `env`, for `sudo` does not hand the environment on. Nobody is asked anything.
+    // `env` sets the variable because `sudo` does not pass the environment on. The variable turns questions off.
     let mut command = Command::new("env");
     if manager.needs_root && !is_root() {
         if on_path("sudo").is_none() {
@@ -216,18 +215,18 @@ fn is_root() -> bool {
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Installs something else: one of the packages that this machine's package manager is said to call it.
+/// Installs another program; `names` maps package managers to the packages to try.
 pub(crate) fn install_other(names: &[(&str, &'static [&'static str])]) -> Result<()> {
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program).is_some()) else {
-        bail!("there is no package manager that this command knows");
+        bail!("found no supported package manager");
     };
     let Some((_, packages)) = names.iter().find(|(program, _)| *program == manager.program) else {
-        bail!("{} has no package for it that this command knows", manager.program);
+        bail!("no package of {} is known for it", manager.program);
     };
     install(&Manager { packages, ..*manager })
 }
 
-/// The first of these programs that the search path leads to.
+/// The first of these programs on the search path.
 pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| on_path(name))
 }
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_jdk_that_is_whole_is_chosen() {
+    fn the_newest_complete_jdk_is_chosen() {
         let folder = tempfile::tempdir().unwrap();
         let tools: [(&str, &[&str], &str); 4] = [
             ("old", &["java", "javac"], "17.0.1"),
@@ -253,7 +252,7 @@ mod tests {
             let bin = folder.path().join(name).join("bin");
             fs::create_dir_all(&bin).unwrap();
             for file in files {
-                // Another process writes the script: this one must not have it open when it is started.
+                // Another process writes the script, because a file that this process has open cannot be executed.
                 let script =
                     format!("printf '#!/bin/sh\\necho javac {version}\\n' > \"$0\" && chmod +x \"$0\"");
                 assert!(
@@ -268,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_led_to_the_jdk() {
+    fn a_command_uses_the_jdk() {
         let jdk = Jdk { bin: "/jdk/bin".into() };
         let mut command = Command::new("true");
-        jdk.lead(&mut command).unwrap();
+        jdk.use_for(&mut command).unwrap();
         let set: Vec<_> = command.get_envs().collect();
         assert!(set.contains(&("JAVA_HOME".as_ref(), None)));
         let path = set.iter().find(|(name, _)| *name == "PATH").and_then(|(_, value)| *value).unwrap();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_read_from_the_answer_of_javac() {
+    fn versions_are_parsed_from_the_output_of_javac() {
         check("javac 17.0.15\n", Some(17));
         check("javac 25\n", Some(25));
         check("javac 21-ea\n", Some(21));

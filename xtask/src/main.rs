@@ -22,23 +22,23 @@ const USAGE: &str = "\
 Usage: cargo xtask TASK
 
   setup                         find a JDK, or install one with the system's package manager
-  demo                          build Fissure, run it on an example program and show what it finds
+  demo                          build Fissure, run it on an example program and show its findings
   test                          formatting, lints, build, unit, doc, verifier and end-to-end tests
-  browser                       try the HTML report in Chromium, installed if need be, and take screenshots
+  browser                       test the HTML report in Chromium, installed if necessary, and take screenshots
   verify-jdk [--java-home DIR] [--modules java.base,...|all]
                                 rewrite every class of a JDK and have the JVM verify it
   hook                          compile the Java classes of crates/jvm/hook and crates/fissure/object
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
-                                measure what watching costs, as ratios to the plain run
+                                measure the overhead of detection, as ratios to the plain run
   bench hunt [--runs N] [--rounds N] [--program PART] [--only ours|speed]
-                                measure how likely runs find what there is, and how fast controlled threads are
+                                measure the probability that a run finds a bug, and the speed of controlled threads
   bench static [--classes N]
                                 measure the static analysis on a generated program of many classes
   bench assets [--runs N] [--program PART]
-                                measure how often runs tear atomic sets apart, steered and by chance
+                                measure how often runs violate atomic sets, with goals and at random
   bench determinism [--runs N] [--seeds N] [--busy N] [--program PART] [--java PATH]
-                                run programs again and again with one seed, and compare byte for byte
+                                run programs repeatedly with one seed, and compare the runs byte for byte
   bench object [--seconds N] [--budget N] [--class NAME]
                                 execute the harnesses of the Violat paper and search for its methods
 ";
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["setup"] => jdk::set_up().map(|jdk| println!("the JDK in {} will do", jdk.bin().display())),
+        ["setup"] => jdk::set_up().map(|jdk| println!("using the JDK in {}", jdk.bin().display())),
         ["demo"] => demo::run(),
         ["test"] => test::run(),
         ["browser"] => browser::run(),
@@ -74,7 +74,7 @@ fn run(arguments: &[String]) -> Result<()> {
             print!("{USAGE}");
             Ok(())
         }
-        [] => bail!("which task?\n\n{USAGE}"),
-        other => bail!("'{}' is not known\n\n{USAGE}", other.join(" ")),
+        [] => bail!("no task given\n\n{USAGE}"),
+        other => bail!("unknown task '{}'\n\n{USAGE}", other.join(" ")),
     }
 }

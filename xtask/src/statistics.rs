@@ -1,6 +1,6 @@
-//! The few numbers that measurements are summed up by.
+//! Median and geometric mean of measurements.
 
-/// The middle of the values, or the mean of the two in the middle. There must be at least one.
+/// The median: the middle value, or the mean of the two middle values. There must be at least one value.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -8,7 +8,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
-/// The geometric mean, the right one for ratios; of no values at all it is 1.
+/// The geometric mean, which is the right mean for ratios; 1 if there are no values.
 pub(crate) fn geometric_mean(values: &[f64]) -> f64 {
     let logarithms: f64 = values.iter().map(|value| value.ln()).sum();
     (logarithms / values.len().max(1) as f64).exp()

@@ -1,4 +1,4 @@
-//! All tests, in the order in which they fail fastest.
+//! Runs all tests, fast ones first.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::{
     workspace::{cargo, line, succeed},
 };
 
-/// Runs step after step and stops at the first that fails.
+/// Runs the steps in order and stops at the first failure.
 pub(crate) fn run() -> Result<()> {
     let mut report = Report::default();
     let jdk = report.step("set-up", || {
@@ -20,20 +20,20 @@ pub(crate) fn run() -> Result<()> {
     for (name, arguments) in steps() {
         report.step(name, || {
             let mut command = cargo(arguments);
-            jdk.lead(&mut command)?;
+            jdk.use_for(&mut command)?;
             println!("$ {}", line(&command));
             succeed(&mut command)
         })?;
     }
-    println!("\nall of it passed:");
+    println!("\nall steps passed:");
     for (name, time) in &report.passed {
         println!("  {name:<14} {:>7.1} s", time.as_secs_f64());
     }
     Ok(())
 }
 
-/// The steps after the set-up. The agent is a library of its own that no test depends on, so that the build comes
-/// before the tests that need it.
+/// The steps after the set-up. No test depends on the agent's library, so the build must come before the tests that load
+/// it.
 fn steps() -> [(&'static str, &'static [&'static str]); 8] {
     [
         ("formatting", &["fmt", "--all", "--check"]),

@@ -1,8 +1,8 @@
-//! Proves that the JVM's verifier accepts what the rewriter makes: every class of a JDK is rewritten at full
-//! instrumentation, put in place of the original, and linked by a JVM that verifies its own classes too.
+//! Checks that the JVM's verifier accepts the output of the rewriter: every class of a JDK is rewritten at full
+//! instrumentation, replaces the original, and is linked by a JVM that also verifies its own classes.
 //!
-//! A pass would mean little if the JVM could not say no. So a class that is broken on purpose must be refused first,
-//! and the JVM's own log must tell that it loaded the rewritten classes and verified them.
+//! A pass proves something only if the JVM can fail. So the JVM must first reject a class that is broken on purpose, and its
+//! log must show that it loaded the rewritten classes and verified them.
 
 mod java;
 mod outcome;
@@ -21,21 +21,21 @@ use java::Java;
 use outcome::Outcome;
 use rewriting::{Purpose, Rewriting};
 
-/// The module that every JVM has, with the subject of the check that the verifier can refuse.
+/// The module that every JVM has; it contains [`SUBJECT`].
 const BASE: &str = "java.base";
 
-/// A class with plain fields that the JVM does not need to start.
+/// The class that is broken on purpose: it has plain fields, and the JVM starts without it.
 const SUBJECT: &str = "java/util/Observable";
 
-/// The descriptor of the hooks for fields, and the same with two parameters swapped, as a careless rewriter might.
+/// The descriptor of the hooks for fields, and the same with two parameters swapped, as by a faulty rewriter.
 const RIGHT: &[u8] = b"(Ljava/lang/Object;JI)V";
 const WRONG: &[u8] = b"(Ljava/lang/Object;IJ)V";
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     java_home: Option<String>,
-    /// All if none is named.
+    /// The modules to verify; all if empty.
     modules: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ struct ClassFile {
     bytes: Vec<u8>,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = parse(arguments)?;
     let jdk = match &options.java_home {
@@ -65,7 +65,9 @@ fn parse(arguments: &[&str]) -> Result<Options> {
             ["--java-home", folder] => options.java_home = Some(folder.to_owned()),
             ["--modules", "all"] => options.modules.clear(),
             ["--modules", names] => options.modules = names.split(',').map(str::to_owned).collect(),
-            _ => bail!("'{}' is not known: [--java-home DIR] [--modules java.base,...|all]", pair.join(" ")),
+            _ => {
+                bail!("unknown option '{}': [--java-home DIR] [--modules java.base,...|all]", pair.join(" "))
+            }
         }
     }
     Ok(options)
@@ -76,22 +78,25 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
     let java = Java::new(jdk, &folder)?;
     let classes = extract(&java, modules)?;
     check_that_it_can_fail(&java, &folder.join("broken"), &classes)?;
-    println!("{} was broken on purpose, and the JVM in {} refused it", dotted(SUBJECT), jdk.bin().display());
+    println!("{} was broken on purpose, and the JVM in {} rejected it", dotted(SUBJECT), jdk.bin().display());
 
     let wanted = |class: &ClassFile| modules.is_empty() || modules.contains(&class.module);
     let classes: Vec<ClassFile> = classes.into_iter().filter(wanted).collect();
-    let purposes =
-        [(Purpose::Watch, "watched"), (Purpose::Control, "controlled"), (Purpose::Monitor, "monitored")];
+    let purposes = [
+        (Purpose::Watch, "watched"),
+        (Purpose::Control, "controlled"),
+        (Purpose::MonitorScript, "monitored"),
+    ];
     for (purpose, name) in purposes {
-        println!("as they are {name}:");
+        println!("classes that are {name}:");
         let rewriting = Rewriting::of(&classes, purpose)?;
         let rewritten = folder.join(name);
         write(&rewritten, &rewriting, &classes)?;
         let names: Vec<String> = classes.iter().map(|class| dotted(&class.name)).collect();
         let outcome = Outcome {
             classes: names.len(),
-            plain: java.link(&names, None).context("the JVM as it is")?,
-            patched: java.link(&names, Some(&rewritten)).context("the JVM with its classes rewritten")?,
+            plain: java.link(&names, None).context("the JVM with its original classes")?,
+            patched: java.link(&names, Some(&rewritten)).context("the JVM with rewritten classes")?,
             rewriting,
         };
         print!("{outcome}");
@@ -100,11 +105,11 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
             bail!("{}; the rewritten classes are in {}", failures.join("; "), rewritten.display());
         }
     }
-    // A whole JDK is too much to leave behind.
+    // The classes of a whole JDK take too much space to keep.
     fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 
-/// The classes of these modules, and those of the base module in any case.
+/// The classes of these modules and of the base module.
 fn extract(java: &Java<'_>, modules: &[String]) -> Result<Vec<ClassFile>> {
     let mut modules = modules.to_vec();
     if !modules.is_empty() && !modules.iter().any(|module| module == BASE) {
@@ -115,29 +120,29 @@ fn extract(java: &Java<'_>, modules: &[String]) -> Result<Vec<ClassFile>> {
     Ok(classes)
 }
 
-/// Breaks a rewritten class and sees the verifier refuse it for that.
+/// Breaks a rewritten class and checks that the verifier rejects it.
 fn check_that_it_can_fail(java: &Java<'_>, folder: &Path, classes: &[ClassFile]) -> Result<()> {
     let subject = classes.iter().find(|class| class.name == SUBJECT);
-    let subject = std::slice::from_ref(subject.with_context(|| format!("{SUBJECT} is not there"))?);
+    let subject = std::slice::from_ref(subject.with_context(|| format!("{SUBJECT} was not found"))?);
     let mut rewriting = Rewriting::of(subject, Purpose::Watch)?;
     let intact = folder.join("intact");
     write(&intact, &rewriting, subject)?;
     let names = [dotted(SUBJECT)];
     let accepted = java.link(&names, Some(&intact))?;
-    ensure!(accepted.linked == 1, "{SUBJECT} was to be broken, but is refused already: {accepted:?}");
+    ensure!(accepted.linked == 1, "{SUBJECT} was rejected before it was broken: {accepted:?}");
 
     let bytes = rewriting.classes.get_mut(SUBJECT).context("the class to break was not rewritten")?;
-    let place = bytes.windows(RIGHT.len()).position(|window| window == RIGHT);
-    let place = place.context("the class to break calls no hook for fields")?;
-    bytes[place..place + WRONG.len()].copy_from_slice(WRONG);
+    let offset = bytes.windows(RIGHT.len()).position(|window| window == RIGHT);
+    let offset = offset.context("the class to break calls no hook for fields")?;
+    bytes[offset..offset + WRONG.len()].copy_from_slice(WRONG);
     let broken = folder.join("broken");
     write(&broken, &rewriting, subject)?;
     let refused = java.link(&names, Some(&broken))?;
     let error = refused.refused.get(&names[0]);
     ensure!(
         error.is_some_and(|error| error.starts_with("java.lang.VerifyError")),
-        "the JVM does not verify its own classes, so nothing can be proved with it: {SUBJECT} was broken on purpose \
-         and came to {refused:?}"
+        "the JVM does not verify its own classes, so this check proves nothing: {SUBJECT} was broken on purpose, but \
+         the result is {refused:?}"
     );
     Ok(())
 }
@@ -147,16 +152,16 @@ fn write(folder: &Path, rewriting: &Rewriting, classes: &[ClassFile]) -> Result<
     let modules: BTreeMap<&str, &str> =
         classes.iter().map(|class| (class.name.as_str(), class.module.as_str())).collect();
     for (name, bytes) in &rewriting.classes {
-        let module = modules.get(name.as_str()).context("a class of no module")?;
+        let module = modules.get(name.as_str()).context("a class without a module")?;
         let path = folder.join(module).join(format!("{name}.class"));
         let parent = path.parent().context("a file without a folder")?;
-        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
         fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
-/// The name as the Java language writes it.
+/// A class name with dots, as in Java source code.
 fn dotted(name: &str) -> String {
     name.replace('/', ".")
 }

@@ -1,4 +1,4 @@
-//! Where things are in the workspace, and how its commands are run.
+//! Paths in the workspace, and helpers to run commands.
 
 use std::{
     env, fs,
@@ -14,12 +14,12 @@ pub(crate) fn root() -> &'static Path {
     manifest.parent().unwrap_or(manifest)
 }
 
-/// The folder that Cargo builds into. This very executable lies in `TARGET/PROFILE/xtask`, so it is known whatever
-/// the environment and the configuration say.
+/// The folder that Cargo builds into. It is derived from the path of this executable, `TARGET/PROFILE/xtask`, so it is correct
+/// for any environment and configuration.
 pub(crate) fn target() -> Result<PathBuf> {
-    let executable = env::current_exe().context("cannot tell where this executable is")?;
+    let executable = env::current_exe().context("cannot determine the path of this executable")?;
     let target = executable.parent().and_then(Path::parent);
-    Ok(target.context("this executable lies in no target folder")?.to_owned())
+    Ok(target.context("this executable is not in a target folder")?.to_owned())
 }
 
 /// The agent's file name as Cargo builds it.
@@ -34,7 +34,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command with the user's own terminal; anything but success is an error.
+/// Runs a command on the user's terminal; an exit code other than 0 is an error.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", line(command)))?;
     if !status.success() {
@@ -43,7 +43,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command as one would type it.
+/// The command line of a command.
 pub(crate) fn line(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
@@ -55,7 +55,7 @@ pub(crate) fn fresh_folder(name: &str) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
 

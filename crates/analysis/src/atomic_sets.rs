@@ -1,20 +1,20 @@
-//! Atomic sets: fields that belong together, units of work that keep them consistent, and what comes of units that
-//! interleave.
+//! Atomic sets: fields that belong together, units of work that keep them consistent, and the violations that result when
+//! units interleave.
 //!
 //! Papers: Z. Lai, S.C. Cheung and W.K. Chan, "Detecting Atomic-Set Serializability Violations in Multithreaded Programs through
 //! Active Randomized Testing", ICSE 2010 (AssetFuzzer); the patterns and the criterion are those of M. Vaziri, F. Tip and
-//! J. Dolby, POPL 2006, and the runtime monitor that of C. Hammer, J. Dolby, M. Vaziri and F. Tip, ICSE 2008.
+//! J. Dolby, POPL 2006, and the runtime checker that of C. Hammer, J. Dolby, M. Vaziri and F. Tip, ICSE 2008.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`patterns`] | the eleven ways in which two units can interleave so that no order of the two explains it |
-//! | [`profile`] | what one execution did to each set, kept small |
-//! | [`predict`] | Phase I: which patterns other executions may show |
-//! | [`monitor`] | which patterns this execution shows |
+//! | [`patterns`] | the eleven interleavings of two units that no serial order of the two explains |
+//! | [`profile`] | a bounded profile of one execution's accesses to each set |
+//! | [`predict`] | Phase I: the patterns that other executions may show |
+//! | [`checker`] | the patterns that this execution shows |
 //!
-//! An access outside of every unit is a unit by itself: it can come in between two accesses of a unit, and nothing can
-//! come in between of it. Which unit an access belongs to (the outermost that is declared on its set) the front end tells, and
-//! when one is over: a unit that waits for others wants them to come in between, so that a new one begins there.
+//! An access outside of every unit is a unit by itself: it can land between two accesses of a unit, but no access can land
+//! inside of it. The front end reports which unit an access belongs to (the outermost that is declared on its set) and when a
+//! unit ends. A unit that waits for other threads expects them to change the set, so that a new unit begins after the wait.
 
 pub mod checker;
 pub mod patterns;
@@ -41,24 +41,24 @@ pub struct UnitId(pub u32);
 pub struct Occurrence {
     /// The method; `None` if the access is in no unit.
     pub unit: Option<UnitId>,
-    /// Tells executions apart.
+    /// The number that distinguishes this execution from others.
     pub number: u64,
 }
 
 /// An access to a location of an atomic set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
     /// The set.
     pub set: SetId,
-    /// Which location of the set.
+    /// The location within the set.
     pub location: u32,
     /// Read or write.
     pub kind: AccessKind,
-    /// Where in the code.
+    /// The site.
     pub site: SiteId,
-    /// A hash of the calls that led there.
+    /// A hash of the calls that led to the access.
     pub context: u64,
     /// The unit of work.
     pub unit: Occurrence,

@@ -1,8 +1,8 @@
-//! Vector clocks that share what they have in common.
+//! Vector clocks with structural sharing.
 //!
-//! A program may start a hundred thousand threads, and each of them inherits the clock of the one that
-//! started it. A flat vector would cost a copy as long as all threads there ever were; here a clock is a
-//! persistent tree, so that copying is free and changing one entry copies one path.
+//! A program may start a hundred thousand threads, and each of them inherits the clock of its parent.
+//! A flat vector would be copied in full at each start; here a clock is a persistent tree, so that
+//! copying it is free and changing one entry copies one path.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ enum Node {
     Branch([Option<Arc<Node>>; FAN]),
 }
 
-/// A map from thread numbers to counts, zero where nothing was set.
+/// A map from thread numbers to counts; the default count is zero.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     root: Option<Arc<Node>>,
@@ -67,7 +67,7 @@ impl Clock {
         Clock { root: join(&left.root, &right.root), height: left.height }
     }
 
-    /// Whether no count of `other` is larger than here.
+    /// Whether no count of `other` is larger than the count of the same thread in this clock.
     pub fn includes(&self, other: &Clock) -> bool {
         let (mut left, mut right) = (self.clone(), other.clone());
         while left.height < right.height {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_have_their_place() {
+    fn large_thread_numbers_are_stored() {
         let clock = Clock::default().with(u32::MAX, 3).with(0, 1);
         assert_eq!((clock.get(u32::MAX), clock.get(0), clock.get(17)), (3, 1, 0));
     }

@@ -1,8 +1,8 @@
-//! Who touched a location that several threads share.
+//! Access histories of locations that several threads share.
 //!
-//! A history is a set of accesses, the latest of each thread that still matters, interned so that a million
-//! objects that were touched by the same code in the same threads share one. It answers two questions: was
-//! the access at hand ordered after all that it conflicts with, and which earlier access should a report show.
+//! A history is a set of accesses: for each thread the latest ones that can still race. Histories are interned, so
+//! that a million objects accessed by the same code in the same threads share one. A history answers two questions:
+//! is the current access ordered after all that it conflicts with, and which earlier access should a report show.
 
 use std::hash::BuildHasher;
 
@@ -17,27 +17,27 @@ use crate::{
     word::OWNER_BITS,
 };
 
-/// One access as far as it is remembered.
+/// One remembered access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
-    /// Which part of which thread.
+    /// The segment of the thread.
     pub segment: Segment,
     /// Whether it wrote.
     pub wrote: bool,
-    /// Where in the code.
+    /// The site.
     pub site: u32,
-    /// The locks that protected it.
+    /// The lock set that protected it.
     pub set: u32,
-    /// Whether it belongs to what the first thread did before another one came along, as far as that may be
-    /// initialisation (see [`crate::lockset`]).
+    /// Whether it may be part of the location's initialisation: an access by the first thread before a second
+    /// thread accessed the location (see [`crate::lockset`]).
     pub initial: bool,
 }
 
 type Entries = SmallVec<[Entry; 4]>;
 
-/// More accesses than this are not remembered for one location; the oldest go first.
+/// How many accesses are remembered per location; beyond that, the oldest are dropped.
 const MOST_ENTRIES: usize = 16;
-/// More reads or writes of one thread under different locks than this are not remembered.
+/// How many reads, and how many writes, of one thread under different locks are remembered.
 const MOST_ALIKE: usize = 4;
 const LIMIT: usize = (1 << OWNER_BITS) - 1;
 
@@ -45,7 +45,7 @@ const LIMIT: usize = (1 << OWNER_BITS) - 1;
 #[derive(Debug)]
 pub struct Histories {
     histories: Vec<Box<[Entry]>>,
-    /// The histories of each hash; the entries themselves are not kept twice.
+    /// The numbers of the histories by hash; the entries are stored only in `histories`.
     numbers: FxHashMap<u64, SmallVec<[u32; 1]>>,
     truncated: bool,
 }
@@ -65,24 +65,24 @@ impl Histories {
         self.histories.get(history as usize).map_or(&[], |entries| entries)
     }
 
-    /// The history of exactly these accesses; `None` if the table is full.
+    /// The history with exactly these accesses; `None` if the table is full.
     pub fn of(&mut self, entries: &[Entry]) -> Option<u32> {
         self.intern(entries)
     }
 
     /// The history after one more access; `None` if the table is full.
     ///
-    /// An access is forgotten once another one covers it, which means that whatever will race with it will race with that
-    /// one as well: that one comes later in the same thread or by start and join, writes if it does, and holds no lock
-    /// that it did not hold. An access that is covered already, by one of the same segment, changes nothing.
+    /// An access is dropped once a later one covers it, that is, once every access that will race with it will race with
+    /// the later one as well: the later one follows it in the same thread or by start and join, writes if it wrote, and
+    /// holds no lock that it did not hold. A new access that one of the same segment already covers changes nothing.
     pub fn add(&mut self, history: u32, access: Entry, order: &Order, sets: &mut LockSets) -> Option<u32> {
         let old = self.entries(history);
         if old.iter().any(|entry| entry.segment == access.segment && covers(entry, &access, sets)) {
             return Some(history);
         }
         let thread = order.thread_of(access.segment);
-        // A thread that always takes other locks would have no end of accesses. Any two without a common lock are
-        // enough to tell that no lock protects the location, so that a few are kept and further ones say nothing new.
+        // A thread that uses different locks each time would add accesses without bound. Two accesses without a common
+        // lock already show that no lock protects the location, so that a few are kept and further ones add nothing.
         let alike = old.iter().filter(|entry| {
             order.thread_of(entry.segment) == thread
                 && entry.wrote == access.wrote
@@ -108,7 +108,7 @@ impl Histories {
         self.intern(&entries)
     }
 
-    /// Whether accesses had to be forgotten that might still have mattered.
+    /// Whether accesses were dropped that might still have raced.
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }
@@ -131,14 +131,14 @@ impl Histories {
     }
 }
 
-/// Whether whatever races with `entry` races with `cover` as well, as far as locks, writing and initialisation go.
+/// Whether every access that races with `entry` races with `cover` as well, judged by locks, writes and initialisation.
 pub fn covers(cover: &Entry, entry: &Entry, sets: &mut LockSets) -> bool {
     (cover.wrote || !entry.wrote)
         && (!cover.initial || entry.initial)
         && sets.intersect(entry.set, cover.set) == cover.set
 }
 
-/// Whether two accesses of different threads conflict: at least one of them writes.
+/// Whether an access of this kind conflicts with an earlier one of another thread: at least one of them writes.
 pub fn conflicts(earlier: &Entry, kind: AccessKind) -> bool {
     earlier.wrote || kind == AccessKind::Write
 }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_ordered_before_a_write_are_forgotten() {
+    fn accesses_ordered_before_a_write_are_dropped() {
         let mut order = Order::default();
         let main = order.root();
         let first = order.segment(main);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_takes_ever_other_locks_is_remembered_by_a_few() {
+    fn few_accesses_are_kept_of_a_thread_that_uses_different_locks_each_time() {
         let mut order = Order::default();
         let main = order.root();
         let segment = order.segment(main);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn unordered_accesses_stay() {
+    fn unordered_accesses_are_kept() {
         let mut order = Order::default();
         let main = order.root();
         let left = order.start(main);

@@ -1,18 +1,19 @@
-//! Accesses that could come in between two of another thread, or before one that they only ever came after.
+//! Candidates: remote accesses that could land between two local accesses of another thread, or before an access that they always
+//! followed so far.
 //!
 //! Papers: the unserializable triples are those of S. Lu, J. Tucek, F. Qin and Y. Zhou, "AVIO: Detecting Atomicity Violations via
 //! Access Interleaving Invariants", ASPLOS 2006, and the orders are the order violations of S. Lu, S. Park, E. Seo and Y. Zhou, "Learning
 //! from Mistakes", ASPLOS 2008.
 //!
-//! Kept: two accesses of one thread to a location, with none of its own to it in between, and one of another thread that no order of
-//! the threads explains there: reading what the other changes before the thread writes or reads again, reading what the other wrote over
-//! one's own, or showing the other what is written over afterwards. Deviations:
+//! Kept: two consecutive local accesses of one thread to a location, and a remote access of another thread that makes the three
+//! unserializable: a remote write after a local read and before a local write or read, a remote write after a local write and before a
+//! local read, or a remote read between two local writes. Deviations:
 //!
-//! - Nothing is learned from runs that went well. Whatever could come in between counts, and whether that breaks anything is for
-//!   another run to show.
-//! - What could come in between is decided by the [relaxed order](crate::relaxed) and by the locks that are kept, so that few runs are
-//!   enough. Where both threads need one lock, it is getting that lock which is told.
-//! - What is accessed is a number: it need not be a memory location.
+//! - No invariants are learned from passing runs. Every feasible interleaving is a candidate, and another run shows whether it
+//!   causes a failure.
+//! - The [relaxed order](crate::relaxed) and the locks held across both local accesses decide whether an interleaving is feasible, so that
+//!   few runs are enough. If both threads need one lock, the candidate names the acquires of that lock.
+//! - A location is any number: it need not be a memory location.
 
 use fissure_model::{
     event::AccessKind,
@@ -23,56 +24,56 @@ use smallvec::SmallVec;
 
 use crate::relaxed::{Held, Relaxed, Stamp, kept};
 
-/// How many different accesses to one place are kept.
+/// How many different accesses are kept per location.
 const ACCESSES: usize = 48;
-/// How many pairs of accesses of one thread are.
+/// How many pairs of local accesses are kept per location.
 const PAIRS: usize = 48;
-/// How many places are.
-const PLACES: usize = 100_000;
-/// How many of each kind are told.
-const MOST: usize = 200;
+/// How many locations are kept.
+const LOCATIONS: usize = 100_000;
+/// How many candidates of each shape (interleaving, reordering, delay) are reported.
+const MOST_PER_SHAPE: usize = 200;
 
-/// What is done at a site.
+/// The operation at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Act {
     /// An access.
     Access(AccessKind),
-    /// Getting a lock.
+    /// An acquire of a lock.
     Acquire,
 }
 
-/// Something that is done somewhere.
+/// A site and its operation.
 pub type CandidateSite = (SiteId, Act);
 
-/// What another execution may show.
+/// An interleaving, a reordering or a delay that another execution may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Candidate {
-    /// What one thread does first; nothing if only the order of the two others changes.
+    /// The first local operation; `None` for a reordering or a delay.
     pub first: Option<CandidateSite>,
-    /// What the other thread does; nothing if it is whatever others can do.
+    /// The remote operation; `None` for a delay.
     pub remote: Option<CandidateSite>,
-    /// What the first thread does after that.
+    /// The last local operation.
     pub last: CandidateSite,
-    /// How likely it is that this was not meant to happen; the least is the likeliest.
+    /// The priority: the lower, the more likely the programmer did not intend it.
     pub rank: u8,
 }
 
-/// Looks at accesses for what could come in between.
+/// Finds candidates in the accesses of an execution.
 #[derive(Debug, Default)]
 pub struct Candidates {
     numbers: FxHashMap<u64, usize>,
-    places: Vec<Place>,
+    locations: Vec<LocationState>,
     cut: u64,
 }
 
-/// What is known of one thing that is accessed.
+/// The accesses to one location.
 #[derive(Debug, Default)]
-struct Place {
+struct LocationState {
     accesses: Vec<Access>,
-    /// By thread, its last access.
+    /// The last access of each thread.
     last: SmallVec<[(ThreadId, usize); 2]>,
     pairs: Vec<Pair>,
-    /// Accesses of different threads that came in this order.
+    /// Accesses of different threads that happened in this order.
     orders: FxHashSet<(usize, usize)>,
 }
 
@@ -82,11 +83,11 @@ struct Access {
     kind: AccessKind,
     site: SiteId,
     stamp: Stamp,
-    /// How many others are known to have come before.
+    /// The accesses with numbers below this are already in `orders` as earlier ones.
     seen: usize,
 }
 
-/// Two accesses of one thread, and the locks that it kept from one to the other.
+/// Two local accesses of one thread, and the locks that it held throughout.
 #[derive(Debug, PartialEq, Eq)]
 struct Pair {
     first: usize,
@@ -95,92 +96,93 @@ struct Pair {
 }
 
 impl Candidates {
-    /// A thread accesses something.
-    pub fn access(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId, stamp: &Stamp) {
-        let next = self.places.len();
-        if next >= PLACES && !self.numbers.contains_key(&place) {
+    /// A thread accesses a location.
+    pub fn access(&mut self, thread: ThreadId, location: u64, kind: AccessKind, site: SiteId, stamp: &Stamp) {
+        let next = self.locations.len();
+        if next >= LOCATIONS && !self.numbers.contains_key(&location) {
             self.cut += 1;
             return;
         }
-        let number = *self.numbers.entry(place).or_insert(next);
+        let number = *self.numbers.entry(location).or_insert(next);
         if number == next {
-            self.places.push(Place::default());
+            self.locations.push(LocationState::default());
         }
-        let place = &mut self.places[number];
-        let Some(access) = place.find(thread, kind, site, stamp) else {
+        let location = &mut self.locations[number];
+        let Some(access) = location.find(thread, kind, site, stamp) else {
             self.cut += 1;
             return;
         };
-        let first = match place.last.iter_mut().find(|(known, _)| *known == thread) {
+        let first = match location.last.iter_mut().find(|(known, _)| *known == thread) {
             Some((_, last)) => Some(std::mem::replace(last, access)),
             None => {
-                place.last.push((thread, access));
+                location.last.push((thread, access));
                 None
             }
         };
         if let Some(first) = first {
-            let locks = &place.accesses[first].stamp.locks;
+            let locks = &location.accesses[first].stamp.locks;
             let kept = kept(locks, &stamp.locks).map(|held| held.lock).collect();
             let pair = Pair { first, last: access, kept };
-            if !place.pairs.contains(&pair) {
-                if place.pairs.len() < PAIRS {
-                    place.pairs.push(pair);
+            if !location.pairs.contains(&pair) {
+                if location.pairs.len() < PAIRS {
+                    location.pairs.push(pair);
                 } else {
                     self.cut += 1;
                 }
             }
         }
-        // What is kept is when the locks were got last, for a pair is about that.
-        place.accesses[access].stamp = stamp.clone();
-        let known = place.accesses.len();
-        let seen = std::mem::replace(&mut place.accesses[access].seen, known);
+        // The stamp has the latest acquires of the locks, because the next pair compares them with its own.
+        location.accesses[access].stamp = stamp.clone();
+        let known = location.accesses.len();
+        let seen = std::mem::replace(&mut location.accesses[access].seen, known);
         for earlier in seen..known {
-            if place.accesses[earlier].thread != thread {
-                place.orders.insert((earlier, access));
+            if location.accesses[earlier].thread != thread {
+                location.orders.insert((earlier, access));
             }
         }
     }
 
-    /// What other executions may show, the likeliest first; what is equal stays in the order in which it was seen.
-    pub fn told(&self, relaxed: &Relaxed) -> Vec<Candidate> {
-        let mut told = Vec::new();
+    /// The candidates by rank; candidates of equal rank stay in the order of discovery.
+    pub fn ranked(&self, relaxed: &Relaxed) -> Vec<Candidate> {
+        let mut ranked = Vec::new();
         let mut known = FxHashSet::default();
-        for place in self.places.iter().filter(|place| place.last.len() > 1) {
-            let found = [place.triples(relaxed), place.delays(relaxed), place.turned(relaxed)].concat();
-            told.extend(found.into_iter().filter(|interleaving| known.insert(*interleaving)));
+        for location in self.locations.iter().filter(|location| location.last.len() > 1) {
+            let found =
+                [location.triples(relaxed), location.delays(relaxed), location.reorderings(relaxed)].concat();
+            ranked.extend(found.into_iter().filter(|interleaving| known.insert(*interleaving)));
         }
-        told.sort_by_key(|interleaving| interleaving.rank);
-        // There are many more of some kinds than of others.
+        ranked.sort_by_key(|interleaving| interleaving.rank);
+        // The bound applies to each shape, because there are many more candidates of some shapes than of others.
         let mut counts = [0; 3];
-        told.retain(|interleaving| {
+        ranked.retain(|interleaving| {
             let kind =
                 if interleaving.first.is_some() { 0 } else { 1 + usize::from(interleaving.remote.is_none()) };
             counts[kind] += 1;
-            counts[kind] <= MOST
+            counts[kind] <= MOST_PER_SHAPE
         });
-        told
+        ranked
     }
 
-    /// What different threads access with no lock in common and in no order, one of them writing: such as what is no more than one access
-    /// as long as nobody else comes near.
+    /// The locations that different threads access without a common lock and without an order, at least one of them writing. Thread-unsafe
+    /// objects are reported this way: a call on one counts as a single access until its class is instrumented.
     pub fn unguarded(&self, relaxed: &Relaxed) -> Vec<u64> {
         let mut found: Vec<u64> = self
             .numbers
             .iter()
-            .filter(|(_, number)| self.places[**number].is_unguarded(relaxed))
-            .map(|(place, _)| *place)
+            .filter(|(_, number)| self.locations[**number].is_unguarded(relaxed))
+            .map(|(location, _)| *location)
             .collect();
         found.sort_unstable();
         found
     }
 
-    /// How much was left out.
+    /// How many accesses and pairs were omitted because of a bound.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 }
 
-impl Place {
+impl LocationState {
     /// The number of an access, if there is room for it.
     fn find(&mut self, thread: ThreadId, kind: AccessKind, site: SiteId, stamp: &Stamp) -> Option<usize> {
         let is_known = |known: &Access| {
@@ -210,8 +212,8 @@ impl Place {
                 let Some(rank) = rank(first.kind, remote.kind, last.kind) else { continue };
                 let is_ordered = relaxed.is_before(remote.stamp.segment, first.stamp.segment)
                     || relaxed.is_before(last.stamp.segment, remote.stamp.segment);
-                let is_kept_out = |held: &Held| pair.kept.contains(&held.lock);
-                if is_ordered || remote.stamp.locks.iter().any(is_kept_out) {
+                let is_excluded = |held: &Held| pair.kept.contains(&held.lock);
+                if is_ordered || remote.stamp.locks.iter().any(is_excluded) {
                     continue;
                 }
                 found.push(match common(last, remote) {
@@ -233,7 +235,7 @@ impl Place {
         found
     }
 
-    /// Accesses that others' come into conflict with: whoever makes them can be held up while others do what they can.
+    /// Accesses with a conflicting access of another thread: the access can be delayed while other threads run.
     fn delays(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let mut found = Vec::new();
         for access in &self.accesses {
@@ -251,7 +253,7 @@ impl Place {
         self.accesses.iter().any(is_unguarded)
     }
 
-    /// The accesses of other threads that come into conflict with one, and that no order of the threads keeps apart from it.
+    /// The accesses of other threads that conflict with one access and are unordered with it.
     fn conflicting<'a>(
         &'a self,
         access: &'a Access,
@@ -265,12 +267,12 @@ impl Place {
         })
     }
 
-    /// Accesses that neither locks nor order keep from coming the other way round, which they never did.
-    fn turned(&self, relaxed: &Relaxed) -> Vec<Candidate> {
-        let spots = |(earlier, later): &(usize, usize)| {
+    /// Conflicting accesses that always happened in the same order, although neither locks nor the relaxed order enforce it.
+    fn reorderings(&self, relaxed: &Relaxed) -> Vec<Candidate> {
+        let sites = |(earlier, later): &(usize, usize)| {
             (self.accesses[*earlier].site(), self.accesses[*later].site())
         };
-        let seen: FxHashSet<(CandidateSite, CandidateSite)> = self.orders.iter().map(spots).collect();
+        let seen: FxHashSet<(CandidateSite, CandidateSite)> = self.orders.iter().map(sites).collect();
         let mut orders: Vec<(usize, usize)> = self.orders.iter().copied().collect();
         orders.sort_unstable();
         let mut found = Vec::new();
@@ -290,7 +292,7 @@ impl Place {
     }
 }
 
-/// The ranks of those that are held up, and of what only changes an order.
+/// The ranks of delays and of reorderings.
 const DELAY: u8 = 3;
 const ORDER: u8 = 8;
 
@@ -300,15 +302,15 @@ impl Access {
     }
 }
 
-/// The lock that two accesses are made under and only one thread can have, and where each got it.
+/// The lock that two accesses hold and that excludes them from each other, and the sites of its acquires.
 fn common(one: &Access, other: &Access) -> Option<(LockId, SiteId, SiteId)> {
     one.stamp.locks.iter().find_map(|held| {
-        let there = other.stamp.locks.iter().find(|there| held.excludes(there))?;
-        Some((held.lock, held.site, there.site))
+        let excluded = other.stamp.locks.iter().find(|other| held.excludes(other))?;
+        Some((held.lock, held.site, excluded.site))
     })
 }
 
-/// How likely three accesses are a mistake in this order, if no order of the threads explains them.
+/// The rank of three accesses in this order, if they are unserializable.
 fn rank(first: AccessKind, remote: AccessKind, last: AccessKind) -> Option<u8> {
     use AccessKind::{Read, Write};
     match (first, remote, last) {
@@ -325,26 +327,26 @@ mod tests {
     use super::*;
     use crate::relaxed::testing::play;
 
-    /// What is expected is written `3-5-4`, without the
-    /// first for orders, and `L3` for getting a lock.
+    /// Expected candidates are written `first-remote-last` by their sites, as in `3-5-4`; reorderings lack the first site, and `L3` is an
+    /// acquire at site 3. Delays are not checked.
     fn check(text: &str, expected: &[&str]) {
         let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
-        play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+        play(text, &mut relaxed, |relaxed, thread, location, kind, site| {
             let stamp = relaxed.stamp(thread);
-            interleavings.access(thread, place, kind, site, &stamp);
+            interleavings.access(thread, location, kind, site, &stamp);
         });
-        let site = |(site, deed): CandidateSite| match deed {
+        let site = |(site, act): CandidateSite| match act {
             Act::Access(_) => site.0.to_string(),
             Act::Acquire => format!("L{}", site.0),
         };
         let found: Vec<String> = interleavings
-            .told(&relaxed)
+            .ranked(&relaxed)
             .into_iter()
             .map(|Candidate { first, remote, last, .. }| {
-                let told = |spot_: Option<CandidateSite>| {
-                    spot_.map(|known| format!("{}-", site(known))).unwrap_or_default()
+                let optional = |known: Option<CandidateSite>| {
+                    known.map(|known| format!("{}-", site(known))).unwrap_or_default()
                 };
-                format!("{}{}{}", told(first), told(remote), site(last))
+                format!("{}{}{}", optional(first), optional(remote), site(last))
             })
             .filter(|text| text.contains('-'))
             .collect();
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_order_of_the_threads_explains_may_come_in_between() {
+    fn unserializable_interleavings_are_candidates() {
         check("0:>1 0:>2 1:Ra 1:Wa 2:Wa", &["3-5-4", "5-3", "5-4"]);
         check("0:>1 0:>2 1:Ra 1:Ra 2:Wa", &["3-5-4", "5-3", "5-4"]);
         check("0:>1 0:>2 1:Wa 1:Ra 2:Wa", &["3-5-4", "5-3", "5-4"]);
@@ -363,26 +365,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ordered_stays_so() {
+    fn ordered_accesses_are_no_candidates() {
         check("0:Wa 0:>1 1:Ra 1:Wa", &[]);
         check("0:>1 1:Ra 1:Wa 0:<1 0:Wa", &[]);
         check("0:>1 0:>2 1:Ra 2:Wa 1:Wa 0:<1 0:<2 0:Ra", &["3-4-5", "4-3", "5-4"]);
     }
 
     #[test]
-    fn locks_that_are_kept_keep_others_out() {
+    fn locks_held_across_both_local_accesses_exclude_remote_ones() {
         check("0:>1 0:>2 1:+l 1:Ra 1:Wa 1:-l 2:+l 2:Wa 2:-l", &[]);
         check("0:>1 0:>2 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", &["L3-L9-L6"]);
         check("0:>1 0:>2 1:Ra 1:+l 1:Wa 1:-l 2:+l 2:Wa 2:-l", &["3-L7-L4", "8-3"]);
     }
 
     #[test]
-    fn what_has_no_lock_in_common_is_unguarded() {
+    fn locations_without_a_common_lock_are_unguarded() {
         fn check(text: &str, expected: usize) {
             let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
-            play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+            play(text, &mut relaxed, |relaxed, thread, location, kind, site| {
                 let stamp = relaxed.stamp(thread);
-                interleavings.access(thread, place, kind, site, &stamp);
+                interleavings.access(thread, location, kind, site, &stamp);
             });
             assert_eq!(interleavings.unguarded(&relaxed).len(), expected, "{text}");
         }
@@ -394,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn both_orders_leave_nothing_to_turn_round() {
+    fn accesses_seen_in_both_orders_are_no_reordering() {
         check("0:>1 0:>2 1:Wa 2:Ra", &["4-3"]);
         let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
         relaxed.start(ThreadId(0), ThreadId(1));
@@ -405,7 +407,7 @@ mod tests {
             interleavings.access(ThreadId(thread), 7, kind, SiteId(site), &stamp);
         }
         let orders = interleavings
-            .told(&relaxed)
+            .ranked(&relaxed)
             .into_iter()
             .filter(|found| found.first.is_none() && found.remote.is_some());
         assert_eq!(orders.count(), 0);

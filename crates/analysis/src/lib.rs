@@ -1,21 +1,23 @@
-//! Passive detectors: what a program does goes in, what looks wrong comes out.
+//! Dynamic analyses: events of a program go in, races, atomicity violations and candidates come out.
 //!
-//! Nothing here does I/O, knows a front end, or can fail. The state of one memory location is a single
-//! [`word::Word`], so that a front end may keep it wherever an access finds it fastest (the JVM agent keeps
-//! it in a field beside the watched one) and decide the common cases by comparing words. Everything that
-//! is shared between locations lives in one [`lockset::Machine`].
+//! Nothing here does I/O, depends on a front end, or can fail. The state of one memory location is a single shadow
+//! word, [`word::Word`], so that a front end may store it where an access finds it fastest (the JVM agent stores
+//! it in a field beside the instrumented one) and decide the common cases by comparing words. All state that
+//! locations share is in one [`lockset::Machine`].
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`lockset`] | the state machines of Racer and Eraser |
 //! | [`locksets`] | interned sets of locks |
-//! | [`history`] | interned sets of accesses: who touched a shared location, where, under which locks |
-//! | [`order`] | which parts of threads come before which, by thread start and join |
-//! | [`reduction`] | Atomizer: which executions of blocks can be reduced to ones that nobody interrupted |
-//! | [`racing`] | RaceFuzzer: pairs of places whose accesses may race |
-//! | [`relaxed`] | the order that a program makes on purpose, and the locks that are held |
-//! | [`atomic_sets`] | AssetFuzzer: fields that belong together, and units of work that tear them apart |
-//! | [`trace`] | the machines driven by a list of events, for tests and recorded traces |
+//! | [`history`] | interned sets of accesses to a shared location: thread, site, lock set |
+//! | [`order`] | happens-before between segments of threads, by thread start and join |
+//! | [`clock`] | vector clocks as persistent trees |
+//! | [`reduction`] | Atomizer: which executions of blocks can be reduced to serial ones |
+//! | [`racing`] | RaceFuzzer: pairs of sites whose accesses may race |
+//! | [`interleavings`] | candidates: remote accesses that may land between two local ones, reorderings and delays |
+//! | [`relaxed`] | the relaxed happens-before order, and the locks that threads hold |
+//! | [`atomic_sets`] | AssetFuzzer: atomic sets, and units of work that violate them |
+//! | [`trace`] | the lock-set machines driven by a list of events, for tests and recorded traces |
 
 pub mod atomic_sets;
 pub mod clock;

@@ -1,11 +1,11 @@
-//! Lock-set race detection: Racer, and Eraser beside it.
+//! Lock-set race detection: the state machines of Racer and Eraser.
 //!
 //! Racer: E. Bodden and K. Havelund, "Racer: Effective Race Detection Using AspectJ", ISSTA 2008.
 //! Eraser: S. Savage et al., "Eraser: A Dynamic Data Race Detector for Multithreaded Programs", TOCS 1997.
 //!
-//! Kept from the papers: a location's lock set is what all accesses so far had in common; a race is reported when
-//! it is empty in the state SharedModified. Racer refines from the first access on and forgives no
-//! initialisation:
+//! Kept from the papers: a location's lock set is the intersection of the lock sets of all accesses so far; a race is
+//! reported when it is empty in the state SharedModified. Racer refines the lock set from the first access on, so that
+//! unlocked initialisation is not exempt:
 //!
 //! | state | access | next state |
 //! |---|---|---|
@@ -15,24 +15,24 @@
 //! | ExclusiveModified(t) | access by another | SharedModified |
 //! | Shared | write | SharedModified |
 //!
-//! Eraser differs in two places: ExclusiveModified(t) goes to Shared when another thread reads, and lock sets are
+//! Eraser differs in two respects: ExclusiveModified(t) goes to Shared when another thread reads, and lock sets are
 //! refined from the states Shared and SharedModified on only, starting with the locks of the access that led there.
 //!
 //! Where we deviate:
-//! - A read lock protects reads, not writes: the front end says which locks protect the access at hand.
+//! - A read lock protects reads, not writes: the front end decides which locks protect the current access.
 //! - The accesses of a shared location are remembered per thread ([`crate::history`]), so that a report names both
-//!   places and tells whether thread start or join ordered them in this run.
+//!   sites and states whether thread start or join ordered them in this run.
 //! - An empty lock set alone is not enough: some earlier access of another thread must have had no lock in common with
-//!   the one at hand, and one of the two must write. Three threads that hold two of three locks each leave the lock set
+//!   the current one, and one of the two must write. Three threads that hold two of three locks each leave the lock set
 //!   empty and yet cannot race.
-//! - After a report that was not ordered the location is [`State::Done`]. After an ordered one it is followed
-//!   further, for two other threads may yet race on it.
-//! - For whoever asks which accesses to a location race ([`Machine::following`]), it is followed beyond the first report
-//!   as [`State::Followed`], and [`Machine::is_racy`] tells of one access. Initialisation does not count there: what the
-//!   first thread did up to when another one came along, if it wrote and if it began without any lock or in a
-//!   constructor. Of volatile fields and atomics only what began in a constructor counts.
-//! - A thread that accesses its own location under different locks has a history too, so that a report never says of
-//!   a write what was true of a read. Where one access covers all others, the location is its thread's own again.
+//! - After a report of unordered accesses the location is [`State::Done`]. After a report of ordered ones it is tracked
+//!   further, because two other threads may still race on it.
+//! - To determine which accesses to a location race ([`Machine::following`]), the location is tracked beyond the first
+//!   report as [`State::Followed`], and [`Machine::is_racy`] decides for one access. Initialisation is exempt there: the
+//!   accesses of the first thread until a second thread accesses the location, if the first thread wrote and if it began
+//!   without any lock or in a constructor. For volatile fields and atomics, only a beginning in a constructor is exempt.
+//! - A location that one thread accesses under different locks has a history too, so that a report never gives a write
+//!   the lock set of a read. Once one access covers all others, the location is in an exclusive state again.
 
 use fissure_model::{event::AccessKind, settings::Analysis};
 use rustc_hash::FxHashSet;
@@ -44,16 +44,16 @@ use crate::{
     word::{State, Word},
 };
 
-/// An access to be judged.
+/// An access to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The thread, as the part of its life it is in.
+    /// The current segment of the thread.
     pub segment: Segment,
     /// Read or write.
     pub kind: AccessKind,
-    /// The locks that protect this access.
+    /// The lock set that protects this access.
     pub set: u32,
-    /// Where in the code.
+    /// The site.
     pub site: u32,
 }
 
@@ -62,13 +62,13 @@ pub struct Access {
 pub struct Race {
     /// The access that happened first.
     pub earlier: Entry,
-    /// The access at hand.
+    /// The current access.
     pub later: Entry,
-    /// Whether thread start and join put every conflicting access before this one.
+    /// Whether thread start and join order every conflicting access before this one.
     pub ordered: bool,
 }
 
-/// What an access did to its location.
+/// The effect of an access on its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The location's new state.
@@ -77,34 +77,34 @@ pub struct Step {
     pub race: Option<Race>,
 }
 
-/// How a location is followed.
+/// How a location is tracked.
 #[derive(Debug, Clone, Copy)]
 struct Mode {
     analysis: Analysis,
-    /// Whether it is followed beyond a race.
+    /// Whether it is tracked beyond the first race.
     follows: bool,
-    /// Whether what its first thread does may be initialisation.
+    /// Whether the accesses of its first thread may be initialisation.
     has_initialisation: bool,
 }
 
-/// Everything that locations share.
+/// The state machine, and all state that locations share.
 #[derive(Debug)]
 pub struct Machine {
     mode: Mode,
-    /// The sites that are in constructors.
+    /// The sites in constructors.
     constructors: FxHashSet<u32>,
-    /// The sites that are meant for several threads at once.
+    /// The sites that access volatile fields or atomics.
     synchronizing: FxHashSet<u32>,
     /// The lock sets.
     pub sets: LockSets,
-    /// Who touched what.
+    /// The access histories.
     pub histories: Histories,
-    /// Threads and their order.
+    /// Happens-before between threads.
     pub order: Order,
 }
 
 impl Machine {
-    /// A machine that has seen nothing.
+    /// A machine without any locations.
     pub fn new(analysis: Analysis) -> Self {
         Machine {
             mode: Mode { analysis, follows: false, has_initialisation: true },
@@ -116,38 +116,38 @@ impl Machine {
         }
     }
 
-    /// The same, but locations are followed beyond their first race.
+    /// The same, but locations are tracked beyond their first race.
     pub fn following(mut self) -> Self {
         self.mode.follows = true;
         self
     }
 
-    /// Takes note of a site that is in a constructor.
+    /// Registers a site in a constructor.
     pub fn add_constructor(&mut self, site: u32) {
         self.constructors.insert(site);
     }
 
-    /// Takes note of a site that accesses a volatile field or an atomic: being there without a lock is no sign of
+    /// Registers a site that accesses a volatile field or an atomic: an access there without a lock does not indicate
     /// initialisation.
     pub fn add_synchronizing(&mut self, site: u32) {
         self.synchronizing.insert(site);
     }
 
-    /// Judges one access to a location in state `word`.
+    /// Processes one access to a location in state `word`.
     pub fn step(&mut self, word: Word, access: Access) -> Step {
         self.step_in(self.mode, word, access)
     }
 
-    /// Takes note that a lock was acquired, as if the lock were a location that its acquires write (or read, if others
-    /// may share it) under the locks that were held before. It is [`State::Followed`] once two threads have acquired it
-    /// without such a lock in common and without an order between them.
+    /// Processes an acquire of a lock, as if the lock were a location that its acquires write (or read, if the lock is
+    /// shared) under the locks that were held before. The state is [`State::Followed`] once two threads have acquired
+    /// the lock without a common other lock and without an order between them.
     pub fn step_lock(&mut self, word: Word, access: Access) -> Word {
         let mode = Mode { analysis: Analysis::Racer, follows: true, has_initialisation: false };
         self.step_in(mode, word, access).word
     }
 
-    /// Whether another thread acquires a lock in state `word` in no order with this part of a thread's life. Before the first
-    /// thread is started, and after the last one was joined, no lock is contended, whatever happens meanwhile.
+    /// Whether another thread acquires a lock in state `word` unordered with this segment. Before the first thread is started,
+    /// and after the last one was joined, no lock is contended, even if threads contend for it in the meantime.
     pub fn is_contended(&self, word: Word, segment: Segment) -> bool {
         let thread = self.order.thread_of(segment);
         word.state() == State::Followed
@@ -158,8 +158,8 @@ impl Machine {
             })
     }
 
-    /// Whether an access to a location in state `word` races with an access of another thread that was seen so far and
-    /// that is not initialisation.
+    /// Whether an access to a location in state `word` races with a remembered access of another thread that is not
+    /// initialisation.
     pub fn is_racy(&mut self, word: Word, access: Access) -> bool {
         if word.state() != State::Followed {
             return false;
@@ -175,12 +175,12 @@ impl Machine {
         })
     }
 
-    /// Whether a site was named as being in a constructor.
+    /// Whether a site was registered as in a constructor.
     pub fn is_constructor(&self, site: u32) -> bool {
         self.constructors.contains(&site)
     }
 
-    /// Whether what was done so far to a location in state `word` may be its initialisation.
+    /// Whether the accesses so far to a location in state `word` may be its initialisation.
     pub fn is_initial(&self, word: Word) -> bool {
         word.state() == State::ExclusiveModified
             && (self.constructors.contains(&word.site())
@@ -188,7 +188,7 @@ impl Machine {
                     && !self.synchronizing.contains(&word.site()))
     }
 
-    /// Whether the location is known to have been accessed by another thread than this one.
+    /// Whether another thread than this one is known to have accessed the location.
     pub fn has_others(&self, word: Word, segment: Segment) -> bool {
         let thread = self.order.thread_of(segment);
         match word.state() {
@@ -203,16 +203,16 @@ impl Machine {
         }
     }
 
-    /// Whether an access still belongs to the initialisation of a location that one thread alone has accessed, under
+    /// Whether an access is still part of the initialisation of a location that only one thread has accessed, under
     /// different locks.
     fn is_still_initial(&self, mode: Mode, history: u32, access: Access) -> bool {
         let entries = self.histories.entries(history);
         let thread = self.order.thread_of(access.segment);
-        let is_alone = entries.iter().all(|entry| self.order.thread_of(entry.segment) == thread);
+        let is_exclusive = entries.iter().all(|entry| self.order.thread_of(entry.segment) == thread);
         let wrote = access.kind == AccessKind::Write || entries.iter().any(|entry| entry.wrote);
         let is_unlocked = access.set == EMPTY && !self.synchronizing.contains(&access.site);
         mode.has_initialisation
-            && is_alone
+            && is_exclusive
             && wrote
             && (is_unlocked
                 || self.constructors.contains(&access.site)
@@ -261,7 +261,7 @@ impl Machine {
         }
     }
 
-    /// The access that a location remembers while one thread owns it. Eraser does not know under which locks it was.
+    /// The access that the word of a location in an exclusive state remembers. Eraser does not record its lock set.
     fn entry_of(&self, mode: Mode, word: Word) -> Entry {
         Entry {
             segment: Segment(word.owner()),
@@ -272,7 +272,7 @@ impl Machine {
         }
     }
 
-    /// An access to a location that remembers one access so far.
+    /// Processes an access to a location whose word remembers one access.
     fn with_history(
         &mut self,
         mode: Mode,
@@ -288,7 +288,7 @@ impl Machine {
         }
     }
 
-    /// An access to a location with a history, with the lock set it leaves.
+    /// Processes an access to a location with a history; `set` is the location's lock set after the access.
     fn shared(
         &mut self,
         mode: Mode,
@@ -309,7 +309,7 @@ impl Machine {
         };
         let entries = self.histories.entries(next);
         let word = match entries {
-            // One access that matters is what a word can hold by itself.
+            // A word can hold a single access without a history.
             [only] if mode.analysis == Analysis::Racer => {
                 let state = if only.wrote { State::ExclusiveModified } else { State::Exclusive };
                 Word::new(state, only.segment.0, only.set, only.site)
@@ -323,24 +323,24 @@ impl Machine {
         Step { word, race }
     }
 
-    /// An access to a location of which a race is known; `None` if the table of histories is full.
+    /// Processes an access to a location with a known race; `None` if the table of histories is full.
     fn follow(&mut self, history: u32, access: Access) -> Option<Word> {
         let next = self.histories.add(history, entry(access), &self.order, &mut self.sets)?;
         Some(Word::new(State::Followed, next, EMPTY, access.site))
     }
 
-    /// The race between the access at hand and the earlier access that shows it best: with no lock in common, rather one
-    /// that is not ordered before it, rather a write.
+    /// The race between the current access and an earlier one without a common lock. An unordered earlier access is preferred,
+    /// and among equals a write.
     fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<Race> {
         let thread = self.order.thread_of(later.segment);
         let mut best: Option<(bool, bool, Entry)> = None;
         for &earlier in self.histories.entries(history) {
-            // What Eraser does not know it holds against the program, as the paper does.
-            let apart = self.order.thread_of(earlier.segment) != thread
+            // Eraser reports a race if the earlier lock set is unknown, as in the paper.
+            let is_racing = self.order.thread_of(earlier.segment) != thread
                 && conflicts(&earlier, kind)
                 && (self.sets.intersect(earlier.set, later.set) == EMPTY
                     || mode.analysis == Analysis::Eraser && earlier.set == ANY);
-            if !apart {
+            if !is_racing {
                 continue;
             }
             let unordered = !self.order.is_before(earlier.segment, later.segment);

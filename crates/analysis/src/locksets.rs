@@ -1,9 +1,8 @@
 //! Interned sets of locks.
 //!
-//! A set is a small number, so that a location's lock set fits in its word and comparing two sets is comparing
-//! two numbers. Programs hold few locks at once and use few combinations of them, so the table stays small; should
-//! it fill up, further sets become [`ANY`], which stands for "some locks, not known which" and never
-//! leads to a report.
+//! A set is a small number, so that a location's lock set fits in its word and two sets are compared by comparing
+//! two numbers. Programs hold few locks at once and use few combinations of them, so the table stays small. If
+//! it fills up, further sets become [`ANY`], which stands for "some unknown locks" and never leads to a report.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -12,7 +11,7 @@ use crate::word::SET_BITS;
 
 /// The empty set.
 pub const EMPTY: u32 = 0;
-/// A set that is not known, because the table was full: it is never found empty.
+/// An unknown set, because the table was full: it never counts as empty.
 pub const ANY: u32 = (1 << SET_BITS) - 1;
 /// The lock of the accessed object itself. Front ends use it instead of the object's own lock number, so that a
 /// million objects that are each guarded by their own monitor share one lock set.
@@ -43,7 +42,7 @@ impl LockSets {
         LockSets { sets: vec![Set::new()], numbers, limit: limit.min(ANY as usize), overflow: 0 }
     }
 
-    /// The set with `lock` in it as well.
+    /// The set with `lock` added.
     pub fn add(&mut self, set: u32, lock: u32) -> u32 {
         let Some(locks) = self.sets.get(set as usize) else { return ANY };
         match locks.binary_search(&lock) {
@@ -69,7 +68,7 @@ impl LockSets {
         }
     }
 
-    /// What both sets have in common. With [`ANY`] the other set wins, unless it is not known either.
+    /// The intersection. With [`ANY`] it is [`ANY`], unless the other set is empty.
     pub fn intersect(&mut self, left: u32, right: u32) -> u32 {
         if left == right {
             return left;
@@ -91,7 +90,7 @@ impl LockSets {
         self.sets.get(set as usize).map_or(&[], |locks| locks.as_slice())
     }
 
-    /// How often a set was asked for that did not fit.
+    /// How often a set was requested that did not fit into the table.
     pub fn overflow(&self) -> u64 {
         self.overflow
     }

@@ -1,38 +1,37 @@
-//! What comes before what: the order that starting and joining threads gives, and the library's forms of it.
+//! Happens-before between segments of threads, by thread start and join and their counterparts in libraries.
 //!
-//! A thread's life is cut into segments. A new one begins when the thread starts another or has joined one, so
-//! that a whole segment either comes before a segment of another thread or it does not, and an access
-//! can be stamped with one small number.
+//! An execution of a thread is divided into segments. A new segment begins when the thread starts another thread or has
+//! joined one, so that happens-before holds between whole segments and an access can be stamped with one small number.
 //!
-//! Submitting a task and waiting for its result, opening a latch and passing it, putting something into a queue and taking
-//! it out are starting and joining in other words: one thread [releases](Order::release) what it did so far, another one
+//! Submitting a task and waiting for its result, counting down a latch and awaiting it, putting an element into a queue and
+//! taking it out order threads like start and join: one thread [releases](Order::release) its clock, another one
 //! [acquires](Order::acquire) it.
 
 use fissure_model::ids::ThreadId;
 
 use crate::{clock::Clock, word::OWNER_BITS};
 
-/// A part of a thread's life between two operations that order it with others.
+/// A part of a thread's execution between two operations that order it with other threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Segment(pub u32);
 
 #[derive(Debug)]
 struct SegmentData {
     thread: ThreadId,
-    /// The place of the segment among those of its thread, from 1.
+    /// The index of the segment among those of its thread, from 1.
     index: u32,
-    /// How far the other threads come before this segment. The thread itself has no entry, so that its segments can share
-    /// a clock.
+    /// For each other thread, the last segment that happens before this one. The thread itself has no entry, so that its
+    /// segments can share a clock.
     clock: Clock,
 }
 
 impl SegmentData {
-    /// The clock with what this segment itself adds to it.
+    /// The clock with the entry of this segment itself.
     fn whole_clock(&self) -> Clock {
         self.clock.with(self.thread.0, self.index)
     }
 
-    /// Whether all of `other` comes before this segment, or is it.
+    /// Whether `other` happens before this segment, or is this segment.
     fn follows(&self, other: &SegmentData) -> bool {
         let known = if other.thread == self.thread { self.index } else { self.clock.get(other.thread.0) };
         known >= other.index
@@ -48,17 +47,17 @@ pub struct Order {
     saturated: bool,
 }
 
-/// Segments beyond this number are not told apart any more: each costs about a hundred bytes.
+/// Segments beyond this number share one number, because each costs about a hundred bytes.
 const LIMIT: usize = 1 << 20;
 const _: () = assert!(LIMIT < 1 << OWNER_BITS);
 
 impl Order {
-    /// A thread that nobody known started.
+    /// Adds a thread whose parent is not known.
     pub fn root(&mut self) -> ThreadId {
         self.thread(Clock::default())
     }
 
-    /// `parent` starts a thread: what the parent did so far comes before everything in it.
+    /// `parent` starts a thread: the parent's operations so far happen before all operations of the child.
     pub fn start(&mut self, parent: ThreadId) -> ThreadId {
         let Some(&segment) = self.current.get(parent.0 as usize) else { return self.root() };
         let child = self.thread(self.segments[segment.0 as usize].whole_clock());
@@ -66,15 +65,15 @@ impl Order {
         child
     }
 
-    /// `thread` has seen the end of `ended`: everything in that comes before what `thread` does from here on.
+    /// `thread` has joined `ended`: all operations of `ended` happen before those of `thread` from here on.
     pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
         if let Some(&last) = self.current.get(ended.0 as usize) {
             self.advance(thread, Some(last));
         }
     }
 
-    /// `thread` hands over what it did so far, together with what others handed over `before` at the same place. Whoever
-    /// acquires the segment that is given back comes after all of it.
+    /// `thread` releases its clock, joined with the clock that other threads released `before` at the same object. All of
+    /// these operations happen before those of a thread that acquires the returned segment.
     pub fn release(&mut self, thread: ThreadId, before: Option<Segment>) -> Segment {
         let Some(&now) = self.current.get(thread.0 as usize) else { return Segment(0) };
         let before = before.filter(|&before| !self.knows(now, before));
@@ -91,7 +90,7 @@ impl Order {
         handed
     }
 
-    /// `thread` takes over what was handed over as `handed`. A new segment begins if it did not know that before.
+    /// `thread` acquires the clock that was released as `handed`. A new segment begins unless the clock is known already.
     pub fn acquire(&mut self, thread: ThreadId, handed: Segment) {
         let Some(&now) = self.current.get(thread.0 as usize) else { return };
         if !self.knows(now, handed) {
@@ -99,7 +98,7 @@ impl Order {
         }
     }
 
-    /// The segment in which a thread is now.
+    /// The current segment of a thread.
     pub fn segment(&self, thread: ThreadId) -> Segment {
         self.current.get(thread.0 as usize).copied().unwrap_or(Segment(0))
     }
@@ -109,8 +108,7 @@ impl Order {
         self.segments.get(segment.0 as usize).map_or(ThreadId(0), |data| data.thread)
     }
 
-    /// Whether everything in `earlier` comes before everything in `later`, or they are parts of one thread in
-    /// this order.
+    /// Whether `earlier` happens before `later`, by synchronization or by the order within one thread.
     pub fn is_before(&self, earlier: Segment, later: Segment) -> bool {
         let (Some(earlier), Some(later)) =
             (self.segments.get(earlier.0 as usize), self.segments.get(later.0 as usize))
@@ -120,17 +118,17 @@ impl Order {
         later.follows(earlier)
     }
 
-    /// How many threads were seen.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.current.len()
     }
 
-    /// Whether there were more segments than can be told apart.
+    /// Whether there were more segments than numbers, so that some share one.
     pub fn is_saturated(&self) -> bool {
         self.saturated
     }
 
-    /// Whether a segment comes after everything that another one, or what was handed over with it, comes after.
+    /// Whether the clock of `now` includes the segment `other` and its whole clock, so that acquiring `other` adds nothing.
     fn knows(&self, now: Segment, other: Segment) -> bool {
         let (Some(now), Some(other)) =
             (self.segments.get(now.0 as usize), self.segments.get(other.0 as usize))
@@ -174,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_parent_did_before_the_start_is_ordered_and_what_it_does_after_is_not() {
+    fn a_start_orders_the_parents_earlier_operations_and_not_its_later_ones() {
         let mut order = Order::default();
         let main = order.root();
         let before = order.segment(main);
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handed_over_comes_before_what_is_done_with_it() {
+    fn a_release_happens_before_its_acquire() {
         let mut order = Order::default();
         let main = order.root();
         let (left, right, last) = (order.start(main), order.start(main), order.start(main));
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_handed_down_through_threads() {
+    fn order_is_transitive_across_threads() {
         let mut order = Order::default();
         let main = order.root();
         let first = order.segment(main);

@@ -1,11 +1,11 @@
-//! Pairs of places whose accesses may race: what RaceFuzzer then tries to bring together.
+//! Pairs of sites whose accesses may race: the candidates of RaceFuzzer.
 //!
 //! Papers: K. Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008; the prediction is the hybrid one of R. O'Callahan
 //! and J.-D. Choi, PPoPP 2003.
 //!
-//! Kept: two accesses of different threads to one location, one of them a write, that neither a common lock nor the
-//! [relaxed order](crate::relaxed) keeps apart. Deviation: a location keeps a bounded number of different accesses, and how many
-//! had to be left out is told.
+//! Kept: two accesses of different threads to one location, at least one of them a write, may race if they hold no common lock and
+//! the [relaxed order](crate::relaxed) does not order them. Deviation: a bounded number of different accesses is kept per location,
+//! and [`Racing::cut`] counts the omitted ones.
 
 use fissure_model::{
     event::AccessKind,
@@ -15,27 +15,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::relaxed::{Relaxed, Stamp};
 
-/// How many different accesses to one location are kept.
+/// How many different accesses are kept per location.
 const ACCESSES: usize = 64;
-/// How many locations are.
+/// How many locations are kept.
 const LOCATIONS: usize = 200_000;
-/// How many pairs are told.
+/// How many pairs are reported.
 const PAIRS: usize = 1_000;
 
-/// Two places of accesses that may race, in the order of their numbers.
+/// Two sites whose accesses may race, in the order of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RacingPair {
-    /// The places.
+    /// The sites.
     pub sites: [SiteId; 2],
-    /// What happens there.
+    /// The kinds of the accesses.
     pub kinds: [AccessKind; 2],
-    /// Who was seen to do it.
+    /// The threads that made the accesses.
     pub threads: [ThreadId; 2],
-    /// The location with which it was seen first.
+    /// The first location on which the pair was observed.
     pub location: LocationId,
 }
 
-/// Looks at accesses for pairs that may race.
+/// Finds pairs of accesses that may race.
 #[derive(Debug, Default)]
 pub struct Racing {
     locations: FxHashMap<LocationId, Vec<Known>>,
@@ -92,15 +92,15 @@ impl Racing {
             if !races {
                 continue;
             }
-            let mut places = [(other.site, other.kind, other.thread), (site, kind, thread)];
-            places.sort_by_key(|(site, kind, _)| (*site, *kind == AccessKind::Write));
-            if !self.known.insert(places.map(|(site, kind, _)| (site, kind))) {
+            let mut sides = [(other.site, other.kind, other.thread), (site, kind, thread)];
+            sides.sort_by_key(|(site, kind, _)| (*site, *kind == AccessKind::Write));
+            if !self.known.insert(sides.map(|(site, kind, _)| (site, kind))) {
                 continue;
             }
             let pair = RacingPair {
-                sites: places.map(|(site, ..)| site),
-                kinds: places.map(|(_, kind, _)| kind),
-                threads: places.map(|(.., thread)| thread),
+                sites: sides.map(|(site, ..)| site),
+                kinds: sides.map(|(_, kind, _)| kind),
+                threads: sides.map(|(.., thread)| thread),
                 location,
             };
             if self.pairs.len() < PAIRS {
@@ -116,12 +116,12 @@ impl Racing {
         }
     }
 
-    /// The pairs, in the order in which they were found.
+    /// The pairs, in the order of discovery.
     pub fn pairs(&self) -> &[RacingPair] {
         &self.pairs
     }
 
-    /// How many accesses and pairs were left out.
+    /// How many accesses and pairs were omitted because of a bound.
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -132,12 +132,12 @@ mod tests {
     use super::*;
     use crate::relaxed::testing::play;
 
-    /// Gives pairs of places.
+    /// Checks the pairs of sites that may race.
     fn check(text: &str, expected: &[(u32, u32)]) {
         let (mut relaxed, mut racing) = (Relaxed::default(), Racing::default());
-        play(text, &mut relaxed, |relaxed, thread, place, kind, site| {
+        play(text, &mut relaxed, |relaxed, thread, location, kind, site| {
             let stamp = relaxed.stamp(thread);
-            racing.access(relaxed, thread, LocationId(place), kind, site, &stamp);
+            racing.access(relaxed, thread, LocationId(location), kind, site, &stamp);
         });
         let pairs: Vec<(u32, u32)> =
             racing.pairs().iter().map(|pair| (pair.sites[0].0, pair.sites[1].0)).collect();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_locks_nor_order_keep_apart_may_race() {
+    fn accesses_without_common_lock_or_order_may_race() {
         check("0:>1 0:>2 1:Wa 2:Ra", &[(3, 4)]);
         check("0:>1 0:>2 1:Ra 2:Ra", &[]);
         check("0:>1 0:>2 1:Wa 2:Rb", &[]);

@@ -1,34 +1,34 @@
-//! Atomizer: executions of blocks that cannot be reduced to ones that no other thread interrupted.
+//! Atomizer: finds executions of blocks that cannot be reduced to serial ones.
 //!
-//! C. Flanagan and S. N. Freund, "Atomizer: A Dynamic Atomicity Checker For Multithreaded Programs", POPL 2004 (the
-//! summary is what was at hand); R. J. Lipton, "Reduction: A method of proving properties of parallel programs", 1975.
+//! C. Flanagan and S. N. Freund, "Atomizer: A Dynamic Atomicity Checker For Multithreaded Programs", POPL 2004 (only the
+//! summary was available); R. J. Lipton, "Reduction: A method of proving properties of parallel programs", 1975.
 //!
 //! Kept from the papers: an execution of a block is atomic if it consists of right movers, at most one non-mover, and left
-//! movers. An acquire moves right, a release moves left, an access that its lock protects moves both ways, one
-//! that races does not move. Everything up to the *commit*, the first action that does not move right, happens as if it
-//! were just before it; the first action after the commit that does not move left breaks the pattern.
+//! movers. An acquire is a right mover, a release a left mover, an access that its lock protects a both-mover, and a racy
+//! access a non-mover. The *commit* is the first action that is not a right mover; all actions before it can be moved up to
+//! it. The first action after the commit that is not a left mover breaks the pattern.
 //!
-//! | action | moves |
+//! | action | mover |
 //! |---|---|
 //! | acquire / release | right / left |
 //! | wait | left, then right |
-//! | access that races, also to volatile fields and atomics | not at all |
+//! | racy access, also to volatile fields and atomics | non |
 //! | thread start / join | left / right |
-//! | everything else | both ways, and is no [`Action`] |
+//! | all others | both; they are not recorded as an [`Action`] |
 //!
-//! The refinements of the extended Atomizer are [`Refinement`]s: re-entrant acquires, locks of one thread alone, and locks
-//! that are always acquired under another one move both ways. The last two come from one idea: a lock is taken for a location
-//! that its acquires write, and the lock-set machine tells whether that location races ([`Machine::step_lock`]).
+//! The refinements of the extended Atomizer are [`Refinement`]s: operations on re-entrant locks, on locks of a single thread,
+//! and on locks that are always acquired under another one are both-movers. The last two use one idea: a lock is treated as
+//! a location that its acquires write, and the lock-set machine decides whether that location races ([`Machine::step_lock`]).
 //!
 //! Where we deviate:
-//! - What is known of locks and locations grows during a run, so that judging a block when it ends is too early: a thread
-//!   that runs its block once before any other thread comes along would always pass. An execution that breaks the pattern
-//!   if everything is shared is kept ([`Reduction::ended`]) and judged again with each [`Fact`] that it depends on
-//!   ([`Reduction::learn`]). So the verdict at the end of a run does not depend on when a block ended.
-//! - Blocks are judged one by one, each with its own phase. One that breaks because a block inside of it does is not
-//!   reported.
-//! - Which accesses race is told by pairs of accesses, not by an empty lock set: a variable that is written under its lock
-//!   and read without it has reads under the lock that move both ways, reads without it and writes that do not.
+//! - Knowledge about locks and locations grows during a run, so that judging a block when it ends is too early: a block that
+//!   a thread executes once before any other thread exists would always pass. An execution is kept ([`Reduction::ended`]) and
+//!   judged again with each [`Fact`] that it depends on ([`Reduction::learn`]). The verdict at the end of a run therefore
+//!   does not depend on when a block ended.
+//! - Each block is judged separately, with its own commit. A block that breaks the pattern because a block inside of it does
+//!   is not reported.
+//! - Pairs of accesses decide which accesses race, not an empty lock set. If a variable is written under its lock and also
+//!   read without it, the locked reads are both-movers, the unlocked reads and the writes are non-movers.
 //!
 //! [`Machine::step_lock`]: crate::lockset::Machine::step_lock
 
@@ -39,21 +39,21 @@ use smallvec::SmallVec;
 
 use fissure_model::settings::Refinement;
 
-/// What a thread does inside a block, as far as it does not move both ways for sure. A lock is named by a number that stands for
-/// it in one part of a thread's life, for the same lock may be the thread's own before it starts others.
+/// An operation inside a block that may not be a both-mover. A number stands for a lock in one segment of a thread, because a
+/// lock may be thread-local before the thread starts others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A lock is acquired.
     Acquire(u32),
-    /// A lock is given back.
+    /// A lock is released.
     Release(u32),
-    /// A lock that the thread holds already is acquired once more.
+    /// A lock is acquired re-entrantly.
     AcquireAgain(u32),
-    /// It is given back, but not for the last time.
+    /// A re-entrant acquire is released.
     ReleaseAgain(u32),
-    /// A lock is given back, and acquired again after a notification.
+    /// A lock is released, and acquired again after a notification.
     Wait(u32),
-    /// A location is accessed. The number stands for all that decides whether the access races; [`RACY`] if it does.
+    /// A location is accessed. The number stands for all accesses that race if this one does; [`RACY`] if it is known to race.
     Access(u64),
     /// A thread is started.
     Start,
@@ -61,78 +61,78 @@ pub enum Operation {
     Join,
 }
 
-/// Stands for an access that is known to race.
+/// The number of an access that is known to race.
 pub const RACY: u64 = 0;
 
-/// One operation at its place.
+/// One operation at its site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Action {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// Where in the code.
+    /// The site.
     pub site: u32,
-    /// Whatever the front end wants to find again, such as the number of a stack. Takes no part in comparing executions.
+    /// A number for the front end, such as that of a stack. Comparisons of executions ignore it.
     pub note: u64,
 }
 
-/// Something that was found out and changes how operations move. Facts stay true.
+/// A fact about locks or accesses that changes which mover an operation is. Facts stay true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fact {
-    /// A lock is acquired by several threads, in no order and under no common other lock.
+    /// Several threads acquire a lock, unordered and without a common other lock.
     Contended(u32),
-    /// Several threads acquire a lock, always under a common other lock. Matters only without
+    /// Several threads acquire a lock, always under a common other lock. Relevant only without
     /// [`Refinement::ThreadLocalLock`].
     Protected(u32),
-    /// The accesses that this number stands for race.
+    /// The accesses with this number race.
     Racy(u64),
 }
 
-/// How an operation moves.
+/// How an operation commutes with operations of other threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mover {
-    /// Past operations of other threads in both directions.
+    /// It can be moved in both directions.
     Both,
-    /// To a later time.
+    /// It can be moved to a later time.
     Right,
-    /// To an earlier time.
+    /// It can be moved to an earlier time.
     Left,
-    /// Not at all.
+    /// It cannot be moved.
     Non,
-    /// Left, and then right.
+    /// A left mover followed by a right mover.
     LeftThenRight,
 }
 
-/// Where the pattern is broken: places in a list of actions.
+/// Where a list of actions breaks the pattern, as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Break {
-    /// The first action that does not move right.
+    /// The first action that is not a right mover.
     pub commit: usize,
-    /// The first action after it, or the same one, that does not move left.
+    /// The first action after it, or the same one, that is not a left mover.
     pub violation: usize,
 }
 
 /// One execution of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// The block, by its site.
+    /// The site of the block.
     pub block: u32,
-    /// What was done in it.
+    /// The actions inside of it.
     pub actions: Vec<Action>,
     /// The executions of blocks inside of it, by their numbers.
     pub inner: Vec<u32>,
 }
 
-/// Keeps executions and tells which of them break the pattern.
+/// Keeps executions and determines which of them break the pattern.
 #[derive(Debug)]
 pub struct Reduction {
     rules: Rules,
     facts: FxHashSet<Fact>,
     executions: Vec<Kept>,
-    /// The executions of each hash of what they do.
+    /// The executions by the hash of their actions.
     known: FxHashMap<u64, SmallVec<[u32; 1]>>,
     /// How many executions of each block are kept.
     per_block: FxHashMap<u32, u32>,
-    /// Who is to be judged again.
+    /// The executions to judge again once a fact is known.
     waiting: FxHashMap<Fact, Vec<u32>>,
     dropped: u64,
 }
@@ -150,12 +150,12 @@ struct Rules {
     protected: bool,
 }
 
-/// Executions beyond this number are judged once, when they end.
+/// Executions beyond this number are judged only once, when they end.
 const MOST_KEPT: usize = 1 << 14;
-/// The same for one block, which may run on ever other locks.
+/// The same per block, because a block may use different locks in each execution.
 const MOST_OF_ONE_BLOCK: u32 = 256;
 
-/// Judges a list of actions.
+/// Checks a list of actions against the pattern.
 pub fn reduce(actions: &[Action], mover: impl Fn(Operation) -> Mover) -> Option<Break> {
     let mut commit = None;
     for (at, action) in actions.iter().enumerate() {
@@ -172,7 +172,7 @@ pub fn reduce(actions: &[Action], mover: impl Fn(Operation) -> Mover) -> Option<
 }
 
 impl Reduction {
-    /// Knows nothing yet, and leaves out some refinements.
+    /// Without any facts, and with some refinements disabled.
     pub fn new(without: &[Refinement]) -> Self {
         let has = |rule| !without.contains(&rule);
         Reduction {
@@ -190,8 +190,8 @@ impl Reduction {
         }
     }
 
-    /// Takes an execution that has ended. Gives the number under which it, or one that did the same, is kept (none if
-    /// there were too many), and whether it breaks the pattern by what is known now.
+    /// Adds an execution that has ended. Returns the number under which it, or an equal one, is kept (`None` if a bound was
+    /// reached), and where it breaks the pattern by the facts known now.
     pub fn ended(&mut self, execution: Execution) -> (Option<u32>, Option<Break>) {
         let hash = hash(&execution);
         let same = |kept: &Kept| {
@@ -221,7 +221,7 @@ impl Reduction {
         (Some(number), broken)
     }
 
-    /// Takes note of a fact; gives the executions that break the pattern because of it, inner ones before outer ones.
+    /// Adds a fact; returns the executions that break the pattern because of it, inner ones before outer ones.
     pub fn learn(&mut self, fact: Fact) -> Vec<u32> {
         if !self.facts.insert(fact) {
             return Vec::new();
@@ -251,12 +251,12 @@ impl Reduction {
         self.executions.get(number as usize).map(|kept| &kept.execution)
     }
 
-    /// Where the execution of this number was first found to break the pattern, if it does.
+    /// Where the execution of this number first broke the pattern, if it does.
     pub fn broken(&self, number: u32) -> Option<Break> {
         self.executions.get(number as usize).and_then(|kept| kept.broken)
     }
 
-    /// All executions that break the pattern and have none inside that does: the ones to report, by all that is known now.
+    /// All executions to report by the facts known now: those that break the pattern while no execution inside of them does.
     pub fn innermost(&self) -> impl Iterator<Item = (u32, &Execution, Break)> {
         (0..self.executions.len() as u32).filter(|&number| self.is_innermost(number)).filter_map(|number| {
             let execution = self.execution(number)?;
@@ -272,7 +272,7 @@ impl Reduction {
                 .is_some_and(|execution| execution.inner.iter().all(|&inner| self.broken(inner).is_none()))
     }
 
-    /// How many executions were judged only once, because there were too many.
+    /// How many executions were judged only once because of a bound.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -281,7 +281,7 @@ impl Reduction {
         reduce(&execution.actions, |operation| self.mover(operation))
     }
 
-    /// How an operation moves by what is known now.
+    /// Which mover an operation is by the facts known now.
     fn mover(&self, operation: Operation) -> Mover {
         let unless = |both: bool, mover| if both { Mover::Both } else { mover };
         match operation {
@@ -295,20 +295,20 @@ impl Reduction {
                 unless(self.rules.re_entrant || self.is_private(lock), Mover::Left)
             }
             Operation::Access(RACY) => Mover::Non,
-            Operation::Access(place) => unless(!self.facts.contains(&Fact::Racy(place)), Mover::Non),
+            Operation::Access(access) => unless(!self.facts.contains(&Fact::Racy(access)), Mover::Non),
             Operation::Start => Mover::Left,
             Operation::Join => Mover::Right,
         }
     }
 
-    /// Whether no other thread can come between an acquire of this lock and the next.
+    /// Whether no other thread can acquire this lock between two acquires of one thread.
     fn is_private(&self, lock: u32) -> bool {
         !self.facts.contains(&Fact::Contended(lock))
             && (self.rules.thread_local
                 || self.rules.protected && self.facts.contains(&Fact::Protected(lock)))
     }
 
-    /// What would have to be found out for some of these actions to move less than they do now.
+    /// The facts, not known yet, that would restrict how some of these actions move.
     fn open_facts(&self, actions: &[Action]) -> FxHashSet<Fact> {
         let open = actions.iter().filter_map(|action| match action.operation {
             Operation::Acquire(lock)
@@ -316,7 +316,7 @@ impl Reduction {
             | Operation::AcquireAgain(lock)
             | Operation::ReleaseAgain(lock)
             | Operation::Wait(lock) => Some(Fact::Contended(lock)),
-            Operation::Access(place) if place != RACY => Some(Fact::Racy(place)),
+            Operation::Access(access) if access != RACY => Some(Fact::Racy(access)),
             Operation::Access(_) | Operation::Start | Operation::Join => None,
         });
         open.filter(|fact| !self.facts.contains(fact)).collect()

@@ -1,18 +1,17 @@
-//! The relaxed order of an execution, and the locks that its threads hold.
+//! The relaxed happens-before order of an execution, and the locks that its threads hold.
 //!
 //! Paper: Z. Lai, S.C. Cheung and W.K. Chan, "Detecting Atomic-Set Serializability Violations in Multithreaded Programs through
 //! Active Randomized Testing", ICSE 2010, sections 4.1.1 and 4.1.2.
 //!
-//! Kept: only what a program does on purpose to put its threads into an order counts, which is starting, joining and
-//! notifying. That one thread happened to take a lock, or to access a location, before another one orders nothing, for it could
-//! have been otherwise. Deviations:
+//! Kept: only operations by which a program deliberately orders its threads count: start, join and notify. The order in which
+//! threads happened to acquire a lock or access a location does not count, because another schedule can reverse it. Deviations:
 //!
-//! - The library's forms of starting, joining and notifying count as well: permits, and whatever else is
-//!   [handed over](Relaxed::release) at an object (tasks, results, latches, barriers).
-//! - Locks are held in one of two modes, and two threads that both share a lock do not exclude each other.
+//! - The library's counterparts of start, join and notify count as well: permits, and [hand-overs](Relaxed::release) at an
+//!   object (tasks, results, latches, barriers).
+//! - A lock is held in one of two modes, and two threads that both share a lock do not exclude each other.
 //!
-//! Every time that a lock is got has a number of its own. So what a thread kept from one access to another is what both
-//! have in common, and nobody needs to know what was released in between.
+//! Every acquire of a lock has a unique number. The locks that a thread held from one access to another are therefore those
+//! whose acquires both accesses have in common, and releases need not be recorded.
 
 use std::sync::Arc;
 
@@ -27,50 +26,50 @@ use crate::order::{Order, Segment};
 /// A lock that a thread holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Held {
-    /// Which.
+    /// The lock.
     pub lock: LockId,
-    /// How.
+    /// The mode.
     pub mode: LockMode,
-    /// The number of the time that it was got.
+    /// The unique number of the acquire.
     pub time: u64,
-    /// Where it was got.
+    /// The site of the acquire.
     pub site: SiteId,
-    /// The calls that led there, as a hash.
+    /// The calls that led to the acquire, as a hash.
     pub context: u64,
 }
 
 impl Held {
-    /// Whether one thread cannot hold this while another holds that.
+    /// Whether one thread cannot hold this lock while another holds the other one.
     pub fn excludes(&self, other: &Held) -> bool {
         self.lock == other.lock && !(self.mode == LockMode::Shared && other.mode == LockMode::Shared)
     }
 }
 
-/// The locks that are held at some point, in the order in which they were got.
+/// The locks that a thread holds at some point, in the order of their acquires.
 pub type Locks = Arc<[Held]>;
 
-/// When something happened, as far as that could not have been otherwise, and under which locks.
+/// The position of an operation in the relaxed order, and the locks held during it.
 #[derive(Debug, Clone)]
 pub struct Stamp {
-    /// The part of the thread's life.
+    /// The segment of the thread.
     pub segment: Segment,
-    /// The locks that were held.
+    /// The held locks.
     pub locks: Locks,
 }
 
-/// Keeps the order and the locks while an execution goes on.
+/// Tracks the relaxed order and the held locks during an execution.
 #[derive(Debug, Default)]
 pub struct Relaxed {
     order: Order,
     threads: Vec<Thread>,
-    /// What was handed over at objects, by their numbers.
-    places: FxHashMap<u64, Segment>,
-    times: u64,
+    /// The segments that threads released at objects, by the objects' numbers.
+    hand_overs: FxHashMap<u64, Segment>,
+    acquires: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Thread {
-    /// The number that the order knows it by.
+    /// The thread's number in [`Order`].
     number: ThreadId,
     held: Vec<(Held, u32)>,
     snapshot: Locks,
@@ -85,15 +84,15 @@ impl Relaxed {
         self.thread(child).number = number;
     }
 
-    /// A thread has seen the end of another. Says whether that was news.
+    /// A thread has observed the end of another. Returns whether this adds to the order.
     pub fn join(&mut self, thread: ThreadId, ended: ThreadId) -> bool {
         let (thread, ended) = (self.thread(thread).number, self.thread(ended).number);
         let last = self.order.segment(ended);
-        let is_news = !self.order.is_before(last, self.order.segment(thread));
-        if is_news {
+        let is_new = !self.order.is_before(last, self.order.segment(thread));
+        if is_new {
             self.order.join(thread, ended);
         }
-        is_news
+        is_new
     }
 
     /// A thread wakes another one that waits.
@@ -103,14 +102,14 @@ impl Relaxed {
         self.order.acquire(woken, segment);
     }
 
-    /// A thread gives another one a permit, which that may take later.
+    /// A thread unparks another one, which may take the permit later.
     pub fn permit(&mut self, thread: ThreadId, permitted: ThreadId) {
         let number = self.thread(thread).number;
         let before = self.thread(permitted).permit;
         self.thread(permitted).permit = Some(self.order.release(number, before));
     }
 
-    /// A thread goes on after it was parked, or without having been.
+    /// A thread continues after a park, whether it blocked or not.
     pub fn take_permit(&mut self, thread: ThreadId) {
         let thread = self.thread(thread);
         if let Some(segment) = thread.permit.take() {
@@ -119,29 +118,29 @@ impl Relaxed {
         }
     }
 
-    /// A permit is gone, and whoever took it did so for a lock only.
+    /// A thread took its permit only to acquire a lock, which orders nothing.
     pub fn drop_permit(&mut self, thread: ThreadId) {
         self.thread(thread).permit = None;
     }
 
-    /// A thread hands over what it did so far to whoever comes to the same place.
-    pub fn release(&mut self, thread: ThreadId, place: u64) {
+    /// A thread releases its clock at an object: its operations so far happen before those of threads that acquire it there.
+    pub fn release(&mut self, thread: ThreadId, object: u64) {
         let number = self.thread(thread).number;
-        let before = self.places.get(&place).copied();
+        let before = self.hand_overs.get(&object).copied();
         let segment = self.order.release(number, before);
-        self.places.insert(place, segment);
+        self.hand_overs.insert(object, segment);
     }
 
-    /// A thread takes over what was handed over at a place. Says whether there was anything new.
-    pub fn acquire(&mut self, thread: ThreadId, place: u64) -> bool {
-        let Some(segment) = self.places.get(&place).copied() else { return false };
+    /// A thread acquires the clock that was released at an object. Returns whether this adds to the order.
+    pub fn acquire(&mut self, thread: ThreadId, object: u64) -> bool {
+        let Some(segment) = self.hand_overs.get(&object).copied() else { return false };
         let number = self.thread(thread).number;
         let before = self.order.segment(number);
         self.order.acquire(number, segment);
         before != self.order.segment(number)
     }
 
-    /// A thread has got a lock, perhaps not for the first time. Says what it holds now if it did not hold the lock before.
+    /// A thread has acquired a lock, possibly re-entrantly. Returns the held lock if the thread did not hold it before.
     pub fn lock(
         &mut self,
         thread: ThreadId,
@@ -149,8 +148,8 @@ impl Relaxed {
         mode: LockMode,
         (site, context): (SiteId, u64),
     ) -> Option<Held> {
-        self.times += 1;
-        let time = self.times;
+        self.acquires += 1;
+        let time = self.acquires;
         let thread = self.thread(thread);
         if let Some((_, count)) = thread.held.iter_mut().find(|(held, _)| held.lock == lock) {
             *count += 1;
@@ -158,64 +157,64 @@ impl Relaxed {
         }
         let held = Held { lock, mode, time, site, context };
         thread.held.push((held, 1));
-        thread.keep();
+        thread.update_snapshot();
         Some(held)
     }
 
-    /// A thread gives a lock back, once; it keeps it if it got it more often.
+    /// A thread releases a lock once; it still holds the lock if it acquired it more often.
     pub fn unlock(&mut self, thread: ThreadId, lock: LockId) {
         let thread = self.thread(thread);
-        let Some(place) = thread.held.iter().rposition(|(held, _)| held.lock == lock) else { return };
-        thread.held[place].1 -= 1;
-        if thread.held[place].1 == 0 {
-            thread.held.remove(place);
-            thread.keep();
+        let Some(index) = thread.held.iter().rposition(|(held, _)| held.lock == lock) else { return };
+        thread.held[index].1 -= 1;
+        if thread.held[index].1 == 0 {
+            thread.held.remove(index);
+            thread.update_snapshot();
         }
     }
 
-    /// A thread gives a lock back however often it got it; says how often.
+    /// A thread releases a lock completely; returns how often it had acquired it.
     pub fn unlock_all(&mut self, thread: ThreadId, lock: LockId) -> u32 {
         let thread = self.thread(thread);
-        let Some(place) = thread.held.iter().rposition(|(held, _)| held.lock == lock) else { return 0 };
-        let (_, count) = thread.held.remove(place);
-        thread.keep();
+        let Some(index) = thread.held.iter().rposition(|(held, _)| held.lock == lock) else { return 0 };
+        let (_, count) = thread.held.remove(index);
+        thread.update_snapshot();
         count
     }
 
-    /// When something that a thread does now happens.
+    /// The stamp of an operation that a thread executes now.
     pub fn stamp(&mut self, thread: ThreadId) -> Stamp {
         let thread = self.thread(thread);
         let (number, locks) = (thread.number, thread.snapshot.clone());
         Stamp { segment: self.order.segment(number), locks }
     }
 
-    /// Whether everything in one part of a thread's life had to come before everything in another.
+    /// Whether one segment precedes another in the relaxed order.
     pub fn is_before(&self, earlier: Segment, later: Segment) -> bool {
         self.order.is_before(earlier, later)
     }
 
-    /// Whether more was put into an order than can be told apart.
+    /// Whether there were more segments than [`Order`] has numbers for, so that some share one.
     pub fn is_saturated(&self) -> bool {
         self.order.is_saturated()
     }
 
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
-        let place = thread.0 as usize;
-        while place >= self.threads.len() {
+        let index = thread.0 as usize;
+        while index >= self.threads.len() {
             let number = self.order.root();
             self.threads.push(Thread { number, held: Vec::new(), snapshot: Arc::from([]), permit: None });
         }
-        &mut self.threads[place]
+        &mut self.threads[index]
     }
 }
 
 impl Thread {
-    fn keep(&mut self) {
+    fn update_snapshot(&mut self) {
         self.snapshot = self.held.iter().map(|(held, _)| *held).collect();
     }
 }
 
-/// What a thread kept from one point to a later one.
+/// The locks that a thread held from one point to a later one.
 pub fn kept<'a>(from: &'a [Held], to: &'a [Held]) -> impl Iterator<Item = &'a Held> {
     from.iter().filter(|held| to.iter().any(|other| other.time == held.time))
 }
@@ -226,8 +225,9 @@ pub(crate) mod testing {
 
     use super::*;
 
-    /// Plays what threads do, one word after the other, each at a site with its number: `1:Ra` and `1:Wa` are accesses, which are told;
-    /// `1:+l`, `1:*l` and `1:-l` get a lock, share one and give it back; `0:>1` and `0:<1` start and join a thread.
+    /// Executes the operations in a text, one word per operation; the number of the word is its site. `1:Ra` and `1:Wa` are accesses of
+    /// thread 1, which are passed to `access`; `1:+l`, `1:*l` and `1:-l` acquire a lock exclusively, acquire it shared and release it;
+    /// `0:>1` and `0:<1` start and join thread 1.
     pub(crate) fn play(
         text: &str,
         relaxed: &mut Relaxed,
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_on_purpose_orders() {
+    fn deliberate_synchronization_orders_threads() {
         check_order(|_| {}, false);
         check_order(|relaxed| relaxed.wake(MAIN, OTHER), true);
         check_order(|relaxed| assert!(relaxed.join(OTHER, MAIN) && !relaxed.join(OTHER, MAIN)), true);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_to_happen_orders_nothing() {
+    fn incidental_order_does_not_count() {
         let locks = |relaxed: &mut Relaxed| {
             for thread in [MAIN, OTHER] {
                 relaxed.lock(thread, LockId(1), LockMode::Exclusive, (SITE, 0));
@@ -304,22 +304,22 @@ mod tests {
             relaxed.take_permit(OTHER);
         };
         check_order(parks_for_a_lock, false);
-        let elsewhere = |relaxed: &mut Relaxed| {
+        let at_different_objects = |relaxed: &mut Relaxed| {
             relaxed.release(MAIN, 5);
             assert!(!relaxed.acquire(OTHER, 6));
         };
-        check_order(elsewhere, false);
+        check_order(at_different_objects, false);
     }
 
     #[test]
-    fn a_lock_that_was_given_back_is_not_kept() {
+    fn a_released_lock_was_not_held_throughout() {
         let mut relaxed = Relaxed::default();
         let held = |relaxed: &mut Relaxed| relaxed.stamp(MAIN).locks;
         for lock in [1, 2] {
             relaxed.lock(MAIN, LockId(lock), LockMode::Exclusive, (SITE, 0));
         }
         let first = held(&mut relaxed);
-        // Once more and back again changes nothing.
+        // A re-entrant acquire and its release change nothing.
         relaxed.lock(MAIN, LockId(1), LockMode::Exclusive, (SITE, 0));
         relaxed.unlock(MAIN, LockId(1));
         relaxed.unlock(MAIN, LockId(2));

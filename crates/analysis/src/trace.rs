@@ -1,7 +1,7 @@
 //! The lock-set machines driven by a list of events.
 //!
-//! A front end that keeps words beside the data calls [`Machine::step`] itself; here they are kept in a map, which
-//! is all that a recorded trace or a test needs.
+//! A front end that stores shadow words beside the data calls [`Machine::step`] itself; here a map holds the words, which
+//! suffices for a recorded trace or a test.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,7 +17,7 @@ use crate::{
     word::Word,
 };
 
-/// A race and the location it is on.
+/// A race and its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocatedRace {
     /// The location.
@@ -26,7 +26,7 @@ pub struct LocatedRace {
     pub race: Race,
 }
 
-/// Watches a trace.
+/// Runs a lock-set machine on a trace.
 #[derive(Debug)]
 pub struct TraceDetector {
     machine: Machine,
@@ -37,7 +37,7 @@ pub struct TraceDetector {
 }
 
 impl TraceDetector {
-    /// A detector that has seen nothing.
+    /// A detector that has processed no events.
     pub fn new(analysis: Analysis) -> Self {
         TraceDetector {
             machine: Machine::new(analysis),
@@ -48,7 +48,7 @@ impl TraceDetector {
         }
     }
 
-    /// Takes one event; gives back a race that was not reported before.
+    /// Processes one event; returns a race that was not reported before.
     pub fn event(&mut self, event: &Event) -> Option<LocatedRace> {
         match *event {
             Event::Acquire { thread, lock, mode } => {
@@ -86,7 +86,7 @@ impl TraceDetector {
         }
     }
 
-    /// The machine, to look up lock sets and threads of a race.
+    /// The machine, to look up the lock sets and threads of a race.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

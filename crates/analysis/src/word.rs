@@ -1,4 +1,4 @@
-//! The state of one memory location in 64 bits.
+//! The shadow word: the state of one memory location in 64 bits.
 //!
 //! ```text
 //! bit 63    60 59            38 37        20 19        0
@@ -6,11 +6,11 @@
 //! ```
 //!
 //! `owner` is a segment of a thread (see [`crate::order`]) while one thread owns the location, and the number
-//! of a history (see [`crate::history`]) once several have touched it. `site` is the access that brought the
-//! location into its state; it takes no part in comparisons.
+//! of a history (see [`crate::history`]) once several have accessed it. `site` is the site of the access that brought the
+//! location into its state; comparisons ignore it.
 //!
-//! The layout is a contract with front ends that compare words outside of Rust: whoever changes it changes
-//! the agent's hook classes too.
+//! The layout is a contract with front ends that compare words outside of Rust: a change here requires a change of
+//! the agent's hook classes.
 
 /// How many bits number a site.
 pub const SITE_BITS: u32 = 20;
@@ -26,7 +26,7 @@ const SET_SHIFT: u32 = SITE_BITS;
 const OWNER_SHIFT: u32 = SITE_BITS + SET_BITS;
 const STATE_SHIFT: u32 = SITE_BITS + SET_BITS + OWNER_BITS;
 
-/// Where a location stands in the state machine.
+/// A location's state in the lock-set state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
@@ -40,9 +40,9 @@ pub enum State {
     Shared = 4,
     /// Accessed by several threads, written by at least one.
     SharedModified = 5,
-    /// A race was reported, or the location cannot be followed any further: nothing more is looked at.
+    /// A race was reported, or the location cannot be tracked any further: later accesses are ignored.
     Done = 8,
-    /// A race was reported, and the location is followed further, for those who ask which of its accesses race.
+    /// A race was reported, and the location is tracked further to determine which of its accesses race.
     Followed = 9,
 }
 
@@ -51,12 +51,12 @@ pub enum State {
 pub struct Word(pub u64);
 
 impl Word {
-    /// A location that nobody has touched.
+    /// A location that was never accessed.
     pub const VIRGIN: Word = Word(0);
-    /// A location that is not looked at any more.
+    /// A location whose accesses are ignored from now on.
     pub const DONE: Word = Word((State::Done as u64) << STATE_SHIFT);
 
-    /// Packs a state. Numbers that do not fit are cut; callers keep them in range.
+    /// Packs a state. Numbers that do not fit are truncated; callers keep them in range.
     pub fn new(state: State, owner: u32, set: u32, site: u32) -> Word {
         Word(
             ((state as u64) << STATE_SHIFT)
@@ -66,7 +66,7 @@ impl Word {
         )
     }
 
-    /// The state. Bit patterns that no state has count as [`State::Done`].
+    /// The state. Bit patterns that encode no state count as [`State::Done`].
     pub fn state(self) -> State {
         match self.0 >> STATE_SHIFT {
             0 => State::Virgin,
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_keep_their_parts_apart() {
+    fn words_return_the_parts_they_were_packed_from() {
         let states = [
             State::Virgin,
             State::Exclusive,

@@ -1,8 +1,8 @@
 //! Calls that read or write a field or an array element as an instruction does: by variable handle, by `Unsafe` and by
 //! reflection.
 //!
-//! Only plain accesses are here. Those of volatile, acquire, release or opaque mode, and all that compare or exchange, are
-//! atomic: they synchronize or at least do not race, and are none of this module's business.
+//! This module handles plain accesses only. Accesses in volatile, acquire, release or opaque mode and all compare-and-set or
+//! exchange operations are atomic: they synchronize, or at least cannot race.
 
 use crate::constant_pool::Reference;
 use crate::descriptor::parameters;
@@ -17,15 +17,16 @@ pub(crate) struct Accessor {
     pub(crate) hook: &'static Hook,
     /// Whether the object that the method is called on is handed to the hook.
     pub(crate) hands_receiver: bool,
-    /// How many bytes are accessed, if the hook wants to know.
+    /// How many bytes are accessed, if the hook has a parameter for that.
     pub(crate) bytes: Option<u8>,
-    /// Whether an element of an array is meant for sure.
+    /// Whether the access is certainly to an array element.
     pub(crate) is_element: bool,
-    /// Whether the hook is called after the access: what is read from a volatile field was handed over before.
+    /// Whether the hook is called after the access: the field may be volatile, and only after a volatile read does the
+    /// happens-before edge from the write exist.
     pub(crate) is_late: bool,
 }
 
-/// What a call accesses, if that is what it is for.
+/// Recognizes a call that is a plain access.
 pub(crate) fn accessor(opcode: u8, called: &Reference<'_>) -> Option<Accessor> {
     match (opcode, called.class) {
         (INVOKEVIRTUAL, b"java/lang/invoke/VarHandle") => by_handle(called),
@@ -36,7 +37,7 @@ pub(crate) fn accessor(opcode: u8, called: &Reference<'_>) -> Option<Accessor> {
     }
 }
 
-/// The kinds of the parameters that say where, without the value that is written: `L` for references.
+/// The kinds of the coordinate parameters, without the value that is written: `L` for references.
 fn coordinates(descriptor: &[u8], kind: SiteKind) -> Option<Vec<u8>> {
     let mut kinds: Vec<u8> = parameters(descriptor)
         .map(|parameter| match parameter.first() {
@@ -50,7 +51,7 @@ fn coordinates(descriptor: &[u8], kind: SiteKind) -> Option<Vec<u8>> {
     Some(kinds)
 }
 
-/// The type in the name of a method such as `getInt`, and what the method does.
+/// Splits the name of a method such as `getInt` into the kind of access and the type.
 fn typed<'a>(name: &'a [u8], write: &[u8]) -> Option<(SiteKind, &'a [u8])> {
     let read = name.strip_prefix(b"get").map(|rest| (SiteKind::Read, rest));
     read.or_else(|| name.strip_prefix(write).map(|rest| (SiteKind::Write, rest)))
@@ -82,11 +83,11 @@ fn by_unsafe(called: &Reference<'_>) -> Option<Accessor> {
         b"Char" | b"Short" => 2,
         b"Int" | b"Float" => 4,
         b"Long" | b"Double" => 8,
-        // References may be compressed, but no access to one reaches into the next.
+        // The size of a reference depends on compressed oops, but an access to one never overlaps the next.
         b"Object" | b"Reference" => 1,
         _ => return None,
     };
-    // The same names with an address alone are for memory outside of the heap.
+    // The overloads that take only an address access off-heap memory.
     if coordinates(called.descriptor, kind)? != b"LJ" {
         return None;
     }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_accesses_are_told_from_all_else() {
+    fn only_plain_accesses_are_recognized() {
         let handle = |name, descriptor, expected: Option<&str>| {
             let class = "java/lang/invoke/VarHandle";
             check(INVOKEVIRTUAL, class, name, descriptor, expected.map(|hook| (hook, None)));

@@ -23,11 +23,11 @@ pub(crate) struct Additions<'a> {
     bytes: Vec<u8>,
     count: u16,
     known: FxHashMap<Constant<'a>, u16>,
-    /// The hooks by their number, zero if not yet added: the one lookup that every insertion needs.
+    /// Constant indices of the hooks by hook number, zero if not yet added: every insertion needs this lookup.
     hooks: [u16; hooks::ALL.len()],
 }
 
-/// A state to which the additions can go back.
+/// A state to which the additions can be rolled back.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     length: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Mark {
 }
 
 impl<'a> Additions<'a> {
-    /// Nothing yet, after `count` as given by the class file.
+    /// No additions yet; `count` is the constant pool count of the class file.
     pub(crate) fn new(count: u16, hook_class: &'a str) -> Self {
         Self {
             hook_class,
@@ -50,7 +50,7 @@ impl<'a> Additions<'a> {
         &self.bytes
     }
 
-    /// The number to write into the class file.
+    /// The constant pool count to write into the class file.
     pub(crate) fn count(&self) -> u16 {
         self.count
     }
@@ -59,7 +59,7 @@ impl<'a> Additions<'a> {
         Mark { length: self.bytes.len(), count: self.count }
     }
 
-    /// Forgets everything that was added since `mark`.
+    /// Removes everything that was added since `mark`.
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         self.bytes.truncate(mark.length);
         self.count = mark.count;
@@ -84,7 +84,7 @@ impl<'a> Additions<'a> {
         self.add(Constant::Class(name))
     }
 
-    /// A field of a class and with a name that are constants already.
+    /// A field whose class and name already are constants.
     pub(crate) fn field(&mut self, class: u16, name: u16, descriptor: &'a [u8]) -> Result<u16, ClassError> {
         let descriptor = self.utf8(descriptor)?;
         let name_and_type = self.add(Constant::NameAndType(name, descriptor))?;
@@ -95,8 +95,8 @@ impl<'a> Additions<'a> {
         match self.hooks.get(hook.number()) {
             Some(0) | None => {
                 let index = self.hook_method(hook.name.as_bytes(), hook.descriptor)?;
-                if let Some(place) = self.hooks.get_mut(hook.number()) {
-                    *place = index;
+                if let Some(known) = self.hooks.get_mut(hook.number()) {
+                    *known = index;
                 }
                 Ok(index)
             }
@@ -110,7 +110,7 @@ impl<'a> Additions<'a> {
         self.method_of_hook_class(name, descriptor)
     }
 
-    /// The same with a descriptor that is not a constant anywhere else, and so is not remembered.
+    /// Like [`Self::hook_method`], for a descriptor that no other constant shares and that is therefore not cached.
     pub(crate) fn hook_method_once(&mut self, name: &'a [u8], descriptor: &[u8]) -> Result<u16, ClassError> {
         let index = self.next()?;
         write_utf8(&mut self.bytes, descriptor)?;
@@ -149,7 +149,7 @@ impl<'a> Additions<'a> {
         Ok(index)
     }
 
-    /// The index that the next constant gets. The count itself must stay below 65536.
+    /// The index of the next constant. The count itself must fit into 16 bits.
     fn next(&self) -> Result<u16, ClassError> {
         if self.count == u16::MAX { Err(ClassError::ConstantPoolFull) } else { Ok(self.count) }
     }

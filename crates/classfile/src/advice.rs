@@ -1,8 +1,8 @@
-//! What is reported before and after points that the environment selects.
+//! Reports before and after the join points that the environment selects.
 //!
-//! Whatever lies on the stack above the object in question goes into local variables of our own and comes back, so that the object
-//! itself stays where it is and the JVM can say where a null came from. The variables do not keep references, which would
-//! keep objects alive.
+//! Inserted code spills the values above the object on the operand stack to additional local variables and reloads them. The object
+//! itself stays where it is, so that the message of a `NullPointerException` still names the null expression. Spilled references
+//! are set to null afterwards, because they would keep objects alive.
 
 use crate::accessors::accessor;
 use crate::bytes::u16_at;
@@ -21,50 +21,51 @@ use crate::opcodes::{
 use crate::plan::{Advised, LockCall, Site, SiteKind, SiteTarget};
 use crate::sources::{MARKS, Source};
 
-/// The form of a load or store for references, beside that for ints.
+/// The offset from the opcode of an int load or store to that for references.
 const REFERENCE: u8 = ASTORE - ISTORE;
 
-/// What is to be reported of a method itself.
+/// The reports about a method itself: its execution, and the lock of a synchronized method.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AdvisedMethod {
     pub(crate) execution: Option<Advised>,
     pub(crate) lock: Option<Advised>,
     pub(crate) unlock: Option<Advised>,
     pub(crate) is_constructor: bool,
-    /// Local variable 0 is `this` up to each return.
+    /// Local variable 0 holds `this` at each return.
     pub(crate) keeps_this: bool,
-    /// It is even where the method throws.
+    /// Local variable 0 holds `this` even where the method throws.
     pub(crate) hands_this: bool,
 }
 
 impl AdvisedMethod {
-    /// Whether the method's lock is asked about.
+    /// Whether the method's lock is reported.
     pub(crate) fn has_lock(&self) -> bool {
         self.lock.is_some() || self.unlock.is_some()
     }
 
-    /// Whether the end of the method is reported even if it throws. A constructor that throws has no object.
+    /// Whether the end of the method is reported even if it throws. A constructor that throws has no initialized object to report.
     pub(crate) fn has_end(&self) -> bool {
         !self.is_constructor && self.execution.is_some_and(|execution| execution.after)
     }
 
-    /// Whether the method must enter and leave its lock by itself: the JVM does so before its first and after its last instruction.
+    /// Whether the method needs explicit monitor instructions: the JVM enters the monitor of a synchronized method before the first
+    /// instruction and exits it after the last one, where no code can be inserted.
     pub(crate) fn converts(&self) -> bool {
         self.lock.is_some_and(|lock| lock.before) || self.unlock.is_some_and(|unlock| unlock.after)
     }
 }
 
-/// The values at a point, by the local variables that they are copied to.
+/// The values at a join point, as the local variables that they are copied to.
 #[derive(Debug, Default)]
 struct Values {
     object: Option<u16>,
     index: Option<u16>,
-    /// References that are handed over.
+    /// References among the arguments.
     arguments: Vec<u16>,
 }
 
 impl Instrumenter<'_, '_> {
-    /// Reports a point, if it is one and selected. Says whether nothing more is to be done for the instruction.
+    /// Reports an instruction if it is a selected join point. Returns whether the instruction needs no other instrumentation.
     pub(crate) fn advise(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<bool, MethodError> {
         match instruction.opcode {
             GETSTATIC..=PUTFIELD => self.advise_field(instruction, edit)?,
@@ -79,7 +80,7 @@ impl Instrumenter<'_, '_> {
         Ok(true)
     }
 
-    /// The lock of a synchronized method, at its beginning.
+    /// Reports the acquire of a synchronized method's lock, at the method's entry.
     pub(crate) fn advised_entry(&mut self, lock: Lock) -> Result<(), MethodError> {
         let is_converted = self.method.enters_by_itself();
         let advised = self.method.advised.lock;
@@ -95,7 +96,7 @@ impl Instrumenter<'_, '_> {
         self.report_lock(advised.filter(|advised| advised.after), lock, &hooks::AFTER)
     }
 
-    /// The same at its end.
+    /// Reports the release of a synchronized method's lock, at the method's end.
     pub(crate) fn advised_exit(&mut self, lock: Lock) -> Result<(), MethodError> {
         let advised = self.method.advised.unlock;
         self.report_lock(advised.filter(|advised| advised.before), lock, &hooks::BEFORE)?;
@@ -114,7 +115,7 @@ impl Instrumenter<'_, '_> {
         self.report_lock(advised.filter(|advised| advised.after), lock, &hooks::AFTER)
     }
 
-    /// The execution of the method begins.
+    /// Reports that the execution of the method begins.
     pub(crate) fn advised_begin(&mut self) -> Result<(), MethodError> {
         let Some(execution) = self.method.advised.execution.filter(|execution| execution.before) else {
             return Ok(());
@@ -135,7 +136,7 @@ impl Instrumenter<'_, '_> {
         self.report_execution(execution, has_object, &hooks::BEFORE)
     }
 
-    /// The execution of the method ends.
+    /// Reports that the execution of the method ends.
     pub(crate) fn advised_end(&mut self) -> Result<(), MethodError> {
         let advised = &self.method.advised;
         let Some(execution) = advised.execution.filter(|execution| execution.after) else { return Ok(()) };
@@ -162,7 +163,7 @@ impl Instrumenter<'_, '_> {
     fn report_lock(&mut self, advised: Option<Advised>, lock: Lock, hook: &Hook) -> Result<(), MethodError> {
         let Some(advised) = advised else { return Ok(()) };
         match lock {
-            // At the end it is not to be had any more.
+            // The method may have overwritten local variable 0.
             Lock::ForgottenThis => self.edits.code(1, &[ACONST_NULL]),
             lock => self.push(lock),
         }
@@ -171,7 +172,7 @@ impl Instrumenter<'_, '_> {
         self.edits.call(hook, self.additions)
     }
 
-    fn ask(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> Option<Advised> {
+    fn advice_at(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> Option<Advised> {
         let method = self.method;
         self.environment.advise(&Site {
             class: method.class_name,
@@ -198,7 +199,7 @@ impl Instrumenter<'_, '_> {
         let advised = {
             let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
             let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
-            self.ask(instruction.pc, kind, target)
+            self.advice_at(instruction.pc, kind, target)
         };
         let Some(advised) = advised else { return Ok(()) };
         let above: &[&[u8]] = if kind == SiteKind::Write { &[field.descriptor] } else { &[] };
@@ -221,7 +222,8 @@ impl Instrumenter<'_, '_> {
         }
         let kind = if value.is_some() { SiteKind::Write } else { SiteKind::Read };
         let pc = instruction.pc;
-        let Some(advised) = self.with_array(pc, source, |this, target| this.ask(pc, kind, target))? else {
+        let Some(advised) = self.with_array(pc, source, |this, target| this.advice_at(pc, kind, target))?
+        else {
             return Ok(());
         };
         let above: Vec<&[u8]> = value.into_iter().collect();
@@ -229,7 +231,7 @@ impl Instrumenter<'_, '_> {
     }
 
     fn advise_enter(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let advised = self.ask(instruction.pc, SiteKind::Enter, SiteTarget::Nothing);
+        let advised = self.advice_at(instruction.pc, SiteKind::Enter, SiteTarget::Nothing);
         let saved = self.code.max_locals;
         if let Some(advised) = advised.filter(|advised| advised.before) {
             self.edits.code(2, &[DUP]);
@@ -250,13 +252,13 @@ impl Instrumenter<'_, '_> {
     }
 
     fn advise_exit(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let advised = self.ask(instruction.pc, SiteKind::Exit, SiteTarget::Nothing);
+        let advised = self.advice_at(instruction.pc, SiteKind::Exit, SiteTarget::Nothing);
         if advised.is_none() && !self.plan.monitors {
             return Ok(());
         }
         let saved = self.code.max_locals;
         self.save_top(saved)?;
-        // A handler that guards itself would be entered again and again if a call in it overflowed the stack.
+        // A handler that covers itself would be entered endlessly if the hook call in it overflowed the stack.
         let is_late = self.code.is_in_own_handler(instruction.pc);
         if is_late {
             self.edits.split(edit);
@@ -287,7 +289,7 @@ impl Instrumenter<'_, '_> {
         {
             return self.accessor(instruction, &called, accessor, edit);
         }
-        // The call of another constructor of the same object is a part of its making.
+        // A call of another constructor on the same object is part of constructing it.
         if called.name == b"<init>" && instruction.pc + 3 == self.method.objects_usable_from {
             return Ok(());
         }
@@ -298,10 +300,12 @@ impl Instrumenter<'_, '_> {
             let (class, name, descriptor) = (text(called.class), text(called.name), text(called.descriptor));
             let target =
                 SiteTarget::Called { class: &class, name: &name, descriptor: &descriptor, is_static };
-            selected.extend(self.ask(instruction.pc, SiteKind::Call, target).map(|advised| (advised, None)));
+            selected.extend(
+                self.advice_at(instruction.pc, SiteKind::Call, target).map(|advised| (advised, None)),
+            );
             if let Some(lock_call) = lock_call {
                 let kind = if lock_call == LockCall::Release { SiteKind::Exit } else { SiteKind::Enter };
-                let advised = self.ask(instruction.pc, kind, target);
+                let advised = self.advice_at(instruction.pc, kind, target);
                 selected.extend(advised.map(|advised| (advised, Some(lock_call))));
             }
         }
@@ -309,7 +313,7 @@ impl Instrumenter<'_, '_> {
             return Ok(());
         }
         let above: Vec<&[u8]> = parameters(called.descriptor).collect();
-        // Before its constructor is over there is no object to be had.
+        // The object cannot be passed on before its constructor has returned.
         self.around(edit, &above, !is_static && called.name != b"<init>", false, &selected)
     }
 
@@ -405,7 +409,7 @@ impl Instrumenter<'_, '_> {
         self.edits.call(if values.index.is_some() { element } else { plain }, self.additions)
     }
 
-    /// Copies the reference on top of the stack to a local variable of our own.
+    /// Copies the reference on top of the stack to an additional local variable.
     fn save_top(&mut self, slot: u16) -> Result<(), MethodError> {
         if slot == u16::MAX {
             return Err(MethodError::TooManyLocals);

@@ -1,4 +1,4 @@
-//! What is inserted on both sides of points that are asked about, and that nothing is where nobody asks.
+//! Selected join points get code before and after them, all other points get none.
 
 use crate::plan::{Advised, Environment, Foreign, LockCall, Plan, Site, SiteKind};
 use crate::structure::ClassFile;
@@ -8,10 +8,10 @@ const SYNCHRONIZED: u16 = 0x0020;
 const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] =
     &[("Lock", &[("lock", LockCall::Acquire), ("tryLock", LockCall::Try), ("unlock", LockCall::Release)])];
 
-/// Asks about points of some kinds: before them, after them, or both.
-struct Asking(&'static [(SiteKind, bool, bool)]);
+/// Selects join points of some kinds: before them, after them, or both.
+struct Selecting(&'static [(SiteKind, bool, bool)]);
 
-impl Environment for Asking {
+impl Environment for Selecting {
     fn site(&mut self, _site: Site<'_>) -> u32 {
         1
     }
@@ -30,31 +30,31 @@ impl Environment for Asking {
     }
 }
 
-/// Rewrites a class with one method and compares what matters of its instructions; gives its access flags.
-fn check(class: &mut ClassBuilder, access: u16, code: &[u8], asking: Asking, expected: &[&str]) -> u16 {
+/// Rewrites a class with one method, compares the relevant instructions, and returns the method's access flags.
+fn check(class: &mut ClassBuilder, access: u16, code: &[u8], selecting: Selecting, expected: &[&str]) -> u16 {
     class.method(access, "m", "()V", Some(&Body::new(code)));
     let plan = Plan { advice: true, lock_calls: LOCK_CALLS, ..Plan::empty("Hook") };
-    let mut asking = asking;
-    let outcome = crate::rewrite(&class.build(), &plan, &mut asking).expect("understood");
+    let mut selecting = selecting;
+    let outcome = crate::rewrite(&class.build(), &plan, &mut selecting).expect("a well-formed class");
     let bytes = outcome.map_or_else(|| class.build(), |outcome| outcome.bytes);
     check_structure(&bytes);
-    let matters = ["invoke", "monitor", "field", "return", "athrow", "aload ", "iaload"];
+    let relevant = ["invoke", "monitor", "field", "return", "athrow", "aload ", "iaload"];
     let listed = listing(&bytes, "m");
     let lines: Vec<&str> = listed
         .lines()
         .filter_map(|line| line.split_once(' ').map(|(_, instruction)| instruction))
-        .filter(|line| matters.iter().any(|part| line.contains(part)) && !line.starts_with("aload "))
+        .filter(|line| relevant.iter().any(|part| line.contains(part)) && !line.starts_with("aload "))
         .collect();
     assert_eq!(lines, expected);
     ClassFile::parse(&bytes).unwrap().methods[0].access
 }
 
 #[test]
-fn accesses_are_told_on_both_sides() {
+fn accesses_are_reported_before_and_after() {
     let mut class = ClassBuilder::new("A");
     let [high, low] = class.field_reference("A", "x", "I").to_be_bytes();
     let code = [42, 4, 181, high, low, 177];
-    let write = Asking(&[(SiteKind::Write, true, true)]);
+    let write = Selecting(&[(SiteKind::Write, true, true)]);
     check(
         &mut class,
         0,
@@ -64,37 +64,37 @@ fn accesses_are_told_on_both_sides() {
     );
     let mut class = ClassBuilder::new("A");
     let [high, low] = class.field_reference("A", "x", "I").to_be_bytes();
-    let read = Asking(&[(SiteKind::Read, true, true)]);
+    let read = Selecting(&[(SiteKind::Read, true, true)]);
     check(&mut class, 0, &[42, 4, 181, high, low, 177], read, &["putfield x:I", "return"]);
     let mut class = ClassBuilder::new("A");
-    let element = Asking(&[(SiteKind::Read, false, true)]);
+    let element = Selecting(&[(SiteKind::Read, false, true)]);
     check(&mut class, 0, &[1, 3, 46, 87, 177], element, &["iaload", "invokestatic afterElement", "return"]);
 }
 
 #[test]
-fn a_method_enters_its_lock_by_itself_only_if_it_must() {
-    let within = Asking(&[(SiteKind::EnterMethod, false, true), (SiteKind::ExitMethod, true, false)]);
-    let told = ["invokestatic after", "invokestatic before", "return", "invokestatic before", "athrow"];
-    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], within, &told);
+fn a_method_gets_explicit_monitor_instructions_only_if_necessary() {
+    let within = Selecting(&[(SiteKind::EnterMethod, false, true), (SiteKind::ExitMethod, true, false)]);
+    let expected = ["invokestatic after", "invokestatic before", "return", "invokestatic before", "athrow"];
+    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], within, &expected);
     assert_eq!(access, SYNCHRONIZED);
-    let around = Asking(&[(SiteKind::EnterMethod, true, true), (SiteKind::ExitMethod, true, true)]);
+    let around = Selecting(&[(SiteKind::EnterMethod, true, true), (SiteKind::ExitMethod, true, true)]);
     let end = ["invokestatic before", "monitorexit", "invokestatic after"];
-    let told = [
+    let expected = [
         &["invokestatic before", "monitorenter", "invokestatic after"],
         &end[..],
         &["return"],
         &end,
         &["athrow"],
     ];
-    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], around, &told.concat());
+    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], around, &expected.concat());
     assert_eq!(access, 0);
 }
 
 #[test]
-fn locks_of_the_library_are_locks_where_they_are_called() {
+fn calls_of_library_locks_are_acquires_and_releases() {
     let mut class = ClassBuilder::new("A");
     let [high, low] = class.method_reference("Lock", "tryLock", "()Z").to_be_bytes();
-    let both = Asking(&[(SiteKind::Enter, true, true)]);
+    let both = Selecting(&[(SiteKind::Enter, true, true)]);
     check(
         &mut class,
         0,
@@ -105,10 +105,10 @@ fn locks_of_the_library_are_locks_where_they_are_called() {
 }
 
 #[test]
-fn calls_hand_over_their_references() {
+fn calls_pass_their_reference_arguments() {
     let mut class = ClassBuilder::new("A");
     let [high, low] = class.method_reference("B", "take", "(Ljava/lang/Object;JLA;)V").to_be_bytes();
-    let before = Asking(&[(SiteKind::Call, true, false)]);
+    let before = Selecting(&[(SiteKind::Call, true, false)]);
     check(
         &mut class,
         0,

@@ -1,5 +1,5 @@
-//! Annotations: those of types inside of code, which name instructions and ranges of local variables, and those that tell
-//! what a method is meant to be.
+//! Annotations: type annotations inside of code, which refer to instructions and ranges of local variables, and annotations that
+//! mark a method or class as atomic or intrinsic.
 
 use crate::bytes::{Reader, put_u16};
 use crate::constant_pool::ConstantPool;
@@ -8,7 +8,7 @@ use crate::structure::{Attribute, Attributes};
 use crate::tables::Relocation;
 
 const MALFORMED: MethodError = MethodError::Malformed("type annotation");
-/// Annotations in annotations, arrays in arrays: nobody nests them deeper.
+/// The deepest nesting of annotations and arrays that is read; real classes do not nest deeper.
 const DEEPEST: u32 = 32;
 
 /// Writes the content of a type annotation attribute for the new code.
@@ -31,8 +31,8 @@ pub(crate) fn relocate(
     if reader.is_at_end() { Ok(()) } else { Err(MALFORMED) }
 }
 
-/// Whether one of these attributes has an annotation of a simple name, in whatever package or class. Annotations that
-/// cannot be read are none.
+/// Whether one of these attributes has an annotation with this simple name, in any package or class. Unreadable annotations
+/// are ignored.
 pub(crate) fn has_simple_name(attributes: &Attributes<'_>, pool: &ConstantPool<'_>, wanted: &[u8]) -> bool {
     attributes.iter().any(|attribute| {
         matches!(
@@ -42,7 +42,7 @@ pub(crate) fn has_simple_name(attributes: &Attributes<'_>, pool: &ConstantPool<'
     })
 }
 
-/// Whether an attribute says that the JVM may have code of its own for a method.
+/// Whether an attribute marks a method as intrinsic, so that the JVM may replace its code.
 pub(crate) fn marks_intrinsic(attribute: &Attribute<'_>, pool: &ConstantPool<'_>) -> bool {
     pool.utf8(attribute.name_index) == Ok(b"RuntimeVisibleAnnotations")
         && [b"IntrinsicCandidate".as_slice(), b"HotSpotIntrinsicCandidate"]
@@ -84,9 +84,9 @@ fn relocate_target(
                 put_u16(out, reader.u16()?);
             }
         }
-        // A catch clause, by its place in the exception table, which stays.
+        // A catch clause, by its index in the exception table, which does not change.
         0x42 => put_u16(out, reader.u16()?),
-        // An instruction; with a type argument's number for the second kind.
+        // An instruction; from 0x47 on followed by the index of a type argument.
         0x43..=0x4B => {
             put_u16(out, relocation.own(reader.u16()?).ok_or(MALFORMED)?);
             if kind >= 0x47 {

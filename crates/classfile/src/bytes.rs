@@ -2,7 +2,7 @@
 
 use crate::error::ClassError;
 
-/// A cursor over bytes that come from outside.
+/// A cursor over untrusted bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes whose number is written before them in four bytes.
+    /// Bytes prefixed by their four-byte length.
     pub(crate) fn counted_bytes(&mut self) -> Result<&'a [u8], ClassError> {
         let length = usize::try_from(self.u32()?).map_err(|_| ClassError::Truncated)?;
         self.take(length)
@@ -91,16 +91,16 @@ pub(crate) fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// Overwrites two bytes that were written before as a place to be filled.
+/// Overwrites a two-byte placeholder.
 pub(crate) fn fill_u16(out: &mut [u8], at: usize, value: u16) {
-    if let Some(place) = out.get_mut(at..at + 2) {
-        place.copy_from_slice(&value.to_be_bytes());
+    if let Some(placeholder) = out.get_mut(at..at + 2) {
+        placeholder.copy_from_slice(&value.to_be_bytes());
     }
 }
 
-/// Overwrites four bytes that were written before as a place to be filled.
+/// Overwrites a four-byte placeholder.
 pub(crate) fn fill_u32(out: &mut [u8], at: usize, value: u32) {
-    if let Some(place) = out.get_mut(at..at + 4) {
-        place.copy_from_slice(&value.to_be_bytes());
+    if let Some(placeholder) = out.get_mut(at..at + 4) {
+        placeholder.copy_from_slice(&value.to_be_bytes());
     }
 }

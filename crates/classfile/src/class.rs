@@ -12,8 +12,8 @@ use crate::structure::{ClassFile, Member};
 
 /// Rewrites a class as planned. `Ok(None)`: there is nothing to change.
 ///
-/// A method that cannot be rewritten stays as it was and is named in the outcome; if no method at all could
-/// be rewritten and there is something to tell, the outcome has the original bytes.
+/// A method that cannot be rewritten stays unchanged and is listed in the outcome. If nothing was rewritten but some
+/// methods are listed, the outcome has the original bytes.
 pub fn rewrite(
     class: &[u8],
     plan: &Plan<'_>,
@@ -33,14 +33,14 @@ pub fn rewrite(
     put_count(&mut body, file.methods.len());
     let mut methods_rewritten = 0;
     let mut left_alone = Vec::new();
-    // A method that grows too long with everything may still report its locks, without which the accesses of others would
-    // be judged wrongly.
+    // A method that gets too long with all instrumentation is tried again with less of it. Its locks matter most: without them
+    // accesses in other methods would be judged with incomplete lock sets.
     let without_arrays = Plan { arrays: false, contents: false, ..*plan };
     let locks_only = Plan { fields: false, advice: false, ..without_arrays };
     let plans = [
         (plan, ""),
-        (&without_arrays, "array elements are not watched: "),
-        (&locks_only, "only locks are watched: "),
+        (&without_arrays, "array elements are not instrumented: "),
+        (&locks_only, "only locks are instrumented: "),
     ];
     let is_clone = |method: &Member<'_>| {
         file.pool.utf8(method.name_index) == Ok(b"clone")
@@ -62,7 +62,7 @@ pub fn rewrite(
     for method in &file.methods {
         let start = body.len();
         let mark = rewriter.additions.mark();
-        let mut tell = |reason: String| left_alone.push(describe(&file, method, reason));
+        let mut report = |reason: String| left_alone.push(describe(&file, method, reason));
         let mut trouble = None;
         for (tried, remark) in plans {
             rewriter.plan = tried;
@@ -74,9 +74,9 @@ pub fn rewrite(
                         body.extend_from_slice(method.raw);
                     }
                     if let Some(trouble) = trouble.take() {
-                        tell(format!("{remark}{trouble}"));
+                        report(format!("{remark}{trouble}"));
                     }
-                    outcome.omissions.into_iter().for_each(|omission| tell(omission.to_owned()));
+                    outcome.omissions.into_iter().for_each(|omission| report(omission.to_owned()));
                     break;
                 }
                 Err(error) => {
@@ -89,7 +89,7 @@ pub fn rewrite(
         }
         if let Some(error) = trouble {
             body.extend_from_slice(method.raw);
-            tell(error.to_string());
+            report(error.to_string());
         }
     }
     if methods_rewritten == 0 && !has_new_fields {
@@ -105,7 +105,7 @@ pub fn rewrite(
     Ok(Some(Outcome { bytes, methods_rewritten, left_alone, shadows: fields.shadows() }))
 }
 
-/// Writes the class's own fields and the new ones after them. Gives whether there are new ones.
+/// Writes the class's own fields and the new ones after them. Returns whether there are new ones.
 fn write_fields<'a>(
     file: &ClassFile<'a>,
     fields: &FieldTable<'a>,
@@ -124,7 +124,7 @@ fn write_fields<'a>(
     Ok(new > 0)
 }
 
-/// The class file with appended constants. The body goes from the declaration to the end of the methods.
+/// The class file with appended constants. `body` reaches from the declaration to the end of the methods.
 pub(crate) fn assemble(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
     let constants = file.constants.len() + additions.bytes().len();
     let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
@@ -137,7 +137,7 @@ pub(crate) fn assemble(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[
     bytes
 }
 
-/// The number of members that were read is one that two bytes hold.
+/// Writes a number of members. It was read from two bytes and therefore fits into two bytes.
 pub(crate) fn put_count(body: &mut Vec<u8>, count: usize) {
     put_u16(body, u16::try_from(count).unwrap_or(u16::MAX));
 }

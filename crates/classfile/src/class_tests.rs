@@ -1,4 +1,4 @@
-//! What is inserted into small classes.
+//! The code inserted into small classes.
 
 use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
 use crate::testing::{Body, ClassBuilder, Recorder, everything, listing, rewrite, with_code};
@@ -7,7 +7,7 @@ const STATIC: u16 = 0x0008;
 const SYNCHRONIZED: u16 = 0x0020;
 const SYNTHETIC: u16 = 0x1000;
 
-/// Two bytes of a constant's index after an opcode.
+/// An opcode followed by the two bytes of a constant's index.
 fn op(opcode: u8, index: u16) -> [u8; 3] {
     let [high, low] = index.to_be_bytes();
     [opcode, high, low]
@@ -50,7 +50,7 @@ fn monitors_are_reported_before_they_change() {
 }
 
 #[test]
-fn a_handler_that_guards_itself_does_not_guard_the_call_in_it() {
+fn a_handler_that_covers_itself_does_not_cover_the_hook_call_in_it() {
     let mut class = ClassBuilder::new("A");
     // aload_0, monitorenter, [aload_0, monitorexit], return, [astore_1, aload_0, monitorexit], aload_1, athrow
     let mut body = Body::new(&[42, 194, 42, 195, 177, 76, 42, 195, 43, 191]);
@@ -97,7 +97,7 @@ fn synchronized_methods_report_their_lock() {
         check_listing(&outcome.bytes, "m", expected);
         assert_eq!(exceptions(&outcome.bytes, "m"), handlers);
         let frames = with_code(&outcome.bytes, "m", |_, code| code.frames.map(<[u8]>::to_vec));
-        // The class of the exception is an added constant: everything but its number is known.
+        // The class of the exception is an added constant, whose index the test does not fix.
         let known =
             frames.as_deref().and_then(|frames| frames.split_last_chunk::<2>()).map(|(known, _)| known);
         assert_eq!(known, frame);
@@ -130,7 +130,7 @@ fn synchronized_methods_report_their_lock() {
                     20 athrow";
     let empty_frame: &[u8] = &[0, 1, 255, 0, 14, 0, 0, 0, 1, 7];
     check(STATIC, 52, &[0, 177], of_class, &[[6, 7, 14, 0]], Some(empty_frame));
-    // aconst_null, astore_0: the lock is gone.
+    // aconst_null, astore_0: the method overwrites its lock.
     let forgotten = "0 aload_0
                      1 invokestatic enter
                      4 aconst_null
@@ -150,7 +150,7 @@ fn synchronized_methods_report_their_lock() {
 }
 
 #[test]
-fn an_old_class_cannot_name_itself() {
+fn static_synchronized_methods_of_old_classes_are_left_out() {
     let mut class = ClassBuilder::new("A");
     class.major = 48;
     class.method(STATIC | SYNCHRONIZED, "m", "()V", Some(&Body::new(&[177])));
@@ -160,7 +160,7 @@ fn an_old_class_cannot_name_itself() {
 }
 
 #[test]
-fn field_accesses_are_reported_by_what_is_known_of_the_field() {
+fn the_hook_of_a_field_access_depends_on_the_field() {
     fn check(foreign: Foreign, opcode: u8, owner: &str, descriptor: &str, expected: &str) {
         let mut class = ClassBuilder::new("A");
         let is_static = opcode < 180;
@@ -202,7 +202,7 @@ fn field_accesses_are_reported_by_what_is_known_of_the_field() {
 }
 
 #[test]
-fn accesses_that_say_nothing_new_are_not_reported() {
+fn redundant_accesses_are_not_reported() {
     fn check(code: &[u8], expected: &[&str]) {
         let mut class = ClassBuilder::new("A");
         class.field(0, "f", "I");
@@ -241,7 +241,7 @@ fn accesses_that_say_nothing_new_are_not_reported() {
 }
 
 #[test]
-fn a_read_that_a_write_is_bound_to_follow_is_not_reported() {
+fn a_read_that_a_write_certainly_follows_is_not_reported() {
     fn check(between: &[u8], expected: &str) {
         let mut class = ClassBuilder::new("A");
         class.field(0, "f", "I");
@@ -251,7 +251,7 @@ fn a_read_that_a_write_is_bound_to_follow_is_not_reported() {
         let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
         check_listing(&outcome.bytes, "m", expected);
     }
-    // The sum is bound to be stored, the quotient is not: the divisor may be zero.
+    // The sum is certain to be stored, the quotient is not: the divisor may be zero.
     check(
         &[3, 96],
         "0 aload_0
@@ -319,7 +319,7 @@ fn shadows_are_given_to_plain_fields_once_per_name() {
 }
 
 #[test]
-fn constructors_are_left_in_peace_until_the_object_exists() {
+fn constructors_are_instrumented_once_the_object_is_initialized() {
     let mut class = ClassBuilder::new("A");
     class.field(0, "f", "I");
     let field = class.field_reference("A", "f", "I");
@@ -357,7 +357,7 @@ fn constructors_are_left_in_peace_until_the_object_exists() {
 }
 
 #[test]
-fn constructors_are_left_in_peace_if_a_frame_says_so() {
+fn constructors_are_not_instrumented_if_a_frame_has_an_uninitialized_object() {
     fn check(frames: &[u8], expected_methods: u32) {
         let mut class = ClassBuilder::new("A");
         class.field(0, "f", "I");
@@ -374,7 +374,7 @@ fn constructors_are_left_in_peace_if_a_frame_says_so() {
     check(&[0, 1, 255, 0, 6, 0, 1, 6, 0, 0], 0);
     check(&[0, 1, 6], 0);
     check(&[0, 1, 255, 0, 6, 0, 1, 7, 0, 2, 0, 0], 1);
-    // The same before the call is as it should be.
+    // The same frame before the constructor call is normal.
     check(&[0, 1, 0], 1);
 }
 
@@ -433,20 +433,20 @@ fn array_accesses_are_reported_with_their_source() {
     check(&[44, 3, 9, 80, 177], "m:7 Write ?@2[]", write_long);
     // aload_0, getfield, iconst_0, aaload, astore_2, aload_2, iconst_0, iaload: still the field's.
     check(&[42, 180, 0, 0, 3, 50, 77, 44, 3, 46, 87, 177], "m:7 Read B.table[]", "");
-    // A jump target in between: the stack is not known any more.
+    // After a jump target the stack is unknown.
     check(&[43, 3, 153, 0, 3, 3, 46, 87, 177], "m:7 Read []", "");
     // aload_1, iconst_0, swap twice, dup2, pop2.
     check(&[43, 3, 95, 95, 92, 88, 46, 87, 177], "m:7 Read values@1[]", "");
 }
 
 #[test]
-fn marks_of_a_coverage_tool_are_not_reported() {
+fn probe_arrays_of_a_coverage_tool_are_not_reported() {
     let mut class = ClassBuilder::new("A");
     class.field(STATIC, "$jacocoData", "[Z");
     let field = class.field_reference("A", "$jacocoData", "[Z");
     let init = class.method_reference("A", "$jacocoInit", "()[Z");
     let constant = class.dynamic("$jacocoData", "Ljava/lang/Object;") as u8;
-    // aload_1, iconst_0, iconst_1, bastore: of these marks, of others, and of what replaced them.
+    // aload_1, iconst_0, iconst_1, bastore: a write of this probe array, of another one, and of an array that replaced it.
     let store = [43, 3, 4, 84].as_slice();
     let code = [&op(184, init), [76].as_slice(), store, &[18, constant, 76], store, &[42, 76], store];
     let code = [&code.concat(), op(178, field).as_slice(), &[87, 177]].concat();
@@ -494,7 +494,7 @@ fn calls_that_are_accesses_are_reported() {
          4 aload 9\n6 lload 10\n8 iconst_4\n9 iconst_1\n10 invokestatic unsafeRead
          13 aload 9\n15 lload 10\n17 aconst_null\n18 astore 9\n20 invokevirtual getInt\n23 return",
     );
-    // Whether the field is volatile is known after the call, and so is what it orders.
+    // Only after the call is it known whether the field is volatile, and only then does the happens-before edge exist.
     check(
         182,
         "java/lang/reflect/Field",
@@ -538,7 +538,7 @@ fn waits_are_reported_before_and_after() {
 }
 
 #[test]
-fn probes_are_put_where_they_fit() {
+fn probes_are_inserted_where_they_fit() {
     fn check(
         descriptor: &str,
         code: &[u8],
@@ -575,15 +575,15 @@ fn probes_are_put_where_they_fit() {
     check("()LX;", &[1, 176], Return, MapResult, Ok("0 aconst_null\n1 invokestatic probe\n4 areturn"));
     check("()V", &[177], Return, ResultAndThis, Err("result"));
     check("()V", &[177], Return, MapResult, Err("reference"));
-    check("(I)V", &[177], Entry, Parameter(0), Err("no such parameter"));
+    check("(I)V", &[177], Entry, Parameter(0), Err("missing or no reference"));
     check("(LX;)V", &[177], Return, Parameter(0), Ok("0 aload_1\n1 invokestatic probe\n4 return"));
-    check("(LX;)V", &[1, 76, 177], Return, Parameter(0), Err("forgets its parameter"));
-    check("(LX;)V", &[177], Entry, Parameter(1), Err("no such parameter"));
-    check("()V", &[1, 75, 177], Return, This, Err("forgets"));
+    check("(LX;)V", &[1, 76, 177], Return, Parameter(0), Err("overwrites its parameter"));
+    check("(LX;)V", &[177], Entry, Parameter(1), Err("missing or no reference"));
+    check("()V", &[1, 75, 177], Return, This, Err("overwrites"));
 }
 
 #[test]
-fn the_beginning_of_methods_that_do_something_is_reported() {
+fn the_entry_of_methods_other_than_getters_is_reported() {
     fn check(access: u16, name: &str, code: &[u8], expected: bool) {
         let mut class = ClassBuilder::new("A");
         class.method(access, name, "()V", Some(&Body::new(code)));

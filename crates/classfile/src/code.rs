@@ -24,7 +24,7 @@ pub(crate) struct Instruction {
     pub(crate) opcode: u8,
 }
 
-/// The instructions of a method; kept from method to method for its memory.
+/// The instructions of a method; reused from method to method to save allocations.
 #[derive(Default)]
 pub(crate) struct Instructions {
     pub(crate) list: Vec<Instruction>,
@@ -50,11 +50,11 @@ impl<'a> Code<'a> {
         Ok(Self { max_stack, max_locals, bytes, exceptions, attributes, frames })
     }
 
-    /// Whether an instruction belongs to a handler that guards itself, as the end of a synchronized block does.
+    /// Whether an instruction belongs to a handler that covers itself, as the one at the end of a synchronized block does.
     pub(crate) fn is_in_own_handler(&self, pc: usize) -> bool {
         self.exception_entries().any(|[start, end, handler, _]| {
             let [start, end, handler] = [start, end, handler].map(usize::from);
-            guards_itself(start, end, handler) && (handler..end).contains(&pc)
+            covers_itself(start, end, handler) && (handler..end).contains(&pc)
         })
     }
 
@@ -66,8 +66,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Whether a handler lies in the range that it guards.
-pub(crate) fn guards_itself(start: usize, end: usize, handler: usize) -> bool {
+/// Whether a handler lies in the range that it covers.
+pub(crate) fn covers_itself(start: usize, end: usize, handler: usize) -> bool {
     (start..end).contains(&handler)
 }
 
@@ -89,8 +89,8 @@ impl Instructions {
         self.index_at.resize(code.len() + 1, u32::MAX);
         let ends = std::iter::once(code.len());
         for (index, pc) in (0..).zip(self.list.iter().map(|instruction| instruction.pc).chain(ends)) {
-            if let Some(place) = self.index_at.get_mut(pc) {
-                *place = index;
+            if let Some(entry) = self.index_at.get_mut(pc) {
+                *entry = index;
             }
         }
     }

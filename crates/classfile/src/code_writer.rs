@@ -1,4 +1,4 @@
-//! Writing the Code attribute of a method that got insertions.
+//! Writing the Code attribute of an instrumented method.
 
 use crate::additions::Additions;
 use crate::annotations;
@@ -16,15 +16,15 @@ pub(crate) struct CodeWriter<'m, 'a> {
     pub(crate) method: &'m FramedMethod<'m, 'a>,
     pub(crate) edits: &'m Edits,
     pub(crate) pool: &'m ConstantPool<'a>,
-    /// What the handler that was added for the whole method needs, if there is one.
+    /// The local variables that the handler added for the whole method needs, if there is such a handler.
     pub(crate) handler: Option<HandlerNeeds>,
-    /// The place in the original code from which on that handler is needed.
+    /// The bytecode offset in the original code from which on that handler applies.
     pub(crate) covered_from: usize,
-    /// Whether the class is of a version whose verifier wants stack maps.
+    /// Whether the class's version requires stack maps.
     pub(crate) needs_frames: bool,
 }
 
-/// What a handler for a whole method finds in the local variables.
+/// The local variables that a handler for a whole method needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandlerNeeds {
     /// Nothing.
@@ -69,7 +69,7 @@ impl<'a> CodeWriter<'_, 'a> {
         self.attributes(&relocation, handler, additions, out)
     }
 
-    /// The parts of the code that an added handler protects: all but the releases at returns.
+    /// The parts of the code that an added handler covers: all but the releases at returns.
     fn handler_ranges(&self) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
         if self.handler.is_none() {
@@ -93,8 +93,8 @@ impl<'a> CodeWriter<'_, 'a> {
         ranges
     }
 
-    /// Writes the attributes of the code. Those that are not known, or whose content is not as it should be,
-    /// are dropped if nothing but debuggers reads them: they may name places in the code.
+    /// Writes the attributes of the code. Unknown attributes and malformed type annotations are dropped: they may refer to bytecode
+    /// offsets, and the JVM does not need them to run the code.
     fn attributes(
         &self,
         relocation: &Relocation<'_>,
@@ -119,7 +119,7 @@ impl<'a> CodeWriter<'_, 'a> {
                     with_length(out, |out| frames::relocate(content, self.method, handler, additions, out))?;
                     Ok(())
                 }
-                // The JVM refuses a class whose debug tables point outside of the code, and must go on to do so.
+                // The JVM rejects a class whose debug tables point outside of the code, and must still reject it after rewriting.
                 b"LineNumberTable" => {
                     with_length(out, |out| relocation.lines(content, out))?;
                     Ok(())
@@ -150,7 +150,7 @@ impl<'a> CodeWriter<'_, 'a> {
     }
 }
 
-/// Writes four bytes of length before whatever `write` writes.
+/// Writes the output of `write` prefixed by its four-byte length.
 pub(crate) fn with_length(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), MethodError>,

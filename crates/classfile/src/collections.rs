@@ -1,16 +1,16 @@
-//! The collections of the JDK, by the names in the code, and what their methods do to what they hold.
+//! The collections of the JDK by name, and whether their methods read or write the contents.
 //!
-//! The table is by name and not by effect: a `put` that finds the same value there is a write all the same, and so is every method
-//! that is not known. `docs/assetfuzzer.md` has the table for users.
+//! The classification goes by method name, not by effect: a `put` of a value that is already there still counts as a write, and so
+//! does every unknown method. `docs/assetfuzzer.md` has the table for users.
 
 use crate::constant_pool::Reference;
 use crate::plan::SiteKind;
 
-/// What a call does to the contents of the collection that it is called on.
+/// The effect of a call on the contents of its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Use {
     pub(crate) kind: SiteKind,
-    /// Whether it hands the elements to code of the caller one by one, having begun to read before.
+    /// Whether the call passes each element to a callback, so that it reads the collection before it runs the caller's code.
     pub(crate) walks: bool,
 }
 
@@ -81,13 +81,13 @@ const CONCURRENT: &[&str] = &[
     "TransferQueue",
 ];
 
-/// Texts that grow, of `java.lang`. Compilers use them a lot for texts that nobody holds.
+/// String builders of `java.lang`. Compilers generate many of them for temporary strings that no field refers to.
 const BUILDERS: &[&str] = &["StringBuffer", "StringBuilder"];
 
-/// Types that a collection may be known as where it is kept, beside its own.
+/// Types of `java.lang` that a field may have whose value is a collection.
 const GENERAL: &[&str] = &["CharSequence", "Iterable", "Object"];
 
-/// Classes of `java.util.concurrent.atomic` whose objects hold something, or stand for a field of all objects of a class.
+/// Classes of `java.util.concurrent.atomic`: variables, arrays of variables, and field updaters.
 const ATOMICS: &[&str] = &[
     "AtomicBoolean",
     "AtomicInteger",
@@ -107,7 +107,7 @@ const ATOMICS: &[&str] = &[
     "LongAdder",
 ];
 
-/// Their methods that read and do nothing else.
+/// The methods of atomics that only read.
 const ATOMIC_READS: &[&str] = &[
     "equals",
     "get",
@@ -123,8 +123,7 @@ const ATOMIC_READS: &[&str] = &[
     "toString",
 ];
 
-/// Further classes whose objects work with what they hold, and are not made for several threads: those of `java.text`, and those of
-/// `java.util`.
+/// Further thread-unsafe classes with mutable state, of `java.text`.
 const FORMATS: &[&str] = &[
     "Collator",
     "DateFormat",
@@ -135,15 +134,17 @@ const FORMATS: &[&str] = &[
     "RuleBasedCollator",
     "SimpleDateFormat",
 ];
+/// Further thread-unsafe classes with mutable state, of `java.util`.
 const WORKERS: &[&str] = &["Calendar", "Formatter", "GregorianCalendar", "Scanner", "regex/Matcher"];
 
-/// How the names of their methods begin that only read.
-const LOOKING: &[&str] = &["after", "before", "clone", "compareTo", "equals", "get", "hash", "is", "to"];
+/// Name prefixes of the methods of [`FORMATS`] and [`WORKERS`] that only read.
+const WORKER_READ_PREFIXES: &[&str] =
+    &["after", "before", "clone", "compareTo", "equals", "get", "hash", "is", "to"];
 
-/// Methods that leave the contents alone and do not look at them.
+/// Methods that neither read nor write the contents.
 const NEITHER: &[&str] = &["ensureCapacity", "getClass", "notify", "notifyAll", "trimToSize", "wait"];
 
-/// Methods that read.
+/// Methods that only read.
 const READS: &[&str] = &[
     "capacity",
     "cardinality",
@@ -197,8 +198,8 @@ const READS: &[&str] = &[
     "values",
 ];
 
-/// How the names of further methods that read begin.
-const READING: &[&str] = &[
+/// Name prefixes of further methods that only read.
+const READ_PREFIXES: &[&str] = &[
     "ceiling",
     "codePoint",
     "contains",
@@ -220,18 +221,18 @@ const READING: &[&str] = &[
     "tail",
 ];
 
-/// How the names of those begin that hand every element to code of the caller.
-const WALKING: &[&str] = &["forEach", "reduce", "search"];
+/// Name prefixes of methods that pass every element to a callback.
+const CALLBACK_PREFIXES: &[&str] = &["forEach", "reduce", "search"];
 
 fn is_named(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes() == name)
 }
 
-fn is_begun(list: &[&str], name: &[u8]) -> bool {
+fn has_prefix(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
 }
 
-/// Whether a class is one of the JDK's texts that grow.
+/// Whether a class is a string builder.
 pub(crate) fn is_builder(class: &[u8]) -> bool {
     class.strip_prefix(b"java/lang/").is_some_and(|name| is_named(BUILDERS, name))
 }
@@ -251,7 +252,7 @@ fn is_collection(class: &[u8]) -> bool {
     }
 }
 
-/// Whether a field of this type may hold an array or a collection.
+/// Whether a field of this type may refer to an array or a collection.
 pub(crate) fn may_hold(descriptor: &[u8]) -> bool {
     let class = descriptor.strip_prefix(b"L").and_then(|rest| rest.strip_suffix(b";"));
     let is_general = |class: &[u8]| {
@@ -261,17 +262,18 @@ pub(crate) fn may_hold(descriptor: &[u8]) -> bool {
     descriptor.starts_with(b"[") || class.is_some_and(|class| is_collection(class) || is_general(class))
 }
 
-/// What a call does to the contents of a collection, if it is called on one.
+/// The effect of a call on the contents of a collection; `None` if the receiver is no collection.
 pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
     if !is_collection(called.class) || is_named(NEITHER, called.name) {
         return None;
     }
-    let reads = is_named(READS, called.name) || is_begun(READING, called.name);
+    let reads = is_named(READS, called.name) || has_prefix(READ_PREFIXES, called.name);
     let kind = if reads { SiteKind::Read } else { SiteKind::Write };
-    Some(Use { kind, walks: is_begun(WALKING, called.name) })
+    Some(Use { kind, walks: has_prefix(CALLBACK_PREFIXES, called.name) })
 }
 
-/// What a call does to an atomic variable or to several, to what a format or a calendar works with, or by an iterator to a collection, if it is called on such a one.
+/// The effect of a call on an atomic, a variable handle's target, a thread-unsafe format or calendar, or, through an iterator, on a
+/// collection; `None` for any other receiver.
 pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
     if matches!(called.class, b"java/util/Iterator" | b"java/util/ListIterator") {
         let reads = matches!(called.name, b"hasNext" | b"next" | b"hasPrevious" | b"previous");
@@ -280,13 +282,14 @@ pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
         return (reads || writes).then_some(Use { kind, walks: false });
     }
     if is_worker(called.class) && !is_named(NEITHER, called.name) && called.name != b"<init>" {
-        let kind = if is_begun(LOOKING, called.name) { SiteKind::Read } else { SiteKind::Write };
+        let kind =
+            if has_prefix(WORKER_READ_PREFIXES, called.name) { SiteKind::Read } else { SiteKind::Write };
         return Some(Use { kind, walks: false });
     }
     if called.class == b"java/lang/invoke/VarHandle" {
-        let writes = is_begun(&["compareAnd", "getAnd", "set", "weakCompareAnd"], called.name);
+        let writes = has_prefix(&["compareAnd", "getAnd", "set", "weakCompareAnd"], called.name);
         let reads =
-            called.name == b"get" || is_begun(&["getAcquire", "getOpaque", "getVolatile"], called.name);
+            called.name == b"get" || has_prefix(&["getAcquire", "getOpaque", "getVolatile"], called.name);
         let kind = if reads { SiteKind::Read } else { SiteKind::Write };
         return (reads || writes).then_some(Use { kind, walks: false });
     }
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_told_what_every_method_does() {
+    fn the_documentation_lists_every_method() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/assetfuzzer.md");
         let text = std::fs::read_to_string(docs).expect("the documentation");
         let row = |name: &str| {
@@ -376,11 +379,11 @@ mod tests {
                 .to_owned()
         };
         let (reads, neither) = (row("read"), row("neither"));
-        let is_covered = |name: &&str| READING.iter().any(|prefix| name.starts_with(prefix));
+        let is_covered = |name: &&str| READ_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         for name in READS.iter().filter(|name| !is_covered(name)) {
             assert!(reads.contains(&format!("`{name}`")), "{name}");
         }
-        for prefix in READING {
+        for prefix in READ_PREFIXES {
             assert!(reads.contains(&format!("`{prefix}…`")), "{prefix}");
         }
         for name in NEITHER {
@@ -389,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_the_contents_is_left_out() {
+    fn calls_that_do_not_touch_contents_are_left_out() {
         check("java/util/ArrayList", "ensureCapacity", None);
         check("java/util/Vector", "wait", None);
         check("java/util/Iterator", "next", None);
@@ -400,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_may_hold_something_are_told_by_their_type() {
+    fn fields_that_may_hold_contents_are_recognized_by_their_type() {
         for (descriptor, expected) in [
             ("[I", true),
             ("[[Lcom/acme/Order;", true),

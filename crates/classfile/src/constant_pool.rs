@@ -1,4 +1,4 @@
-//! The constants that a class brings along.
+//! The constants of the original class.
 
 use std::borrow::Cow;
 
@@ -18,15 +18,15 @@ const DYNAMIC: u8 = 17;
 const INVOKE_DYNAMIC: u8 = 18;
 const MODULE: u8 = 19;
 
-/// The original constants; indices into it are those of the class file.
+/// The original constants, indexed as in the class file.
 pub(crate) struct ConstantPool<'a> {
     bytes: &'a [u8],
-    /// Where each constant's tag is; zero where there is none.
+    /// The offset of each constant's tag; zero for the unused indices after longs and doubles.
     offsets: Vec<u32>,
     end: usize,
 }
 
-/// What a constant that code loads is, to whoever follows references.
+/// The kind of a loadable constant, as far as data-flow analysis distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Constant {
     /// No reference.
@@ -35,7 +35,7 @@ pub(crate) enum Constant {
     Text,
     /// A class.
     Class,
-    /// A method handle or type, or what is computed at run time.
+    /// A method handle, a method type or a dynamically computed constant.
     Unknown,
 }
 
@@ -69,8 +69,8 @@ impl<'a> ConstantPool<'a> {
                 _ => return Err(ClassError::UnknownConstant { index, tag }),
             };
             reader.take(length)?;
-            if let Some(place) = offsets.get_mut(usize::from(index)) {
-                *place = offset;
+            if let Some(entry) = offsets.get_mut(usize::from(index)) {
+                *entry = offset;
             }
             index = index.checked_add(slots).ok_or(ClassError::WrongConstant { index })?;
         }
@@ -80,17 +80,17 @@ impl<'a> ConstantPool<'a> {
         Ok(Self { bytes: class, offsets, end: reader.position() })
     }
 
-    /// The number that the class file gives: one more than the highest index.
+    /// The constant pool count as in the class file: one more than the highest index.
     pub(crate) fn count(&self) -> u16 {
         u16::try_from(self.offsets.len()).unwrap_or(u16::MAX)
     }
 
-    /// Where the class file goes on after the constants.
+    /// The offset in the class file right after the constants.
     pub(crate) fn end(&self) -> usize {
         self.end
     }
 
-    /// The bytes of a text constant, in the class file's own variant of UTF-8.
+    /// The bytes of a UTF-8 constant, in the class file's modified UTF-8.
     pub(crate) fn utf8(&self, index: u16) -> Result<&'a [u8], ClassError> {
         let at = self.expect(index, &[UTF8])?;
         let length = usize::from(u16_at(self.bytes, at));
@@ -129,21 +129,21 @@ impl<'a> ConstantPool<'a> {
         self.reference(at)
     }
 
-    /// The descriptor of whatever an invoke instruction calls, `invokedynamic` included.
+    /// The descriptor of the method that an invoke instruction calls, including `invokedynamic`.
     pub(crate) fn call_descriptor(&self, index: u16) -> Result<&'a [u8], ClassError> {
         let at = self.expect(index, &[METHOD, INTERFACE_METHOD, INVOKE_DYNAMIC])?;
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
         self.utf8(u16_at(self.bytes, name_and_type + 2))
     }
 
-    /// The name of a constant that is computed when it is first used; none for other constants.
+    /// The name of a dynamically computed constant; `None` for other constants.
     pub(crate) fn dynamic_name(&self, index: u16) -> Option<&'a [u8]> {
         let at = self.expect(index, &[DYNAMIC]).ok()?;
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE]).ok()?;
         self.utf8(u16_at(self.bytes, name_and_type)).ok()
     }
 
-    /// What loading a constant gives.
+    /// The kind of value that loading a constant pushes.
     pub(crate) fn constant(&self, index: u16) -> Constant {
         match self.offsets.get(usize::from(index)).map(|&offset| u8_at(self.bytes, offset as usize)) {
             Some(3..=6) => Constant::Number,
@@ -153,7 +153,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The value of a whole number; none for other constants.
+    /// The value of an int or long constant; `None` for other constants.
     pub(crate) fn whole_number(&self, index: u16) -> Option<i64> {
         let at = |tag| self.expect(index, &[tag]).ok();
         let int = at(3).map(|at| i64::from(i32_at(self.bytes, at)));
@@ -166,20 +166,20 @@ impl<'a> ConstantPool<'a> {
         int.or_else(long)
     }
 
-    /// The kind and the target of a method handle; none for other constants.
+    /// The kind and the target of a method handle; `None` for other constants.
     pub(crate) fn handle(&self, index: u16) -> Option<(u8, Reference<'a>)> {
         let at = self.expect(index, &[METHOD_HANDLE]).ok()?;
         let target = self.expect(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
         Some((u8_at(self.bytes, at), self.reference(target).ok()?))
     }
 
-    /// The descriptor of a method type; none for other constants.
+    /// The descriptor of a method type; `None` for other constants.
     pub(crate) fn method_type(&self, index: u16) -> Option<&'a [u8]> {
         let at = self.expect(index, &[METHOD_TYPE]).ok()?;
         self.utf8(u16_at(self.bytes, at)).ok()
     }
 
-    /// The number of the bootstrap method of an `invokedynamic`, its name and its descriptor.
+    /// The index of the bootstrap method of an `invokedynamic`, its name and its descriptor.
     pub(crate) fn invoke_dynamic(&self, index: u16) -> Result<(u16, &'a [u8], &'a [u8]), ClassError> {
         let at = self.expect(index, &[INVOKE_DYNAMIC])?;
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
@@ -203,7 +203,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Where the content of constant `index` begins, if its tag is one of `tags`.
+    /// The offset of the content of constant `index`, if its tag is one of `tags`.
     fn expect(&self, index: u16, tags: &[u8]) -> Result<usize, ClassError> {
         match self.offsets.get(usize::from(index)) {
             Some(&offset) if offset != 0 && tags.contains(&u8_at(self.bytes, offset as usize)) => {
@@ -216,8 +216,8 @@ impl<'a> ConstantPool<'a> {
 
 /// A name from a class file as text.
 ///
-/// Characters that the class file's variant of UTF-8 encodes differently become replacement characters: names
-/// are only shown and compared, never written back.
+/// Characters that modified UTF-8 encodes differently become replacement characters: names are only shown and
+/// compared, never written back.
 pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }

@@ -1,11 +1,11 @@
-//! What fields hold, and what is done to the contents of the collections among it.
+//! Reports the collections and arrays that fields refer to, and the calls that use their contents.
 //!
-//! After a field was read that may hold an array or a collection, it is told what it holds, be the field final or not. A call of
-//! a collection's method is told before it is made and once it has returned: between the two it gets whatever locks it
-//! needs, and only then does it do what it is called for. One that throws is not told to have returned.
+//! After a read of a field, final or not, whose type may be an array or a collection, the field's value is reported. A call of a
+//! collection's method is reported before it is made and after it has returned: in between the method first acquires the locks
+//! that it needs and only then accesses the contents. A call that throws gets no second report.
 //!
-//! Arguments go into local variables of our own for as long as it takes where the instructions for the stack do not reach beneath
-//! them; the variables do not keep references, which would keep objects alive.
+//! Where stack instructions cannot reach the receiver below the arguments, the arguments are spilled to additional local variables.
+//! Spilled references are set to null afterwards, because they would keep objects alive.
 
 use crate::bytes::u16_at;
 use crate::code::Instruction;
@@ -22,19 +22,19 @@ use crate::opcodes::{
 use crate::plan::SiteTarget;
 use crate::sources::{MARKS, Source};
 
-/// The form of a load or store for references, beside that for ints.
+/// The offset from the opcode of an int load or store to that for references.
 const REFERENCE: u8 = ASTORE - ISTORE;
 
 impl Instrumenter<'_, '_> {
-    /// Tells what a field holds, or that a collection's contents are used.
+    /// Reports the value of a field, or a call that uses a collection's contents.
     pub(crate) fn contents(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        // What a class initializer does comes before every other use of the class.
-        // A field that orders threads, and is none of their accesses, is told about already.
+        // A class initializer happens before every other use of the class.
+        // An instruction that already has code behind it is a volatile read, which is reported as synchronization.
         if self.method.is_class_initializer || edit.is_split() {
             return Ok(());
         }
         match instruction.opcode {
-            GETFIELD | GETSTATIC => self.held(instruction, edit),
+            GETFIELD | GETSTATIC => self.field_value(instruction, edit),
             INVOKEVIRTUAL | INVOKEINTERFACE if edit.replacement().is_none() => {
                 self.collection_call(instruction, edit)
             }
@@ -42,7 +42,7 @@ impl Instrumenter<'_, '_> {
         }
     }
 
-    fn held(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    fn field_value(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let is_static = instruction.opcode == GETSTATIC;
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
         let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
@@ -82,7 +82,7 @@ impl Instrumenter<'_, '_> {
             };
             this.site(pc, found.kind, target)
         })?;
-        let spilled = self.reach_beneath(&parameters(called.descriptor).collect::<Vec<_>>())?;
+        let spilled = self.copy_receiver(&parameters(called.descriptor).collect::<Vec<_>>())?;
         self.edits.number(site, self.additions)?;
         let hook = if found.walks { &hooks::WALK_BEGIN } else { &hooks::CONTENTS_BEGIN };
         self.edits.call(hook, self.additions)?;
@@ -97,9 +97,9 @@ impl Instrumenter<'_, '_> {
         self.edits.call(&hooks::CONTENTS_END, self.additions)
     }
 
-    /// Puts a copy of the receiver of a call on top of the stack. Gives the arguments that are in local variables for that, each
-    /// with its form of load and store.
-    fn reach_beneath(&mut self, arguments: &[&[u8]]) -> Result<Vec<(u8, u16)>, MethodError> {
+    /// Pushes a copy of a call's receiver, which lies below its arguments. Returns the spilled arguments, each with the opcode offset
+    /// of its loads and stores and its local variable.
+    fn copy_receiver(&mut self, arguments: &[&[u8]]) -> Result<Vec<(u8, u16)>, MethodError> {
         self.edits.code(4, &[]);
         match arguments {
             [] => self.edits.code(4, &[DUP]),

@@ -1,4 +1,4 @@
-//! What is inserted for those who decide when a thread goes on, and for blocks that are to be atomic.
+//! The code inserted for controlled runs and for blocks that should be atomic.
 
 use crate::plan::{Call, Control, Foreign, Plan, Region};
 use crate::structure::ClassFile;
@@ -29,7 +29,7 @@ fn controlled() -> Plan<'static> {
     Plan { monitors: true, monitor_sites: true, control: Some(CONTROL), ..Plan::empty("Hook") }
 }
 
-/// Rewrites a class with one method and compares its instructions; gives the rewritten class.
+/// Rewrites a class with one method, compares its instructions, and returns the rewritten class.
 fn check(plan: &Plan<'_>, access: u16, name: &str, body: &Body, expected: &str) -> Vec<u8> {
     let mut class = ClassBuilder::new("A");
     check_in(&mut class, plan, access, name, body, expected)
@@ -55,7 +55,7 @@ fn access(class: &[u8]) -> u16 {
 }
 
 #[test]
-fn controlled_methods_enter_their_monitor_by_themselves() {
+fn controlled_synchronized_methods_get_explicit_monitor_instructions() {
     let class = check(
         &controlled(),
         SYNCHRONIZED,
@@ -104,7 +104,7 @@ fn controlled_monitors_are_reported_before_entry_and_after_exit() {
 }
 
 #[test]
-fn methods_that_forget_their_object_stay_synchronized() {
+fn methods_that_overwrite_this_stay_synchronized() {
     let mut class = ClassBuilder::new("A");
     // aconst_null, astore_0, return
     class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[1, 75, 177])));
@@ -114,7 +114,7 @@ fn methods_that_forget_their_object_stay_synchronized() {
 }
 
 #[test]
-fn calls_go_to_the_hooks_that_stand_in_for_them() {
+fn calls_are_redirected_to_hooks() {
     let mut class = ClassBuilder::new("A");
     let wait = class.method_reference("B", "wait", "(J)V").to_be_bytes();
     let time = class.method_reference("java/lang/System", "nanoTime", "()J").to_be_bytes();
@@ -143,7 +143,7 @@ fn calls_go_to_the_hooks_that_stand_in_for_them() {
 }
 
 #[test]
-fn regions_are_reported_whole() {
+fn regions_are_reported_from_entry_to_exit() {
     let expected = "0 invokestatic regionBegin
                     3 nop
                     4 invokestatic regionEnd
@@ -199,7 +199,7 @@ fn announced_calls_are_reported_with_their_site() {
 }
 
 #[test]
-fn accesses_that_stand_for_others_are_told() {
+fn accesses_that_stand_for_others_are_reported_to_the_environment() {
     fn check(code: impl Fn([u8; 2]) -> Vec<u8>, expected: &[(u32, u32)]) {
         let mut class = ClassBuilder::new("A");
         class.field(0, "count", "I");
@@ -219,7 +219,7 @@ fn accesses_that_stand_for_others_are_told() {
 }
 
 #[test]
-fn volatile_fields_are_fields_if_wanted() {
+fn volatile_fields_are_instrumented_like_plain_ones_on_request() {
     const VOLATILE: u16 = 0x0040;
     fn check(volatiles: bool, expected: usize) {
         let mut class = ClassBuilder::new("A");
@@ -235,7 +235,7 @@ fn volatile_fields_are_fields_if_wanted() {
 }
 
 #[test]
-fn methods_that_are_units_tell_their_beginning_and_end() {
+fn units_report_their_entry_and_exit() {
     let plan = Plan { units: true, ..controlled() };
     check(
         &plan,
@@ -268,11 +268,11 @@ fn methods_that_are_units_tell_their_beginning_and_end() {
 }
 
 #[test]
-fn constructors_are_units_once_there_is_an_object() {
+fn constructors_are_units_once_the_object_is_initialized() {
     let plan = Plan { units: true, ..controlled() };
     let mut class = ClassBuilder::new("A");
     let other = class.method_reference("java/lang/Object", "<init>", "()V").to_be_bytes();
-    // A loop right behind the call of the other constructor must not begin the unit again.
+    // A loop that begins right behind the call of the other constructor must not begin the unit again.
     let code = [42, 183, other[0], other[1], 0, 167, 0xff, 0xff, 177];
     let rewritten = check_in(
         &mut class,
@@ -329,7 +329,7 @@ fn every_access_is_reported_under_control() {
 }
 
 /// Rewrites a method that uses collections; `code` gets the constants of a final field `A.held` of this type, of a static field
-/// `A.shared`, and of the method.
+/// `A.shared`, and of the called method.
 fn check_contents(
     called: (&str, &str, &str),
     code: impl Fn([u8; 2], [u8; 2], [u8; 2]) -> Vec<u8>,
@@ -354,7 +354,7 @@ fn check_contents(
 }
 
 #[test]
-fn what_a_final_field_holds_is_told_and_what_is_done_to_it() {
+fn the_value_of_a_final_field_and_calls_on_it_are_reported() {
     check_contents(
         ("java/util/ArrayList", "add", "(LA;)Z"),
         |held, _, add| vec![42, 180, held[0], held[1], 42, 182, add[0], add[1], 87, 177],
@@ -379,7 +379,7 @@ fn what_a_final_field_holds_is_told_and_what_is_done_to_it() {
 }
 
 #[test]
-fn the_collection_is_found_beneath_many_arguments() {
+fn the_collection_is_found_below_many_arguments() {
     check_contents(
         ("java/util/HashMap", "replace", "(LA;JLA;)Z"),
         |_, shared, replace| vec![178, shared[0], shared[1], 42, 9, 42, 182, replace[0], replace[1], 87, 177],
@@ -417,7 +417,7 @@ fn the_collection_is_found_beneath_many_arguments() {
 }
 
 #[test]
-fn collections_from_local_variables_are_told_and_builders_are_not() {
+fn collections_from_local_variables_are_reported_and_string_builders_are_not() {
     // var held = this.held; held.forEach(null)
     check_contents(
         ("java/util/Vector", "forEach", "(LB;)V"),
@@ -441,7 +441,7 @@ fn collections_from_local_variables_are_told_and_builders_are_not() {
          26 return",
         &["m Read A.held", "m Read A.held{}"],
     );
-    // Compilers make a builder for each sum of texts.
+    // Compilers create a builder for each string concatenation.
     check_contents(
         ("java/lang/StringBuilder", "setLength", "(I)V"),
         |held, _, set| {

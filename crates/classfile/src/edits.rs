@@ -1,4 +1,4 @@
-//! The code that is to be inserted into one method.
+//! The insertions into one method.
 
 use crate::additions::Additions;
 use crate::bytes::put_u16;
@@ -6,33 +6,33 @@ use crate::error::MethodError;
 use crate::hooks::Hook;
 use crate::opcodes::{BIPUSH, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH, WIDE};
 
-/// Code around one instruction. Its bytes are those of [`Edits`] from `begin` over `middle` to `end`.
+/// Code around one instruction. The bytes of [`Edits`] from `begin` to `middle` go before it, those up to `end` behind it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edit {
-    /// The instruction's number.
+    /// The instruction's index.
     pub(crate) instruction: usize,
     begin: usize,
     middle: usize,
     end: usize,
-    /// From here on, up to and with the instruction, an added handler must not reach.
+    /// An added handler must not cover the bytes from here up to and including the instruction.
     uncovered: Option<usize>,
-    /// What takes the place of the instruction, which is as long.
+    /// Replaces the instruction, which has the same length.
     replacement: Option<[u8; 3]>,
 }
 
-/// All insertions into one method, in the order of its instructions; kept from method to method for its
-/// memory.
+/// All insertions into one method, in the order of its instructions; reused from method to method to save
+/// allocations.
 #[derive(Default)]
 pub(crate) struct Edits {
     pub(crate) list: Vec<Edit>,
     bytes: Vec<u8>,
-    /// What runs once, before the first instruction.
+    /// The end of the code that runs once, before the first instruction.
     prologue: usize,
-    /// Where what goes behind the whole code begins.
+    /// The start of the code that goes behind the whole method.
     epilogue: usize,
-    /// How much deeper than the method's own the stack gets.
+    /// How many stack slots the insertions need beyond the method's own.
     pub(crate) extra_stack: u16,
-    /// How many local variables the method needs beside its own.
+    /// How many local variables the insertions need beyond the method's own.
     pub(crate) extra_locals: u16,
 }
 
@@ -45,13 +45,13 @@ impl Edit {
         self.end - self.middle
     }
 
-    /// How many bytes right before the instruction must lie outside of an added handler's range, together
-    /// with the instruction itself.
+    /// How many bytes right before the instruction an added handler must not cover; it must not cover the instruction
+    /// either.
     pub(crate) fn uncovered(&self) -> Option<usize> {
         self.uncovered.map(|from| self.middle - from)
     }
 
-    /// Whether something goes behind the instruction.
+    /// Whether code goes behind the instruction.
     pub(crate) fn is_split(&self) -> bool {
         self.middle != usize::MAX
     }
@@ -75,7 +75,7 @@ impl Edits {
         self.bytes.is_empty() && self.list.is_empty()
     }
 
-    /// Makes everything that was inserted so far the prologue.
+    /// Makes all code appended so far the prologue.
     pub(crate) fn end_prologue(&mut self) {
         self.prologue = self.bytes.len();
     }
@@ -84,7 +84,7 @@ impl Edits {
         self.bytes.get(..self.prologue).unwrap_or_default()
     }
 
-    /// Makes everything that is inserted from now on the epilogue.
+    /// Makes all code appended from now on the epilogue.
     pub(crate) fn begin_epilogue(&mut self) {
         self.epilogue = self.bytes.len();
     }
@@ -101,29 +101,29 @@ impl Edits {
         self.bytes.get(edit.middle..edit.end).unwrap_or_default()
     }
 
-    /// An edit of which nothing is written yet.
+    /// Starts an empty edit.
     pub(crate) fn begin(&self, instruction: usize) -> Edit {
         let here = self.bytes.len();
         Edit { instruction, begin: here, middle: usize::MAX, end: here, uncovered: None, replacement: None }
     }
 
-    /// What follows goes behind the instruction.
+    /// Code appended from now on goes behind the instruction.
     pub(crate) fn split(&self, edit: &mut Edit) {
         edit.middle = self.bytes.len();
     }
 
-    /// What follows goes before the instruction, but out of an added handler's range.
+    /// Code appended from now on goes before the instruction, outside of an added handler's range.
     pub(crate) fn uncover(&self, edit: &mut Edit) {
         edit.uncovered = Some(self.bytes.len());
     }
 
-    /// Puts an instruction with an index into the constant pool in the place of one that is as long.
+    /// Replaces the instruction by one with a constant pool index, which has the same length.
     pub(crate) fn replace(&self, edit: &mut Edit, opcode: u8, index: u16) {
         let [high, low] = index.to_be_bytes();
         edit.replacement = Some([opcode, high, low]);
     }
 
-    /// Keeps the edit if anything was written for it.
+    /// Keeps the edit unless it is empty.
     pub(crate) fn finish(&mut self, mut edit: Edit) -> Result<(), MethodError> {
         edit.end = self.bytes.len();
         if edit.begin == edit.end && edit.replacement.is_none() {
@@ -136,7 +136,7 @@ impl Edits {
         if self.bytes.len() > usize::from(u16::MAX) { Err(MethodError::CodeTooLong) } else { Ok(()) }
     }
 
-    /// Takes back what was to be inserted around an instruction.
+    /// Removes the insertions around an instruction.
     pub(crate) fn cancel(&mut self, instruction: usize) {
         if let Ok(at) = self.list.binary_search_by_key(&instruction, |edit| edit.instruction) {
             self.list.remove(at);
@@ -172,7 +172,7 @@ impl Edits {
         Ok(())
     }
 
-    /// Appends what pushes a number; its stack slot is not counted here.
+    /// Appends an instruction that pushes a number; the caller accounts for its stack slot.
     pub(crate) fn number(&mut self, value: u32, additions: &mut Additions<'_>) -> Result<(), MethodError> {
         let value = value.cast_signed();
         match value {

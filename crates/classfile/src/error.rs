@@ -1,15 +1,15 @@
-//! What can be wrong with a class, and with one method of it.
+//! Errors of whole classes and of single methods.
 
 use thiserror::Error;
 
-/// Why a class could not be read or rewritten. The caller goes on with the original bytes.
+/// The reason why a class could not be read or rewritten. The caller continues with the original bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClassError {
-    /// The file does not begin as class files do.
+    /// The file does not begin with the magic number of class files.
     #[error("not a class file")]
     NotAClass,
-    /// The file ends in the middle of something.
+    /// The file is truncated.
     #[error("the class file ends too early")]
     Truncated,
     /// A constant has a tag that no class-file version defines.
@@ -20,8 +20,8 @@ pub enum ClassError {
         /// Its tag.
         tag: u8,
     },
-    /// A constant is missing, or of another kind than its use demands.
-    #[error("constant {index} is not of the kind that its use demands")]
+    /// A constant is missing, or its kind does not fit its use.
+    #[error("constant {index} is missing or of the wrong kind")]
     WrongConstant {
         /// The constant's index.
         index: u16,
@@ -34,7 +34,7 @@ pub enum ClassError {
     TooManyFields,
 }
 
-/// Why one method is left as it was.
+/// The reason why one method is left unchanged.
 #[derive(Debug, Error)]
 pub(crate) enum MethodError {
     #[error("the code would be longer than 65535 bytes")]
@@ -43,11 +43,11 @@ pub(crate) enum MethodError {
     StackTooDeep,
     #[error("there would be more than 65535 local variables")]
     TooManyLocals,
-    #[error("a conditional jump would have to go too far")]
+    #[error("a conditional jump would be too long")]
     JumpTooFar,
     #[error("the exception table would be too long")]
     TooManyHandlers,
-    #[error("the {0} could not be understood")]
+    #[error("the {0} is malformed")]
     Malformed(&'static str),
     #[error(transparent)]
     Class(#[from] ClassError),

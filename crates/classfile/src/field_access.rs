@@ -1,4 +1,4 @@
-//! Which fields of the class and of others are watched, and how.
+//! Decides which fields of this and other classes are instrumented, and how.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,14 +10,14 @@ use crate::plan::{Environment, Foreign, Plan, ShadowField};
 use crate::sources::MARKS;
 use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
 
-/// Public, so that other classes' code reaches it; transient and synthetic, so that libraries pass over it.
+/// Public, so that other classes' code can access it; transient and synthetic, so that libraries ignore it.
 const SHADOW_ACCESS: u16 = 0x0001 | 0x0080 | 0x1000;
 
 /// How an access to a field is instrumented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Treatment {
     Ignore,
-    /// The constant of the shadow, and whether it is a double rather than a long.
+    /// The constant of the shadow field, and whether it is a double rather than a long.
     Shadow(u16, bool),
     Cell(u32),
     /// The constant of the class that the code names.
@@ -25,17 +25,17 @@ pub(crate) enum Treatment {
     Resolve,
 }
 
-/// What is known about fields while one class is rewritten.
+/// The decisions about fields while one class is rewritten.
 pub(crate) struct FieldTable<'a> {
     this: &'a [u8],
     synchronization: bool,
-    /// Whether classes have shadows at all.
+    /// Whether classes have shadow fields at all.
     has_shadows: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
-    /// Final fields of this class, if points ask for them.
+    /// Final fields of this class; only filled if the plan has `points`.
     finals: FxHashSet<(&'a [u8], &'a [u8])>,
     shadows: Vec<Shadow<'a>>,
-    /// By the field's constant, with whether it was used as a static field.
+    /// By the field's constant; the flag is whether the field was accessed as a static one.
     decided: Vec<Option<(bool, Treatment)>>,
 }
 
@@ -51,7 +51,7 @@ enum Own {
     Volatile,
     Shadowed,
     Cell(u32),
-    /// Nothing is kept for it: each access is reported.
+    /// The field has neither shadow nor cell: each access is reported.
     Point,
 }
 
@@ -119,7 +119,7 @@ impl<'a> FieldTable<'a> {
                 let cell = environment.cell(&text(name), &text(descriptor));
                 table.own.insert((name, descriptor), Own::Cell(cell));
             } else if !table.own.contains_key(&(name, shadow_descriptor(descriptor).as_bytes())) {
-                // The shadow takes its name too: another field of the same name must not get the same shadow.
+                // The shadow has the field's name: another field of the same name must not get the same shadow.
                 table.own.insert((name, shadow_descriptor(descriptor).as_bytes()), Own::Ignored);
                 table.own.insert((name, descriptor), Own::Shadowed);
                 table.shadows.push(Shadow { name_index: field.name_index, name, descriptor });
@@ -142,7 +142,7 @@ impl<'a> FieldTable<'a> {
         self.shadows.iter().map(shadow).collect()
     }
 
-    /// Writes the fields that the class gets, and says how many.
+    /// Writes the fields added to the class and returns their number.
     pub(crate) fn write_new_fields(
         &self,
         plan: &Plan<'a>,
@@ -188,13 +188,13 @@ impl<'a> FieldTable<'a> {
             _ => {}
         }
         let treatment = self.decide(index, is_static, pool, additions, environment)?;
-        if let Some(place) = self.decided.get_mut(usize::from(index)) {
-            *place = Some((is_static, treatment));
+        if let Some(decision) = self.decided.get_mut(usize::from(index)) {
+            *decision = Some((is_static, treatment));
         }
         Ok(treatment)
     }
 
-    /// Forgets decisions, which may name constants that were taken back.
+    /// Drops cached decisions, which may refer to constants that were rolled back.
     pub(crate) fn forget_decisions(&mut self) {
         self.decided.clear();
     }
@@ -238,7 +238,7 @@ impl<'a> FieldTable<'a> {
     }
 }
 
-/// A shadow has its field's name; its type must be another one.
+/// A shadow has its field's name, so that its type must differ.
 fn shadow_descriptor(descriptor: &[u8]) -> &'static str {
     if descriptor == b"J" { "D" } else { "J" }
 }

@@ -1,7 +1,7 @@
-//! Classes as an analysis of data flow sees them: members, and method bodies taken apart into what each instruction does to
-//! the operand stack, the local variables and the heap.
+//! Classes for data-flow analysis: members, and method bodies decoded into the effect of each instruction on the operand stack,
+//! the local variables and the heap.
 //!
-//! Numbers are of no interest here, so that most instructions come down to how many slots they take and give.
+//! The analysis follows references, not numbers, so that most instructions reduce to the number of slots that they pop and push.
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,7 @@ use crate::tables::Lines;
 pub struct FlowClass {
     /// Internal name.
     pub name: String,
-    /// Internal name of the super class; none for `java/lang/Object` and modules.
+    /// Internal name of the super class; `None` for `java/lang/Object` and modules.
     pub super_name: Option<String>,
     /// Internal names of the interfaces.
     pub interfaces: Vec<String>,
@@ -37,21 +37,21 @@ pub struct FlowClass {
     pub fields: Vec<FieldSummary>,
     /// The declared methods, in order.
     pub methods: Vec<FlowMethod>,
-    /// Classes that the code names, by the numbers that operations have.
+    /// Classes that the code names; operations refer to them by index.
     pub classes: Vec<String>,
     /// Fields that the code names.
     pub field_references: Vec<MemberReference>,
     /// Methods that the code names.
     pub method_references: Vec<MemberReference>,
-    /// What the code links at run time.
+    /// The `invokedynamic` calls of the code.
     pub dynamics: Vec<Dynamic>,
     /// Strings that the code names.
     pub texts: Vec<String>,
-    /// Internal names of all classes that it mentions in any way that may make the JVM load them; only if bodies were asked for.
+    /// Internal names of all classes in the constant pool, which the JVM may load; only filled if bodies were requested.
     pub mentioned: Vec<String>,
 }
 
-/// A method and, if it was asked for and there is one, its body.
+/// A method and, if requested and present, its body.
 #[derive(Debug, Clone)]
 pub struct FlowMethod {
     /// Its name.
@@ -75,14 +75,14 @@ pub struct MemberReference {
     pub descriptor: String,
 }
 
-/// A call that is linked at run time.
+/// An `invokedynamic` call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dynamic {
     /// The name that its bootstrap method gets.
     pub name: String,
-    /// What the call takes and gives.
+    /// The descriptor of the call.
     pub descriptor: String,
-    /// The bootstrap method; none if the class does not tell.
+    /// The bootstrap method; `None` if the class file does not name it.
     pub bootstrap: Option<MemberReference>,
     /// The method handles among the bootstrap method's arguments.
     pub handles: Vec<Handle>,
@@ -97,7 +97,7 @@ pub struct Dynamic {
 pub struct Handle {
     /// The kind, as the class file numbers it: 5 virtual, 6 static, 7 special, 8 constructor, 9 interface; below that fields.
     pub kind: u8,
-    /// What it leads to.
+    /// The field or method that it refers to.
     pub target: MemberReference,
 }
 
@@ -108,13 +108,13 @@ pub struct FlowBody {
     pub max_locals: u16,
     /// The instructions in order.
     pub instructions: Vec<FlowInstruction>,
-    /// Where jumps of instructions go to, as numbers of instructions.
+    /// The jump targets of all instructions, as instruction indices.
     pub targets: Vec<u32>,
-    /// The exception table, its bounds as numbers of instructions: first, one after the last, handler.
+    /// The exception table as instruction indices: start, end (exclusive), handler.
     pub handlers: Vec<[u32; 3]>,
-    /// Where lines of the source begin, as far as the class tells: places in the code and lines, in order.
+    /// The line number table, if the class has one: bytecode offsets and lines, in order.
     pub lines: Vec<(u16, u16)>,
-    /// The numbers of instructions that make arrays without elements.
+    /// The indices of instructions that create arrays of length 0.
     pub empty_arrays: Vec<u32>,
 }
 
@@ -129,37 +129,37 @@ impl FlowBody {
 /// One instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowInstruction {
-    /// Where it is in the code.
+    /// The bytecode offset.
     pub pc: u16,
-    /// What it does.
+    /// Its effect.
     pub operation: Operation,
-    /// Whether the next instruction may follow.
+    /// Whether control may continue at the next instruction.
     pub falls_through: bool,
     /// Its targets, as a range of [`FlowBody::targets`].
     pub targets: (u32, u32),
 }
 
-/// What an instruction does. References to names are indices of the class's lists.
+/// The effect of an instruction. Numbers that stand for names are indices into the class's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Takes and gives slots, none of the given ones a reference.
+    /// Pops and pushes slots; no pushed slot is a reference.
     Plain {
-        /// Slots taken.
+        /// Slots popped.
         pops: u8,
-        /// Slots given.
+        /// Slots pushed.
         pushes: u8,
     },
     /// Moves slots: `pop`, `dup` and the like, by opcode.
     Stack(u8),
-    /// Pushes a local variable with a reference.
+    /// Pushes the reference in a local variable.
     Load(u16),
     /// Stores a reference or a return address into a local variable.
     Store(u16),
-    /// Stores something else into so many local variables.
+    /// Stores another value into a local variable.
     Overwrite {
         /// The first variable.
         slot: u16,
-        /// How many slots it takes.
+        /// How many slots the value takes.
         slots: u8,
     },
     /// Pushes null.
@@ -168,11 +168,12 @@ pub enum Operation {
     Text(u16),
     /// Pushes a class.
     ClassConstant(u16),
-    /// Pushes a constant that is computed or leads to code, of so many slots.
+    /// Pushes a method handle, method type or dynamically computed constant of this many slots.
     UnknownConstant(u8),
-    /// Makes an object of a class.
+    /// Creates an object of a class.
     New(u16),
-    /// Makes an array: so many numbers are taken, and this is the class of its elements, or of the array itself, if they are objects.
+    /// Creates an array: the number of dimensions popped, and for arrays of references the class of the elements (`anewarray`) or of
+    /// the array itself (`multianewarray`).
     NewArray(u8, Option<u16>),
     /// Reads an element: whether it is a reference, and its slots.
     LoadElement(bool, u8),
@@ -188,7 +189,7 @@ pub enum Operation {
     PutStatic(u16),
     /// Calls a method.
     Invoke(InvokeKind, u16),
-    /// Calls what is linked at run time.
+    /// Executes an `invokedynamic`.
     InvokeDynamic(u16),
     /// Checks that a reference has a type.
     Cast(u16),
@@ -196,29 +197,29 @@ pub enum Operation {
     Throw,
     /// Returns a reference.
     ReturnReference,
-    /// Returns anything else, or nothing.
+    /// Returns any other value, or nothing.
     Return,
-    /// Pushes a return address and jumps.
+    /// Calls a subroutine: pushes a return address and jumps.
     Subroutine,
-    /// Goes back to after one of the subroutine calls.
+    /// Returns to the instruction after one of the subroutine calls.
     SubroutineEnd,
 }
 
 /// How a method is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvokeKind {
-    /// By the receiver's class, named by a class.
+    /// Dispatched on the receiver's class; the code names a class.
     Virtual,
-    /// Exactly this method, or that of a super class.
+    /// Not dispatched: exactly this method, or the one inherited from a super class.
     Special,
     /// Without a receiver.
     Static,
-    /// By the receiver's class, named by an interface.
+    /// Dispatched on the receiver's class; the code names an interface.
     Interface,
 }
 
-/// Reads a class; bodies only if they are wanted. A body that cannot be understood is an error, for whoever asks wants all
-/// of them.
+/// Reads a class, with method bodies if requested. A malformed body is an error for the whole class, because callers need all
+/// bodies.
 pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassError> {
     let file = ClassFile::parse(class)?;
     let pool = &file.pool;
@@ -258,7 +259,7 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
     Ok(flow)
 }
 
-/// The class of this name, or that of the elements of an array.
+/// The name of this class or, for an array class, of its element class; `None` for arrays of primitives.
 fn element_class(name: &[u8]) -> Option<String> {
     let name = text(name);
     match name.strip_prefix('[') {
@@ -270,7 +271,7 @@ fn element_class(name: &[u8]) -> Option<String> {
     }
 }
 
-/// The content hash by which a class is recognised in another process.
+/// The content hash that identifies a class across processes.
 pub fn content_hash(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for chunk in bytes.chunks(8) {
@@ -282,7 +283,7 @@ pub fn content_hash(bytes: &[u8]) -> u64 {
     hash ^ bytes.len() as u64
 }
 
-/// The bootstrap methods: a handle and arguments each, as constants.
+/// The bootstrap methods: each a handle and its arguments, as constant pool indices.
 type Bootstraps = Vec<(u16, Vec<u16>)>;
 
 fn parse_bootstraps(content: &[u8]) -> Bootstraps {
@@ -305,13 +306,13 @@ pub(crate) struct BodyReader<'r, 'a> {
     pool: &'r ConstantPool<'a>,
     bootstraps: Bootstraps,
     flow: &'r mut FlowClass,
-    /// The numbers given to constants.
+    /// The list index given to each constant.
     numbers: FxHashMap<u16, u16>,
     instructions: Instructions,
 }
 
 impl<'r, 'a> BodyReader<'r, 'a> {
-    /// Prepares to read single instructions, whose names go into the lists of `flow`.
+    /// Prepares to decode single instructions; the names that they use are added to the lists of `flow`.
     pub(crate) fn new(pool: &'r ConstantPool<'a>, flow: &'r mut FlowClass) -> Self {
         let (bootstraps, numbers) = (Bootstraps::default(), FxHashMap::default());
         BodyReader { pool, bootstraps, flow, numbers, instructions: Instructions::default() }
@@ -384,7 +385,7 @@ impl<'r, 'a> BodyReader<'r, 'a> {
         Ok(match opcode {
             0 => plain(0, 0),
             ACONST_NULL => Operation::Null,
-            // Of numbers, longs and doubles take two slots.
+            // Pushing int and float constants takes one slot, long and double constants two.
             2..=8 | 11..=13 | BIPUSH | SIPUSH => plain(0, 1),
             9 | 10 | 14 | 15 => plain(0, 2),
             LDC => self.constant(u16::from(u8_at(code, pc + 1)), 1)?,
@@ -405,7 +406,7 @@ impl<'r, 'a> BodyReader<'r, 'a> {
             83 => Operation::StoreElement(true, 1),
             IASTORE..=SASTORE => Operation::StoreElement(false, 1),
             POP..=SWAP => Operation::Stack(opcode),
-            // Arithmetic: int, long, float, double in turn; shifts of longs take an int.
+            // Arithmetic in the order int, long, float, double; the shift count of longs is an int.
             96..=115 => {
                 if opcode % 2 == 1 {
                     plain(4, 2)
@@ -489,14 +490,14 @@ impl<'r, 'a> BodyReader<'r, 'a> {
 
     fn field(&mut self, index: u16) -> Result<u16, ClassError> {
         let reference = self.pool.field(index)?;
-        let made = || member(&reference);
-        Ok(number(&mut self.numbers, index, &mut self.flow.field_references, made))
+        let create = || member(&reference);
+        Ok(number(&mut self.numbers, index, &mut self.flow.field_references, create))
     }
 
     fn method(&mut self, index: u16) -> Result<u16, ClassError> {
         let reference = self.pool.method(index)?;
-        let made = || member(&reference);
-        Ok(number(&mut self.numbers, index, &mut self.flow.method_references, made))
+        let create = || member(&reference);
+        Ok(number(&mut self.numbers, index, &mut self.flow.method_references, create))
     }
 
     fn dynamic(&mut self, index: u16) -> Result<u16, ClassError> {
@@ -525,15 +526,15 @@ impl<'r, 'a> BodyReader<'r, 'a> {
     }
 }
 
-/// The number of a constant in one of the lists. Constants of different kinds have different indices.
+/// The index of a constant in one of the lists. All lists can share `numbers`, because a constant belongs to only one of them.
 fn number<T>(
     numbers: &mut FxHashMap<u16, u16>,
     index: u16,
     list: &mut Vec<T>,
-    made: impl FnOnce() -> T,
+    create: impl FnOnce() -> T,
 ) -> u16 {
     *numbers.entry(index).or_insert_with(|| {
-        list.push(made());
+        list.push(create());
         (list.len() - 1) as u16
     })
 }
@@ -551,8 +552,8 @@ fn overwrite(kind: u8, slot: u16) -> Operation {
     Operation::Overwrite { slot, slots: 1 + kind % 2 }
 }
 
-/// What a method takes, one character each: `L` for references, `1` and `2` for other values by their slots; and its result in
-/// the same way, nothing for none.
+/// The parameters of a method, one character each: `L` for references, `1` and `2` for other values by their slots; and its
+/// result likewise, `None` for `void`.
 pub fn shape(descriptor: &str) -> (Vec<u8>, Option<u8>) {
     let kind = |descriptor: &[u8]| match descriptor.first() {
         Some(b'L' | b'[') => b'L',
@@ -579,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_tell_references_from_numbers() {
+    fn shapes_distinguish_references_from_numbers() {
         check_shape("()V", "", None);
         check_shape("(IJ[[DLjava/lang/String;Z)[I", "12LL1", Some(b'L'));
         check_shape("(D)J", "2", Some(b'2'));

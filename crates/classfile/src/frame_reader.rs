@@ -1,4 +1,4 @@
-//! Reading stack map frames, and what they tell about a method.
+//! Reads stack map frames, and derives facts about a method from them.
 
 use crate::bytes::{Reader, u8_at, u16_at};
 use crate::constant_pool::ConstantPool;
@@ -15,12 +15,12 @@ pub(crate) const FULL: u8 = 255;
 
 pub(crate) const MALFORMED: MethodError = MethodError::Malformed("StackMapTable attribute");
 
-/// What the frames of a method tell.
+/// Facts derived from the frames of a method.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameFacts {
-    /// Some frame has something else than `this` in local variable 0.
+    /// Some frame does not have `this` in local variable 0.
     pub(crate) loses_this: bool,
-    /// The last place where the object under construction may still be uninitialized.
+    /// The offset of the last frame in which the object under construction may still be uninitialized.
     pub(crate) last_uninitialized_this: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Shape {
     Full,
 }
 
-/// One frame: how it differs from the one before, and the types that it names.
+/// One frame: how it differs from the previous one, and its explicit types.
 pub(crate) struct Frame<'a> {
     pub(crate) pc: usize,
     pub(crate) shape: Shape,
@@ -41,7 +41,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) stack: Types<'a>,
 }
 
-/// A list of verification types as it is in the file.
+/// A list of verification types in its encoded form.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Types<'a> {
     pub(crate) count: u16,
@@ -50,7 +50,7 @@ pub(crate) struct Types<'a> {
     has_uninitialized_this: bool,
 }
 
-/// A verification type with its class or its instruction.
+/// A verification type; the operand is a class or the offset of a `new` instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) tag: u8,
@@ -64,7 +64,7 @@ pub(crate) struct Frames<'a> {
     previous: Option<usize>,
 }
 
-/// Looks at the frames of an instance method.
+/// Derives the facts of an instance method from its frames.
 pub(crate) fn inspect<'a>(
     frames: &'a [u8],
     pool: &ConstantPool<'a>,
@@ -75,7 +75,7 @@ pub(crate) fn inspect<'a>(
     let mut facts = FrameFacts::default();
     let mut count = 1 + parameters(descriptor).count();
     let mut has_this = true;
-    // A frame that is a difference to the one before, or to the method's entry, does not mention what stays.
+    // Delta frames do not repeat the local variables that they inherit from the previous frame or the method's entry.
     let mut has_uninitialized_this = is_constructor;
     let is_this = |types: &Types<'_>| {
         let first = types.iter().next();
@@ -166,7 +166,7 @@ impl<'a> Iterator for Frames<'a> {
 }
 
 impl Frame<'_> {
-    /// Makes of the local variables of the frame before those of this one.
+    /// Turns the local variables of the previous frame into those of this one.
     pub(crate) fn apply(&self, locals: &mut Vec<Type>) -> Result<(), MethodError> {
         match self.shape {
             Shape::Same | Shape::SameStack => {}

@@ -1,4 +1,4 @@
-//! Moving stack map frames to where their instructions go.
+//! Relocates stack map frames to the new positions of their instructions.
 
 use crate::additions::Additions;
 use crate::bytes::{fill_u16, put_u16};
@@ -66,7 +66,8 @@ pub(crate) fn write_handler_only(
     Ok(())
 }
 
-/// A stub has all that its target has, and the frame after a stub's cannot be a difference to it.
+/// Relocates frames and adds one for each stub. A stub has the frame of its target, so that the frame after a stub cannot be a delta
+/// frame.
 fn relocate_with_stubs<'a>(
     frames: &'a [u8],
     method: &FramedMethod<'_, 'a>,
@@ -81,9 +82,9 @@ fn relocate_with_stubs<'a>(
         let frame = frame?;
         frame.apply(&mut locals)?;
         let index = method.instructions.index(frame.pc);
-        for (stub, place) in stubs.iter().zip(&mut wanted) {
+        for (stub, stub_frame) in stubs.iter().zip(&mut wanted) {
             if Some(stub.target()) == index {
-                *place = Some((locals.clone(), frame.stack.iter().collect::<Vec<_>>()));
+                *stub_frame = Some((locals.clone(), frame.stack.iter().collect::<Vec<_>>()));
             }
         }
     }
@@ -161,13 +162,13 @@ impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
         fill_u16(self.out, self.count_at, self.count);
     }
 
-    /// Where the frame of the instruction at the old `pc` belongs.
+    /// The new position of the frame of the instruction at the old `pc`.
     fn position_of(&self, pc: usize) -> Result<usize, MethodError> {
         let index = self.method.instructions.index(pc).ok_or(MALFORMED)?;
         Ok(self.method.layout.start(index))
     }
 
-    /// Counts a frame, and gives its distance to the one before.
+    /// Counts a frame and returns its offset delta.
     fn advance(&mut self, position: usize) -> Result<u16, MethodError> {
         let base = self.previous.map_or(0, |previous| previous + 1);
         let delta =
@@ -231,7 +232,7 @@ impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
         types.iter().try_for_each(|kind| self.kind(kind))
     }
 
-    /// An uninitialized object is known by the `new` that made it, not by what is inserted before that.
+    /// An uninitialized object is identified by the offset of its `new` instruction itself, not of the code inserted before it.
     fn kind(&mut self, kind: Type) -> Result<(), MethodError> {
         self.out.push(kind.tag);
         match kind.tag {

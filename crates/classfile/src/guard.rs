@@ -1,8 +1,8 @@
-//! Adding a handler to whole methods, so that nothing that they throw reaches their callers.
+//! Adds an exception handler to whole methods, so that their exceptions do not reach their callers.
 //!
-//! Rewritten programs call static methods of hook classes. An exception of Fissure's own code that left such a method would be an
-//! exception of the program. Every such method therefore gets a last entry in its exception table, which hands the exception to a
-//! method of the front end and returns.
+//! Instrumented programs call static methods of the hook classes. An exception that Fissure's own code threw out of such a method
+//! would look like an exception of the program. Every such method therefore gets a last entry in its exception table, whose handler
+//! passes the exception to a method of the front end and returns.
 
 use crate::additions::Additions;
 use crate::bytes::put_u16;
@@ -17,7 +17,7 @@ use crate::layout::Layout;
 use crate::opcodes::{INVOKESTATIC, RETURN};
 use crate::structure::{ACC_PRIVATE, ClassFile, Member};
 
-/// The method that gets what a guarded method throws: static, with a `Throwable` as its only parameter.
+/// The method that gets the exceptions of guarded methods: static, with a `Throwable` as its only parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Catcher<'a> {
     /// The internal name of its class.

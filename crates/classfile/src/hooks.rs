@@ -1,4 +1,4 @@
-//! The static methods that inserted code calls. The class that has them is the plan's `hook`.
+//! The static methods that inserted code calls. They belong to the plan's `hook` class.
 
 /// A hook method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,21 +15,21 @@ impl Hook {
         Self { name, descriptor, number }
     }
 
-    /// Its place in [`ALL`].
+    /// Its index in [`ALL`].
     pub(crate) fn number(&self) -> usize {
         usize::from(self.number)
     }
 }
 
-/// The thread is about to enter the object's monitor, or a synchronized method begins and it has entered.
+/// The thread is about to enter the object's monitor, or has entered it at the beginning of a synchronized method.
 pub const ENTER: Hook = Hook::new(0, "enter", "(Ljava/lang/Object;)V");
-/// The thread is about to leave the object's monitor.
+/// The thread is about to exit the object's monitor.
 pub const EXIT: Hook = Hook::new(1, "exit", "(Ljava/lang/Object;)V");
-/// The thread is about to leave the monitor that it entered last: its method has no reference to it any more.
+/// The thread is about to exit the monitor that it entered last: its method no longer has a reference to the object.
 pub const EXIT_TOP: Hook = Hook::new(2, "exitTop", "()V");
-/// The thread is about to call `wait` on the object; null if the object could not be told.
+/// The thread is about to call `wait` on the object; null if the inserted code could not reach the object.
 pub const WAIT_BEGIN: Hook = Hook::new(3, "waitBegin", "(Ljava/lang/Object;)V");
-/// `wait` has returned normally; null if the object could not be told.
+/// `wait` has returned normally; null if the inserted code could not reach the object.
 pub const WAIT_END: Hook = Hook::new(4, "waitEnd", "(Ljava/lang/Object;)V");
 /// A field is about to be read: the object, its shadow, the site.
 pub const READ: Hook = Hook::new(5, "read", "(Ljava/lang/Object;JI)V");
@@ -69,13 +69,13 @@ pub const VOLATILE_WRITE: Hook = Hook::new(21, "volatileWrite", "(Ljava/lang/Obj
 
 /// The thread is about to enter the object's monitor, or a synchronized method begins: the object, the site.
 pub const ENTER_AT: Hook = Hook::new(22, "enter", "(Ljava/lang/Object;I)V");
-/// A method begins that is to be atomic: the site.
+/// A method begins that should be atomic: the site.
 pub const BLOCK_ENTER: Hook = Hook::new(23, "blockEnter", "(I)V");
 /// Such a method ends, normally or not.
 pub const BLOCK_EXIT: Hook = Hook::new(24, "blockExit", "()V");
-/// Something begins for which other threads may wait inside of the JVM.
+/// A region begins during which other threads may block inside the JVM.
 pub const REGION_BEGIN: Hook = Hook::new(25, "regionBegin", "()V");
-/// It ends, normally or not.
+/// Such a region ends, normally or not.
 pub const REGION_END: Hook = Hook::new(26, "regionEnd", "()V");
 
 /// A static field is about to be read by a variable handle: the handle, the site.
@@ -92,71 +92,71 @@ pub const HANDLE_READ_ELEMENT: Hook =
 /// An array element is about to be written by a variable handle: the handle, the array, the index, the site.
 pub const HANDLE_WRITE_ELEMENT: Hook =
     Hook::new(32, "handleWriteElement", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
-/// Something is about to be read by `Unsafe`: the object or array, the offset, how many bytes, the site.
+/// A field or element is about to be read by `Unsafe`: the object or array, the offset, the number of bytes, the site.
 pub const UNSAFE_READ: Hook = Hook::new(33, "unsafeRead", "(Ljava/lang/Object;JII)V");
-/// Something is about to be written by `Unsafe`: the object or array, the offset, how many bytes, the site.
+/// A field or element is about to be written by `Unsafe`: the object or array, the offset, the number of bytes, the site.
 pub const UNSAFE_WRITE: Hook = Hook::new(34, "unsafeWrite", "(Ljava/lang/Object;JII)V");
 /// A field was read by reflection: the field, the object, the site.
 pub const REFLECTED_READ: Hook = Hook::new(35, "reflectedRead", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
 /// A field is about to be written by reflection: the field, the object, the site.
 pub const REFLECTED_WRITE: Hook = Hook::new(36, "reflectedWrite", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
-/// What should be an array is about to be read by reflection: the array, the index, the site.
+/// An array element is about to be read by reflection: the object, which may not be an array, the index, the site.
 pub const ELEMENT_READ: Hook = Hook::new(37, "elementRead", "(Ljava/lang/Object;II)V");
-/// What should be an array is about to be written by reflection: the array, the index, the site.
+/// An array element is about to be written by reflection: the object, which may not be an array, the index, the site.
 pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Object;II)V");
 
-/// A method is about to be called that the plan announces: the site.
+/// A method listed in the plan's `announced` is about to be called: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
 /// A method begins: the site.
 pub const UNIT_ENTER: Hook = Hook::new(40, "unitEnter", "(I)V");
-/// It ends, normally or not: the site of its beginning.
+/// A method ends, normally or not: the site of its entry.
 pub const UNIT_EXIT: Hook = Hook::new(41, "unitExit", "(I)V");
 
-/// A field is about to be read, in whatever way: the object, or null, a number for the field, or 0, and the site.
+/// A field is about to be read, in any access mode: the object or null, a number for the field or 0, the site.
 pub const POINT_READ: Hook = Hook::new(42, "pointRead", "(Ljava/lang/Object;II)V");
-/// A field is about to be written, or read and written: the same.
+/// A field is about to be written, or read and written: the same parameters.
 pub const POINT_WRITE: Hook = Hook::new(43, "pointWrite", "(Ljava/lang/Object;II)V");
-/// An array element is about to be read, in whatever way: the array, the index, the site.
+/// An array element is about to be read, in any access mode: the array, the index, the site.
 pub const POINT_ELEMENT_READ: Hook = Hook::new(44, "pointElementRead", "(Ljava/lang/Object;II)V");
-/// An array element is about to be written, or read and written: the same.
+/// An array element is about to be written, or read and written: the same parameters.
 pub const POINT_ELEMENT_WRITE: Hook = Hook::new(45, "pointElementWrite", "(Ljava/lang/Object;II)V");
-/// Something is about to be read by `Unsafe`, in whatever way: the object or array, the offset, the site.
+/// A field or element is about to be read by `Unsafe`, in any access mode: the object or array, the offset, the site.
 pub const POINT_UNSAFE_READ: Hook = Hook::new(46, "pointUnsafeRead", "(Ljava/lang/Object;JI)V");
-/// Something is about to be written by `Unsafe`, or read and written: the same.
+/// A field or element is about to be written by `Unsafe`, or read and written: the same parameters.
 pub const POINT_UNSAFE_WRITE: Hook = Hook::new(47, "pointUnsafeWrite", "(Ljava/lang/Object;JI)V");
 
-/// A field is about to be read, by a thread that may do nothing else any more: the site.
+/// A plain field is about to be read: the site. Lets the scheduler detect threads that spin on a field.
 pub const LOOK_AT: Hook = Hook::new(48, "lookAt", "(I)V");
 
-/// A point is about to be reached: the object or null, the site.
+/// A join point is about to be executed: the object or null, the site.
 pub const BEFORE: Hook = Hook::new(49, "before", "(Ljava/lang/Object;I)V");
-/// It has been reached.
+/// A join point has been executed: the same parameters.
 pub const AFTER: Hook = Hook::new(50, "after", "(Ljava/lang/Object;I)V");
 /// An element of an array is about to be accessed: the array, the index, the site.
 pub const BEFORE_ELEMENT: Hook = Hook::new(51, "beforeElement", "(Ljava/lang/Object;II)V");
-/// It has been accessed.
+/// An element of an array has been accessed: the same parameters.
 pub const AFTER_ELEMENT: Hook = Hook::new(52, "afterElement", "(Ljava/lang/Object;II)V");
-/// A lock was tried: whether it was got, the lock, the site.
+/// A `tryLock` has returned: whether it acquired the lock, the lock, the site.
 pub const AFTER_TRY: Hook = Hook::new(53, "afterTry", "(ZLjava/lang/Object;I)V");
-/// A reference that is handed over at the point that is reported next.
+/// A reference among the arguments of the join point that is reported next.
 pub const ARGUMENT: Hook = Hook::new(54, "argument", "(Ljava/lang/Object;)V");
 
-/// A field was read that may hold an array or a collection: its object, or null, what it holds, the site.
+/// A field was read that may refer to an array or a collection: its object or null, its value, the site.
 pub const HOLDS: Hook = Hook::new(55, "holds", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
 /// A method of a collection is about to be called: the collection, the site.
 pub const CONTENTS_BEGIN: Hook = Hook::new(56, "contentsBegin", "(Ljava/lang/Object;I)V");
-/// The same for one that hands all elements to code of the caller.
+/// The same for a method that passes all elements to a callback.
 pub const WALK_BEGIN: Hook = Hook::new(57, "walkBegin", "(Ljava/lang/Object;I)V");
-/// It has returned: the site.
+/// A method of a collection has returned: the site.
 pub const CONTENTS_END: Hook = Hook::new(58, "contentsEnd", "(I)V");
 
 /// `Object.clone` may have made this copy.
 pub const CLONED: Hook = Hook::new(59, "cloned", "(Ljava/lang/Object;)V");
-/// A method begins in whatever thread.
+/// A method begins, in any thread.
 pub const METHOD_RUNS: Hook = Hook::new(60, "methodRuns", "()V");
 
-/// All of them.
+/// All hooks, by number.
 pub const ALL: [Hook; 61] = [
     ENTER,
     EXIT,
@@ -226,9 +226,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_are_numbered_by_their_place() {
-        for (place, hook) in ALL.iter().enumerate() {
-            assert_eq!(place, hook.number(), "{}", hook.name);
+    fn hooks_are_numbered_by_their_index() {
+        for (index, hook) in ALL.iter().enumerate() {
+            assert_eq!(index, hook.number(), "{}", hook.name);
         }
     }
 }

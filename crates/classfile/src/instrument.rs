@@ -1,4 +1,4 @@
-//! What is inserted where: one pass over a method's instructions.
+//! Inserts hook calls in one pass over a method's instructions.
 
 use std::borrow::Cow;
 
@@ -22,15 +22,15 @@ use crate::opcodes::{
 };
 use crate::plan::{ArraySource, Call, Environment, Place, Plan, ProbePoint, Site, SiteKind, SiteTarget};
 use crate::probes::FittedProbe;
-use crate::redundancy::{Object, Reported, Verdict, always_goes_on};
+use crate::redundancy::{Object, Reported, Verdict, always_completes};
 use crate::sources::{Source, Sources};
 use crate::tables::{Lines, local_name};
 
-/// What a method holds from its entry to its end, and how it is named.
+/// The lock that a synchronized method holds, and how inserted code refers to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
     This,
-    /// `this` is only to be had at the entry.
+    /// `this`, but the method overwrites local variable 0, so that it is only available at the entry.
     ForgottenThis,
     /// The class, by its constant.
     Class(u16),
@@ -39,9 +39,9 @@ pub(crate) enum Lock {
 /// Why a whole method is a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RegionKind {
-    /// It initializes its class, which no other thread may use meanwhile.
+    /// It initializes its class, which no other thread can use meanwhile.
     Initializer,
-    /// Others may wait for it inside of the JVM.
+    /// Other threads may block inside the JVM until it ends.
     Named,
 }
 
@@ -55,28 +55,28 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) has_class_constants: bool,
     /// The lock, if synchronization is to be reported.
     pub(crate) lock: Option<Lock>,
-    /// Whether hooks decide when the lock is entered.
+    /// Whether hooks schedule the threads.
     pub(crate) is_controlled: bool,
-    /// Whether the class has a method `clone` of its own.
+    /// Whether the class declares a method `clone`.
     pub(crate) has_own_clone: bool,
-    /// Whether the method is to be atomic.
+    /// Whether the method should be atomic.
     pub(crate) is_block: bool,
-    /// Whether its beginning and end are to be told.
+    /// Whether its entry and exit are reported.
     pub(crate) is_unit: bool,
-    /// Whether its beginning alone is to be told.
+    /// Whether only its entry is reported.
     pub(crate) is_entry: bool,
     pub(crate) is_constructor: bool,
     pub(crate) region: Option<RegionKind>,
     pub(crate) probes: Vec<FittedProbe>,
-    /// What is to be reported of the method itself.
+    /// The reports about the method itself.
     pub(crate) advised: AdvisedMethod,
-    /// From here on, fields of objects may be touched; before, `this` may be uninitialized.
+    /// From this offset on, fields of objects may be accessed; before, `this` may be uninitialized.
     pub(crate) objects_usable_from: usize,
     pub(crate) local_variables: Option<&'a [u8]>,
 }
 
 impl Method<'_, '_> {
-    /// Whether there is something to report at the method's end, normal or not.
+    /// Whether the method's end, normal or exceptional, is reported.
     pub(crate) fn has_end(&self) -> bool {
         self.lock.is_some()
             || self.is_block
@@ -85,12 +85,12 @@ impl Method<'_, '_> {
             || self.advised.has_end()
     }
 
-    /// From which place in the code on there is something to report at the method's end.
+    /// The offset from which on an exception that leaves the method is reported as its end.
     pub(crate) fn covered_from(&self) -> usize {
         if self.is_unit && self.is_constructor { self.objects_usable_from } else { 0 }
     }
 
-    /// Whether the method enters and leaves its lock by itself, and is not synchronized any more.
+    /// Whether the method gets explicit monitor instructions and loses its `synchronized` flag.
     pub(crate) fn enters_by_itself(&self) -> bool {
         (self.is_controlled || self.advised.converts())
             && self.lock.is_some_and(|lock| lock != Lock::ForgottenThis)
@@ -102,7 +102,7 @@ impl Method<'_, '_> {
     }
 }
 
-/// Everything that the pass works with.
+/// The state of the pass over one method.
 pub(crate) struct Instrumenter<'m, 'a> {
     pub(crate) plan: &'m Plan<'a>,
     pub(crate) pool: &'m ConstantPool<'a>,
@@ -116,7 +116,7 @@ pub(crate) struct Instrumenter<'m, 'a> {
     pub(crate) lines: &'m mut Lines,
     pub(crate) sources: &'m mut Sources,
     pub(crate) reported: &'m mut Reported,
-    /// The site at which the method begins, if its end is to be told.
+    /// The site of the method's entry, if its exit is reported.
     pub(crate) unit: Option<u32>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Instrumenter<'_, 'a> {
     /// Fills the edits.
     pub(crate) fn run(&mut self) -> Result<(), MethodError> {
         let plan = self.plan;
-        if follows_lines(plan) {
+        if needs_lines(plan) {
             self.lines.read(self.code, self.pool);
         }
         self.prologue()?;
@@ -142,7 +142,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 if self.sources.arrive(instruction.pc) {
                     self.reported.clear();
                 }
-                if !self.goes_on(instruction) {
+                if !self.completes(instruction) {
                     self.reported.may_end();
                 }
             }
@@ -153,8 +153,8 @@ impl<'a> Instrumenter<'_, 'a> {
             let is_advised = plan.advice && self.advise(instruction, &mut edit)?;
             match instruction.opcode {
                 _ if is_advised => {}
-                // A virtual thread may be taken off its carrier inside this instruction. HotSpot 25 then loses track of
-                // references that lie below the lock on the stack, so that none may be left there for a call afterwards.
+                // A virtual thread may unmount from its carrier inside this instruction. HotSpot 25 then loses track of
+                // references below the lock on the operand stack, so that no copy may be left there for a call afterwards.
                 MONITORENTER if plan.monitors => {
                     self.edits.code(1, &[DUP]);
                     self.enter(instruction.pc, SiteKind::Enter)?;
@@ -165,19 +165,20 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
                 MONITOREXIT if plan.monitors => {
                     self.edits.code(1, &[DUP]);
-                    // A handler that guards itself would be entered again and again if the call in it overflowed the stack.
-                    // Under control others may have the monitor only once it has been left.
+                    // A handler that covers itself would be entered endlessly if the hook call in it overflowed the stack.
+                    // Under control the scheduler must not grant the monitor to another thread before it has been exited.
                     if plan.control.is_some() || self.code.is_in_own_handler(instruction.pc) {
                         self.edits.split(&mut edit);
                     }
                     self.edits.call(&hooks::EXIT, self.additions)?;
                 }
                 INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC if plan.control.is_some() => {
-                    self.stand_in(instruction, &mut edit)?;
+                    self.redirect(instruction, &mut edit)?;
                     if plan.points && instruction.opcode == INVOKEVIRTUAL {
                         self.point_call(instruction, &edit)?;
                     }
-                    // An object is one from here on; jumps do not lead to what is behind an instruction.
+                    // From here on `this` is initialized. Jumps never lead to code inserted behind an instruction, so that the
+                    // unit begins only once.
                     if self.method.is_unit
                         && self.method.is_constructor
                         && instruction.pc + 3 == self.method.objects_usable_from
@@ -212,20 +213,20 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(())
     }
 
-    /// Whether the next instruction follows for sure.
-    fn goes_on(&self, instruction: Instruction) -> bool {
+    /// Whether the next instruction is certain to follow.
+    fn completes(&self, instruction: Instruction) -> bool {
         let depth = match instruction.opcode {
             GETFIELD => 0,
             PUTFIELD => {
                 let index = u16_at(self.code.bytes, instruction.pc + 1);
                 self.pool.field(index).map_or(usize::MAX, |field| slots(field.descriptor))
             }
-            opcode => return always_goes_on(opcode),
+            opcode => return always_completes(opcode),
         };
         self.sources.copy_below(depth).is_some_and(|slot| self.reported.knows(Object::Local(slot)))
     }
 
-    /// Appends the handler that reports the end of what the method holds when it throws.
+    /// Appends the handler that reports the method's end when it throws.
     pub(crate) fn handler(&mut self) -> Result<(), MethodError> {
         self.end()?;
         self.edits.code(0, &[ATHROW]);
@@ -279,7 +280,7 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     fn before_return(&mut self, edit: &mut Edit) -> Result<(), MethodError> {
-        // Whoever controls threads may let others run in a probe, which must find a lock given back that the method is done with.
+        // Under control a probe may be a scheduling point: the method must have released its lock before another thread runs there.
         if !self.method.is_controlled {
             self.return_probes();
         }
@@ -302,7 +303,7 @@ impl<'a> Instrumenter<'_, 'a> {
         }
     }
 
-    /// What is reported at the end of the method.
+    /// Reports the end of the method.
     fn end(&mut self) -> Result<(), MethodError> {
         if self.method.is_block {
             self.edits.call(&hooks::BLOCK_EXIT, self.additions)?;
@@ -336,7 +337,7 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(())
     }
 
-    /// Puts the method's lock on the stack.
+    /// Pushes the method's lock on the stack.
     pub(crate) fn push(&mut self, lock: Lock) {
         match lock {
             Lock::This | Lock::ForgottenThis => self.edits.code(1, &[ALOAD_0]),
@@ -358,8 +359,8 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(&hooks::ENTER_AT, self.additions)
     }
 
-    /// Lets a hook stand in for the method that is called, if there is one for it.
-    fn stand_in(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    /// Redirects a call to the hook class if the plan says so.
+    fn redirect(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let calls = self.plan.control.map_or(&[][..], |control| control.calls);
         let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
         let fits = |call: &&Call<'_>| {
@@ -401,8 +402,8 @@ impl<'a> Instrumenter<'_, 'a> {
         }
     }
 
-    /// Whether a call may be one of `Object.clone`, which is protected: it is called by `super`, or by a class that inherits it. Arrays are
-    /// left out, whose elements have no state in the array itself.
+    /// Whether a call may reach `Object.clone`. That method is protected: it is called by `super.clone()`, or by a class that inherits
+    /// it. Arrays are left out, because the shadow words of their elements are not in the array itself.
     fn may_clone(&self, instruction: Instruction, called: &Reference<'_>) -> bool {
         let is_inherited = || {
             !self.method.has_own_clone
@@ -413,7 +414,7 @@ impl<'a> Instrumenter<'_, 'a> {
             && (instruction.opcode == INVOKESPECIAL || is_inherited())
     }
 
-    /// Only `Object` has a method of this name and these descriptors: they are final.
+    /// Reports a call of `Object.wait`. These methods are final, so that no other class has methods with this name and descriptors.
     fn wait(&mut self, called: &Reference<'_>, edit: &mut Edit) -> Result<(), MethodError> {
         let after: &[u8] = match called.descriptor {
             b"()V" => {
@@ -452,7 +453,7 @@ impl<'a> Instrumenter<'_, 'a> {
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
-            _ if !self.plan.fields => return self.look(instruction, is_static),
+            _ if !self.plan.fields => return self.plain_read(instruction, is_static),
             _ if is_static && self.method.is_class_initializer && self.plan.control.is_some() => {
                 return Ok(());
             }
@@ -473,7 +474,7 @@ impl<'a> Instrumenter<'_, 'a> {
             if is_static { Some(Object::Class) } else { self.sources.copy_below(depth).map(Object::Local) };
         let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
         let mut replaced = None;
-        // Whoever decides when threads go on must see every access.
+        // Under control the scheduler must see every access.
         if let Some(object) = object.filter(|_| self.plan.control.is_none()) {
             match self.reported.access(object, index, wrote, edit.instruction) {
                 Verdict::Known => return Ok(()),
@@ -500,8 +501,8 @@ impl<'a> Instrumenter<'_, 'a> {
         if !is_static {
             match (wrote, slots(field.descriptor)) {
                 (false, _) => self.edits.code(4, &[DUP]),
-                // A shadow is looked at after the write, so that a null object fails at the write itself and the JVM
-                // says so in its own words. From (o, v) over (v, o) and (o, v, o) to (o, o, v).
+                // The shadow is read after the write, so that a null object fails at the write itself, with the JVM's
+                // own message. From (o, v) over (v, o) and (o, v, o) to (o, o, v).
                 (true, 1) if is_shadowed => {
                     self.edits.code(4, &[SWAP, DUP_X1, SWAP]);
                     self.edits.split(edit);
@@ -542,8 +543,8 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(hook, self.additions)
     }
 
-    /// A field that others may change is read. Whoever does nothing else waits for somebody.
-    fn look(&mut self, instruction: Instruction, is_static: bool) -> Result<(), MethodError> {
+    /// Reports the read of a plain field, so that the scheduler can detect a thread that spins on it until another thread writes it.
+    fn plain_read(&mut self, instruction: Instruction, is_static: bool) -> Result<(), MethodError> {
         let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
         if !is_read || self.method.is_class_initializer {
             return Ok(());
@@ -567,7 +568,7 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(self.site(instruction.pc, kind, target))
     }
 
-    /// Reports that a method is about to be called that the plan names.
+    /// Reports the call of a method that the plan lists in `announced`.
     fn announce(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
         let is_named = self.plan.announced.iter().any(|(class, names)| {
@@ -584,7 +585,7 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(&hooks::CALL_AT, self.additions)
     }
 
-    /// A volatile field orders: what came before its write comes before what follows its read.
+    /// Reports an access to a volatile field as synchronization: its write happens before its reads.
     fn volatile(&mut self, instruction: Instruction, class: u16, edit: &mut Edit) -> Result<(), MethodError> {
         let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
         let slots = slots(field.descriptor);
@@ -601,7 +602,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 self.edits.split(edit);
                 self.edits.code(3, &[DUP2_X1, POP2]);
             }
-            // Classes before version 49 have no constants that are classes.
+            // `ldc` cannot load classes before class-file version 49.
             _ if !self.method.has_class_constants => return Ok(()),
             (opcode, _) => {
                 if opcode == GETSTATIC {
@@ -615,9 +616,9 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(if read { &hooks::VOLATILE_READ } else { &hooks::VOLATILE_WRITE }, self.additions)
     }
 
-    /// A call that is an access. Its parameters go into local variables of our own, for they may be more than the instructions
-    /// for the stack can copy; the variables do not keep references, which would keep objects alive. The object that
-    /// the method is called on stays where it is, so that the JVM can say where a null came from.
+    /// Reports a call that is an access. Its parameters are spilled to additional local variables, because stack instructions cannot
+    /// copy that many; spilled references are set to null afterwards, because they would keep objects alive. The receiver stays
+    /// where it is, so that the message of a `NullPointerException` still names the null expression.
     pub(crate) fn accessor(
         &mut self,
         instruction: Instruction,
@@ -711,7 +712,7 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(hook, self.additions)
     }
 
-    /// Whether an access need not be looked at.
+    /// Whether an access is left out of instrumentation.
     fn leaves_out(&mut self, instruction: Instruction, is_element: bool) -> bool {
         self.environment.leaves_out(&place(self.method, instruction, is_element))
     }
@@ -720,7 +721,7 @@ impl<'a> Instrumenter<'_, 'a> {
         self.environment.keeps(&place(self.method, instruction, is_element));
     }
 
-    /// A site of an array element, or of whatever a handle leads to, if it is to be reported.
+    /// The site of an access to an array element or through a handle, if it is reported.
     fn site_of_array(
         &mut self,
         pc: usize,
@@ -737,12 +738,12 @@ impl<'a> Instrumenter<'_, 'a> {
         })
     }
 
-    /// Shows an array element by where its array came from.
+    /// Calls `visit` with an array element described by the source of its array.
     pub(crate) fn with_array<T>(
         &mut self,
         pc: usize,
         source: Source,
-        look: impl FnOnce(&mut Self, SiteTarget<'_>) -> T,
+        visit: impl FnOnce(&mut Self, SiteTarget<'_>) -> T,
     ) -> Result<T, MethodError> {
         let element = |source| SiteTarget::ArrayElement { source };
         Ok(match source {
@@ -750,14 +751,14 @@ impl<'a> Instrumenter<'_, 'a> {
                 let field = self.pool.field(index)?;
                 let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
                 let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
-                look(self, element(source))
+                visit(self, element(source))
             }
             Source::Local(slot) => {
                 let table = self.method.local_variables.unwrap_or_default();
                 let name = local_name(table, self.pool, slot, pc);
-                look(self, element(ArraySource::Local { name: name.as_deref(), slot }))
+                visit(self, element(ArraySource::Local { name: name.as_deref(), slot }))
             }
-            Source::Unknown | Source::Marks => look(self, element(ArraySource::Unknown)),
+            Source::Unknown | Source::Marks => visit(self, element(ArraySource::Unknown)),
         })
     }
 
@@ -765,7 +766,7 @@ impl<'a> Instrumenter<'_, 'a> {
         if self.selects(pc, kind, target) { Some(self.site(pc, kind, target)) } else { None }
     }
 
-    /// Whether an access is to be reported.
+    /// Whether an access is reported.
     fn selects(&mut self, pc: usize, kind: SiteKind, target: SiteTarget<'_>) -> bool {
         let method = self.method;
         !self.plan.selective
@@ -799,13 +800,13 @@ fn kind_of(opcode: u8) -> SiteKind {
 }
 
 fn place<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> Place<'m> {
-    // Code is never longer than two bytes can count.
+    // Code is at most 65535 bytes long.
     let pc = instruction.pc as u16;
     Place { method: &method.name, descriptor: &method.descriptor, pc, is_element }
 }
 
-/// Whether the plan wants places by their lines.
-fn follows_lines(plan: &Plan<'_>) -> bool {
+/// Whether the plan needs line numbers.
+fn needs_lines(plan: &Plan<'_>) -> bool {
     plan.fields
         || plan.arrays
         || plan.monitor_sites

@@ -1,8 +1,8 @@
-//! Where everything in a method's code goes when code is inserted, and the new code itself.
+//! Computes the new positions of a method's instructions when code is inserted, and writes the new code.
 //!
-//! A jump goes to the start of what is inserted before its target. A jump without a condition that gets too
-//! far takes its wide form. One with a condition has no wide form: it goes to a stub, a wide jump behind some
-//! unconditional instruction half-way, where nothing falls through. A stub's stack map frame is that of the
+//! A jump leads to the start of the code inserted before its target. An unconditional jump that gets too long
+//! takes its wide form. A conditional jump has no wide form: it jumps to a stub, a wide jump that is placed behind an
+//! unconditional instruction within reach, where control does not fall through. A stub's stack map frame is that of the
 //! final target.
 
 use crate::bytes::{i32_at, put_u16, put_u32, u16_at};
@@ -13,17 +13,17 @@ use crate::opcodes::{
     GOTO, GOTO_W, JSR, JSR_W, LOOKUPSWITCH, TABLESWITCH, is_short_jump, is_unconditional, switch_operands,
 };
 
-/// What a jump of two bytes reaches for sure, while stubs still move things.
+/// The distance that a jump with a two-byte offset certainly covers, with a margin because later stubs still move code.
 const REACH: i64 = 30_000;
 const WIDE_JUMP_LENGTH: usize = 5;
-/// More stubs than this, and the method is left alone: nothing sensible needs them.
+/// A method that needs more stubs than this is left unchanged; real methods do not.
 const MOST_STUBS: usize = 64;
 
-/// New positions of a method's instructions; kept from method to method for its memory.
+/// New positions of a method's instructions; reused from method to method to save allocations.
 #[derive(Default)]
 pub(crate) struct Layout {
     /// One for each instruction, and one for the end of the code.
-    places: Vec<Place>,
+    positions: Vec<Position>,
     /// The jumps that take their wide form.
     wide: Vec<bool>,
     /// In the order of their positions.
@@ -33,25 +33,25 @@ pub(crate) struct Layout {
 /// A wide jump on behalf of conditional ones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stub {
-    /// The number of the instruction behind which it is.
+    /// The index of the instruction behind which it is placed.
     island: usize,
-    /// The number of the instruction to which it goes.
+    /// The index of the instruction to which it jumps.
     target: usize,
     pub(crate) position: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    /// Where what is inserted before the instruction begins.
+struct Position {
+    /// The start of the code inserted before the instruction.
     start: usize,
-    /// Where the instruction itself begins.
+    /// The start of the instruction itself.
     own: usize,
-    /// How much is inserted behind the instruction.
+    /// The length of the code inserted behind the instruction.
     after: usize,
 }
 
 impl Layout {
-    /// Finds a place for everything.
+    /// Computes all positions.
     pub(crate) fn compute(
         &mut self,
         code: &Code<'_>,
@@ -62,7 +62,7 @@ impl Layout {
         self.wide.resize(instructions.list.len(), false);
         self.stubs.clear();
         loop {
-            self.place(code.bytes, instructions, edits);
+            self.assign_positions(code.bytes, instructions, edits);
             if self.end() > usize::from(u16::MAX) {
                 return Err(MethodError::CodeTooLong);
             }
@@ -74,30 +74,29 @@ impl Layout {
 
     /// The length of the new code.
     pub(crate) fn end(&self) -> usize {
-        self.places.last().map_or(0, |place| place.start)
+        self.positions.last().map_or(0, |position| position.start)
     }
 
-    /// Where the original code begins, after what was put before all of it.
+    /// The stubs, in the order of their positions.
     pub(crate) fn stubs(&self) -> &[Stub] {
         &self.stubs
     }
 
-    /// Where what belongs before instruction `index` begins.
+    /// The start of the code inserted before instruction `index`.
     pub(crate) fn start(&self, index: usize) -> usize {
-        self.places.get(index).map_or(0, |place| place.start)
+        self.positions.get(index).map_or(0, |position| position.start)
     }
 
-    /// Where instruction `index` itself begins.
+    /// The start of instruction `index` itself.
     pub(crate) fn own(&self, index: usize) -> usize {
-        self.places.get(index).map_or(0, |place| place.own)
+        self.positions.get(index).map_or(0, |position| position.own)
     }
 
-    /// Where an exception range that begins with instruction `index` begins: what was put behind the
-    /// instruction before belongs to it. So the hook behind a `monitorenter` is protected as the block itself
-    /// is.
+    /// The start of an exception range that begins with instruction `index`: it includes the code inserted behind the
+    /// previous instruction, so that the hook call behind a `monitorenter` is covered like the block itself.
     pub(crate) fn range_start(&self, index: usize) -> usize {
-        let after =
-            index.checked_sub(1).and_then(|before| self.places.get(before)).map_or(0, |place| place.after);
+        let previous = index.checked_sub(1).and_then(|before| self.positions.get(before));
+        let after = previous.map_or(0, |position| position.after);
         self.start(index) - after
     }
 
@@ -143,8 +142,8 @@ impl Layout {
         Ok(())
     }
 
-    fn place(&mut self, code: &[u8], instructions: &Instructions, edits: &Edits) {
-        self.places.clear();
+    fn assign_positions(&mut self, code: &[u8], instructions: &Instructions, edits: &Edits) {
+        self.positions.clear();
         let mut edits_left = edits.list.iter().peekable();
         let mut stubs_left = self.stubs.iter_mut().peekable();
         let mut position = edits.prologue().len();
@@ -160,17 +159,17 @@ impl Layout {
                 GOTO | JSR if self.wide.get(index) == Some(&true) => WIDE_JUMP_LENGTH,
                 _ => next - pc,
             };
-            self.places.push(Place { start, own, after });
+            self.positions.push(Position { start, own, after });
             position = own + length + after;
             while let Some(stub) = stubs_left.next_if(|stub| stub.island == index) {
                 stub.position = position;
                 position += WIDE_JUMP_LENGTH;
             }
         }
-        self.places.push(Place { start: position, own: position, after: 0 });
+        self.positions.push(Position { start: position, own: position, after: 0 });
     }
 
-    /// Looks for jumps that have got too far. Gives whether the places must be computed anew.
+    /// Widens jumps that have become too long. Returns whether the positions must be computed again.
     fn widen(&mut self, code: &Code<'_>, instructions: &Instructions) -> Result<bool, MethodError> {
         let mut changed = false;
         for (index, instruction) in instructions.list.iter().enumerate() {
@@ -194,9 +193,9 @@ impl Layout {
                     return Err(MethodError::JumpTooFar);
                 }
                 let island = self.island(own, code, instructions).ok_or(MethodError::JumpTooFar)?;
-                let place = self.stubs.partition_point(|stub| stub.island <= island);
+                let at = self.stubs.partition_point(|stub| stub.island <= island);
                 let position = self.start(island + 1);
-                self.stubs.insert(place, Stub { island, target, position });
+                self.stubs.insert(at, Stub { island, target, position });
                 changed = true;
             }
         }
@@ -207,8 +206,8 @@ impl Layout {
         self.stubs.iter().find(|stub| stub.target == target && short_distance(own, stub.position).is_some())
     }
 
-    /// An instruction near `own` behind which a stub may stand: nothing falls through, and no exception range
-    /// reaches over it, for a range's handler would have to accept the target's frame.
+    /// An instruction near `own` behind which a stub may be placed: control does not fall through, and no exception range
+    /// covers it, because the range's handler would have to accept the target's frame.
     fn island(&self, own: usize, code: &Code<'_>, instructions: &Instructions) -> Option<usize> {
         let numbered = instructions.list.windows(2).enumerate();
         let mut candidates = numbered.filter(|(index, pair)| match pair {
@@ -251,7 +250,7 @@ impl Layout {
 }
 
 impl Stub {
-    /// The number of the instruction to which it goes.
+    /// The index of the instruction to which it jumps.
     pub(crate) fn target(&self) -> usize {
         self.target
     }
@@ -266,7 +265,7 @@ struct Jump<'a> {
 }
 
 impl Jump<'_> {
-    /// The number of the instruction that is `distance` away in the original code.
+    /// The index of the instruction that is `distance` away in the original code.
     fn target(&self, distance: i32) -> Result<usize, MethodError> {
         usize::try_from(self.instruction.pc as i64 + i64::from(distance))
             .ok()
@@ -275,7 +274,7 @@ impl Jump<'_> {
             .ok_or(MethodError::Malformed("target of a jump"))
     }
 
-    /// The new distance for one in the original code.
+    /// The new distance for a distance in the original code.
     fn distance(&self, old: i32) -> Result<i32, MethodError> {
         distance(self.own, self.layout.start(self.target(old)?))
     }

@@ -1,10 +1,10 @@
-//! Code that moves, and the tables that move with it.
+//! Relocated code, and the tables that are relocated with it.
 
 use crate::bytes::{put_u16, u16_at};
 use crate::plan::{Foreign, Outcome};
 use crate::testing::{Body, ClassBuilder, Recorder, code_attribute, everything, listing, rewrite, with_code};
 
-/// A monitorexit, which gets four bytes before it.
+/// A monitorexit, before which four bytes are inserted.
 const GROWS_BY_FOUR: [u8; 2] = [42, 195];
 
 fn rewrite_body(body: &Body) -> Outcome {
@@ -13,7 +13,7 @@ fn rewrite_body(body: &Body) -> Outcome {
     rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore))
 }
 
-/// Jumps over `growing` instructions that grow, by a conditional jump at the front and an unconditional one behind.
+/// A method with `growing` instructions that grow, between a conditional jump over them and an unconditional jump back.
 fn long_method(growing: usize, has_island: bool) -> Body {
     let block = GROWS_BY_FOUR.repeat(growing / 2);
     let island: &[u8] = if has_island { &[177] } else { &[0] };
@@ -27,7 +27,7 @@ fn long_method(growing: usize, has_island: bool) -> Body {
     put_u16(&mut code, (-(length as i16) - 4).cast_unsigned());
     code.push(177);
     let mut body = Body::new(&code);
-    // Frames at the start, behind the island if there is one, and at the end; the last has a local variable more.
+    // Frames at the start, behind the island if there is one, and at the end; the last one has an additional local variable.
     let mut frames = vec![0, if has_island { 3 } else { 2 }, 0];
     let island_pc = 4 + block.len() as u16 + 1;
     let end = code.len() as u16 - 1;
@@ -59,7 +59,7 @@ fn switches_keep_their_padding_right() {
         code.extend_from_slice(&GROWS_BY_FOUR);
         code.push(177);
         let mut shifted = GROWS_BY_FOUR.to_vec();
-        // The switch itself moves by the code in front, which grows by four to six bytes.
+        // The code before the switch grows by four to six bytes.
         shifted.extend_from_slice(&[0, 0]);
         shifted.extend_from_slice(&code);
         let outcome = rewrite_body(&Body::new(&shifted));
@@ -99,14 +99,14 @@ fn frames_move_with_their_instructions() {
 }
 
 #[test]
-fn debug_tables_move_and_lose_what_makes_no_sense() {
+fn debug_tables_are_relocated_without_invalid_entries() {
     fn check(name: &'static str, content: &[u8], expected: Option<&[u8]>) {
         let mut body = Body::new(&[42, 195, 0, 42, 195, 177]);
         body.attributes = vec![(name, content.to_vec())];
         let outcome = rewrite_body(&body);
         assert_eq!(code_attribute(&outcome.bytes, "m", name).as_deref(), expected, "{name} {content:?}");
     }
-    // What the JVM refuses stays as it is, for the JVM to refuse it.
+    // A table that the JVM rejects stays unchanged, so that the JVM still rejects it.
     fn check_left_alone(name: &'static str, content: &[u8]) {
         let mut body = Body::new(&[42, 195, 0, 42, 195, 177]);
         body.attributes = vec![(name, content.to_vec())];
@@ -130,7 +130,7 @@ fn debug_tables_move_and_lose_what_makes_no_sense() {
     );
     check("SomethingElse", &[1, 2, 3], None);
     let annotations = "RuntimeVisibleTypeAnnotations";
-    // A cast at 4, which moves itself to 12; its annotation has an array of two strings.
+    // A cast at 4, which moves to 12; its annotation has an array of two strings.
     let cast = [0, 1, 0x47, 0, 4, 0, 0, 0, 1, 0, 1, 0, 1, b'[', 0, 2, b's', 0, 1, b's', 0, 1];
     let moved = [0, 1, 0x47, 0, 12, 0, 0, 0, 1, 0, 1, 0, 1, b'[', 0, 2, b's', 0, 1, b's', 0, 1];
     check(annotations, &cast, Some(&moved));
@@ -142,7 +142,7 @@ fn debug_tables_move_and_lose_what_makes_no_sense() {
 }
 
 #[test]
-fn jumps_that_get_too_far_become_wide_or_go_over_a_stub() {
+fn jumps_that_get_too_long_become_wide_or_use_a_stub() {
     let body = long_method(6000, true);
     let outcome = rewrite_body(&body);
     assert_eq!(outcome.left_alone, []);
@@ -164,7 +164,7 @@ fn jumps_that_get_too_far_become_wide_or_go_over_a_stub() {
 }
 
 #[test]
-fn what_cannot_be_rewritten_is_left_as_it_was() {
+fn methods_that_cannot_be_rewritten_are_left_unchanged() {
     fn check(body: &Body, reason: &str) {
         let mut class = ClassBuilder::new("A");
         class.method(0, "m", "()V", Some(body));
@@ -179,7 +179,7 @@ fn what_cannot_be_rewritten_is_left_as_it_was() {
         let code = |class: &[u8]| with_code(class, "m", |_, code| code.bytes.to_vec());
         assert_eq!(code(&original), code(&outcome.bytes));
     }
-    check(&long_method(6000, false), "too far");
+    check(&long_method(6000, false), "jump would be too long");
     check(&long_method(12000, true), "longer than 65535");
     let mut body = Body::new(&[42, 195, 177]);
     body.max_stack = u16::MAX;
@@ -193,12 +193,12 @@ fn what_cannot_be_rewritten_is_left_as_it_was() {
 }
 
 #[test]
-fn malformed_code_is_left_as_it_was() {
+fn malformed_code_is_left_unchanged() {
     fn check(code: &[u8]) {
         let mut class = ClassBuilder::new("A");
         class.method(0, "m", "()V", Some(&Body::new(code)));
         let outcome = crate::rewrite(&class.build(), &everything(), &mut Recorder::new(Foreign::Ignore));
-        let outcome = outcome.expect("a class").expect("something to tell");
+        let outcome = outcome.expect("a class").expect("a method left alone");
         assert_eq!(outcome.bytes, class.build(), "{code:?}");
         assert_eq!(outcome.left_alone.len(), 1, "{code:?}");
     }
@@ -219,7 +219,7 @@ fn the_constant_pool_may_be_full() {
         last = class.utf8("");
     }
     let outcome = crate::rewrite(&class.build(), &everything(), &mut Recorder::new(Foreign::Ignore));
-    let outcome = outcome.expect("a class").expect("something to tell");
+    let outcome = outcome.expect("a class").expect("a method left alone");
     assert_eq!(u16_at(&outcome.bytes, 8), u16::MAX);
     assert_eq!(outcome.bytes, class.build());
     assert!(outcome.left_alone[0].reason.contains("constant pool is full"));

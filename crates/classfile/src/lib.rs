@@ -1,10 +1,10 @@
 //! Reading class files, and rewriting them by inserting calls of hook methods.
 //!
 //! The rewriter works on raw bytes and changes as little as it can: constants are only appended, so that
-//! every index that is already in the class stays right; everything outside of method bodies is copied as it
-//! is; code is put before or right after an instruction and never branches, so that the class's own stack
-//! maps keep describing it. What cannot be rewritten is left exactly as it was and reported. Nothing here
-//! knows about a running JVM, and no input makes it panic.
+//! every existing constant pool index stays valid; everything outside of method bodies is copied unchanged;
+//! code is inserted before or right after an instruction and never branches, so that the class's own stack
+//! maps stay valid. A method that cannot be rewritten is left unchanged and reported. Nothing here
+//! depends on a running JVM, and no input makes it panic.
 
 mod accessors;
 mod additions;

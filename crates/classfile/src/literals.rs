@@ -1,8 +1,8 @@
-//! Which constants a method compares its parameters with: values for which it may do something else than for all others.
+//! Finds the constants that a method compares its parameters with: values for which it may behave differently.
 //!
-//! One pass from the first instruction to the last, which knows of stack and variables only whether they hold a parameter or a
-//! constant. What compilers write for a comparison stands together, so that this finds what there is to be found; what it
-//! misses is missing, what it takes for a parameter that has become another value is a constant too many.
+//! One linear pass over the instructions tracks whether stack slots and local variables hold a parameter or a constant. Compilers
+//! place the instructions of a comparison together, so that ignoring jumps is good enough. The result is a heuristic: it may miss
+//! constants, and may list one too many where a variable no longer holds the parameter.
 
 use crate::bytes::{i32_at, u8_at, u16_at};
 use crate::code::{Code, Instructions};
@@ -14,10 +14,10 @@ use crate::opcodes::{
 };
 use crate::structure::ClassFile;
 
-/// A constant.
+/// A constant that a parameter is compared with.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Literal {
-    /// A whole number, or a character's.
+    /// An integer, or the code of a character.
     Number(i64),
     /// A string.
     Text(String),
@@ -25,20 +25,20 @@ pub enum Literal {
     Constant(String),
 }
 
-/// A method's parameters, as far as constants are concerned.
+/// The constants for a method's parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodLiterals {
     /// Its name.
     pub name: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// What it compares with: a parameter's number, from 0, and a value on the far side of the comparison.
+    /// The comparisons: a parameter's index, from 0, and a value on the other side of the comparison's boundary.
     pub compared: Vec<(usize, Literal)>,
-    /// Where it hands a parameter on: its number, the method, and the number that it has there.
+    /// The calls that pass a parameter on: its index, the called method, and its index there.
     pub passed: Vec<(usize, MemberReference, usize)>,
 }
 
-/// A switch with more cases than this is taken for a table, not for a choice of values.
+/// A switch with more cases than this is treated as a table lookup, whose cases are not listed.
 const MOST_CASES: i64 = 16;
 
 /// Reads the constants of all methods of a class. Methods that cannot be read have none.
@@ -60,7 +60,7 @@ pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
             locals: locals(&descriptor, method.access & 8 != 0),
         };
         if let Some(content) = method.attributes.find(pool, b"Code") {
-            // What was found before something odd is as good as the rest.
+            // The constants found before an instruction that cannot be decoded are kept.
             let _ = pass.run(content, &mut reader);
         }
         methods.push(MethodLiterals { descriptor, ..pass.literals });
@@ -68,12 +68,12 @@ pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
     Ok(methods)
 }
 
-/// What is known of a slot.
+/// The abstract value of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Held {
     Parameter(usize),
     Literal(Literal),
-    /// The comparison of two longs.
+    /// The result of comparing a parameter with a long: parameter, value, whether the operands are swapped.
     Compared(usize, i64, bool),
     Other,
 }
@@ -124,7 +124,7 @@ impl Pass<'_, '_> {
         self.stack.extend(std::iter::repeat_n(Held::Other, count));
     }
 
-    /// Instructions that move numbers about or compare them; whether this was one.
+    /// Handles instructions that move or compare numbers. Returns whether this was one.
     fn special(&mut self, code: &[u8], pc: usize, opcode: u8) -> bool {
         let number = |value: i64| Held::Literal(Literal::Number(value));
         match opcode {
@@ -138,7 +138,7 @@ impl Pass<'_, '_> {
                 self.stack.push(number(value));
                 self.pushes(usize::from(opcode == 20));
             }
-            // Loads of ints and longs, as they stand or with their variable in the opcode.
+            // Loads of ints and longs, with the variable as operand or in the opcode.
             ILOAD | 22 => self.load(usize::from(u8_at(code, pc + 1)), opcode == 22),
             26..=29 => self.load(usize::from(opcode - 26), false),
             30..=33 => self.load(usize::from(opcode - 30), true),
@@ -184,7 +184,7 @@ impl Pass<'_, '_> {
                 let top = self.stack.split_off(self.stack.len().saturating_sub(count));
                 self.stack.extend(top.iter().cloned().chain(top.iter().cloned()));
             }
-            // Numbers stay what they are when they become longer.
+            // `i2l` keeps the value and adds a slot.
             133 => self.pushes(1),
             _ => return false,
         }
@@ -196,9 +196,9 @@ impl Pass<'_, '_> {
         self.pushes(usize::from(is_long));
     }
 
-    /// A jump that compares a parameter with a number: equal, different, less, not less, greater, not greater in turn.
+    /// Notes a jump that compares a parameter with a number; `how` is equal, not equal, less, not less, greater, not greater.
     fn compare(&mut self, parameter: usize, value: i64, how: u8, is_swapped: bool) {
-        // What is just beyond "greater than" is one more; values below any bound are tried anyway.
+        // The first value that satisfies "greater than" is one more; values below a bound are tried anyway.
         let is_beyond = match how {
             2 | 3 => is_swapped,
             4 | 5 => !is_swapped,
@@ -216,7 +216,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// All other instructions.
+    /// Handles all other instructions.
     fn general(&mut self, operation: Operation, flow: &FlowClass) {
         match operation {
             Operation::Plain { pops, pushes } => {
@@ -314,9 +314,9 @@ impl Pass<'_, '_> {
         if matches!(method.name.as_str(), "equals" | "equalsIgnoreCase") && arguments.len() == 2 {
             self.equal((arguments[0].clone(), arguments[1].clone()));
         } else {
-            for (place, argument) in arguments.iter().skip(usize::from(has_receiver)).enumerate() {
+            for (index, argument) in arguments.iter().skip(usize::from(has_receiver)).enumerate() {
                 if let Held::Parameter(parameter) = argument {
-                    self.literals.passed.push((*parameter, method.clone(), place));
+                    self.literals.passed.push((*parameter, method.clone(), index));
                 }
             }
         }
@@ -332,7 +332,7 @@ fn width(descriptor: &str) -> usize {
     crate::descriptor::slots(descriptor.as_bytes())
 }
 
-/// The values that a switch tells apart, unless there are many.
+/// The case values of a switch; empty if there are more than [`MOST_CASES`].
 fn cases(code: &[u8], pc: usize, opcode: u8) -> Vec<i64> {
     let operands = switch_operands(pc);
     let number = |at: usize| i64::from(i32_at(code, at));

@@ -25,7 +25,7 @@ use crate::sources::Sources;
 use crate::structure::{ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
-/// Memory that is used again for every method.
+/// Buffers that are reused for every method.
 #[derive(Default)]
 pub(crate) struct Scratch {
     instructions: Instructions,
@@ -44,7 +44,7 @@ pub(crate) struct MethodRewriter<'m, 'a> {
     pub(crate) class_name_text: &'m str,
     /// Whether the class has an annotation whose simple name is `Atomic`.
     pub(crate) is_class_annotated: bool,
-    /// Whether the class has a method `clone` of its own.
+    /// Whether the class declares a method `clone`.
     pub(crate) has_own_clone: bool,
     pub(crate) additions: &'m mut Additions<'a>,
     pub(crate) fields: &'m mut FieldTable<'a>,
@@ -52,16 +52,16 @@ pub(crate) struct MethodRewriter<'m, 'a> {
     pub(crate) scratch: Scratch,
 }
 
-/// What became of a method.
+/// The outcome of rewriting a method.
 pub(crate) struct MethodOutcome {
     pub(crate) is_rewritten: bool,
-    /// What of the plan could not be done in it.
+    /// The parts of the plan that could not be carried out in it.
     pub(crate) omissions: Vec<&'static str>,
 }
 
 impl<'m, 'a> MethodRewriter<'m, 'a> {
-    /// Appends the whole method to `out` if there is something to insert. After an error, `out` must be cut
-    /// back.
+    /// Appends the whole method to `out` if there is code to insert. After an error, the caller must truncate
+    /// `out`.
     pub(crate) fn rewrite(
         &mut self,
         member: &Member<'a>,
@@ -128,8 +128,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
         put_u16(out, member.access & !converted);
         out.extend_from_slice(member.raw.get(2..6).unwrap_or_default());
-        // The JVM has code of its own for some methods, which enters a synchronized method's monitor: it must not take a method
-        // for one of them that is not synchronized any more.
+        // The JVM replaces intrinsic methods by its own code, which enters the monitor of a synchronized method. A method that is
+        // no longer synchronized must therefore lose its intrinsic annotation.
         let is_dropped = |attribute: &Attribute<'_>| {
             method.enters_by_itself() && annotations::marks_intrinsic(attribute, pool)
         };
@@ -185,20 +185,20 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let lock = match (is_synchronized, is_static) {
             (false, _) => None,
             (true, true) if self.class.major < 49 => {
-                omissions.push("a static synchronized method of so old a class cannot name its lock");
+                omissions.push("the lock of a static synchronized method cannot be reported in class-file versions before 49");
                 None
             }
             (true, true) => Some(Lock::Class(self.class.this_index)),
             (true, false) if keeps_this => Some(Lock::This),
             (true, false) if self.plan.control.is_some() => {
-                omissions.push("a synchronized method that forgets its object cannot be controlled");
+                omissions.push("a synchronized method that overwrites 'this' cannot be controlled");
                 None
             }
             (true, false) => Some(Lock::ForgottenThis),
         };
         let mut probes = Vec::new();
         if has_probes {
-            // A constructor's frames have no initialized object at first, but at its returns it is there.
+            // The frames at a constructor's beginning have an uninitialized `this`, but at its returns it is initialized.
             let stays =
                 keeps_this || (is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0));
             let instructions = &self.scratch.instructions;
@@ -248,7 +248,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             };
             self.environment.is_atomic(&facts)
         };
-        // A constructor in which it cannot be told when there is an object has no end that could be told.
+        // A constructor for which the point where `this` becomes initialized is unknown has no reportable exit.
         let is_unit = self.plan.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
             class_name: self.class_name_text,
@@ -279,8 +279,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
 /// Methods up to this length that neither call nor store anything are getters.
 const SHORT: usize = 8;
 
-/// Whether a method does so much that a thread may have been made for it. That includes private methods, to which there may be references, and the
-/// bodies of lambdas, which are synthetic.
+/// Whether a method may be what a thread was started to run, as opposed to a mere getter. Private methods count, because method
+/// references may lead to them, and so do the bodies of lambdas, which are synthetic.
 fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
     let acts = |instruction: &Instruction| {
         matches!(
@@ -292,7 +292,7 @@ fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
 }
 
 impl<'a> MethodRewriter<'_, 'a> {
-    /// What is to be reported of a method itself.
+    /// Asks the environment for the reports about a method itself.
     fn advised(
         &mut self,
         member: &Member<'a>,
@@ -307,17 +307,17 @@ impl<'a> MethodRewriter<'_, 'a> {
         let line = self.scratch.lines.at(0);
         let (method, descriptor) = (text(name), text(descriptor));
         let class = self.class_name_text;
-        let mut ask = |kind| {
+        let mut advice_for = |kind| {
             let target = SiteTarget::Nothing;
             let access = member.access;
             let site = Site { class, method: &method, descriptor: &descriptor, access, line, kind, target };
             self.environment.advise(&site)
         };
-        let execution = ask(SiteKind::Execution);
+        let execution = advice_for(SiteKind::Execution);
         let (mut lock, mut unlock) = (None, None);
         if member.access & ACC_SYNCHRONIZED != 0 {
-            lock = ask(SiteKind::EnterMethod);
-            unlock = ask(SiteKind::ExitMethod);
+            lock = advice_for(SiteKind::EnterMethod);
+            unlock = advice_for(SiteKind::ExitMethod);
         }
         AdvisedMethod { execution, lock, unlock, ..AdvisedMethod::default() }
     }
@@ -328,7 +328,7 @@ fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
     out.extend_from_slice(attribute.content);
 }
 
-/// Whether the code stores to a local variable, be it by a long or double that begins at the one before.
+/// Whether the code stores to a local variable, possibly as the second slot of a long or double.
 fn stores_to(code: &[u8], instructions: &Instructions, wanted: usize) -> bool {
     instructions.list.iter().any(|instruction| {
         let slot = match instruction.opcode {
@@ -343,8 +343,8 @@ fn stores_to(code: &[u8], instructions: &Instructions, wanted: usize) -> bool {
     })
 }
 
-/// Where the call of another constructor, which makes `this` usable, is over: the first constructor call that
-/// does not belong to a `new`. Beyond the code if there is none.
+/// The offset behind the call of another constructor, which initializes `this`: the first constructor call that
+/// does not belong to a `new`. `usize::MAX` if there is none.
 fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<'_>) -> usize {
     let mut created = 0_usize;
     for instruction in &instructions.list {

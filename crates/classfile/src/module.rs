@@ -1,11 +1,11 @@
-//! What a module's descriptor says: its name, what it requires, and its services.
+//! Reads module descriptors: the module's name, the modules that it requires, and the services that it provides.
 
 use crate::bytes::Reader;
 use crate::constant_pool::text;
 use crate::error::ClassError;
 use crate::structure::ClassFile;
 
-/// What a module says about itself in its `module-info.class`.
+/// The content of a `module-info.class`, as far as it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleDescriptor {
     /// Its name.
@@ -16,7 +16,7 @@ pub struct ModuleDescriptor {
     pub provides: Vec<(String, Vec<String>)>,
 }
 
-/// Reads a module's descriptor. Other classes describe no module.
+/// Reads a module's descriptor; `None` for other classes.
 pub fn read_module(class: &[u8]) -> Result<Option<ModuleDescriptor>, ClassError> {
     let file = ClassFile::parse(class)?;
     let Some(content) = file.attributes.find(&file.pool, b"Module") else { return Ok(None) };
@@ -54,7 +54,7 @@ mod tests {
     use crate::testing::ClassBuilder;
 
     #[test]
-    fn providers_are_read_behind_all_that_comes_before_them() {
+    fn providers_are_read_behind_all_preceding_tables() {
         let mut class = ClassBuilder::new("module-info");
         let [service, one, other] = ["s/Service", "p/One", "p/Other"].map(|name| class.class(name));
         let [this, base] = ["m.own", "java.base"].map(|name| class.module(name));

@@ -1,4 +1,4 @@
-//! Instructions: their names, as far as the rewriter needs them, and their lengths.
+//! Instructions: the opcodes that the rewriter uses, and the lengths of all instructions.
 
 use crate::bytes::{i32_at, u8_at};
 
@@ -64,7 +64,7 @@ pub(crate) const IFNONNULL: u8 = 199;
 pub(crate) const GOTO_W: u8 = 200;
 pub(crate) const JSR_W: u8 = 201;
 
-/// Lengths by opcode; zero where the length depends on more than that, or there is no such instruction.
+/// Lengths by opcode; zero if the length is variable or the opcode is undefined.
 const LENGTHS: [u8; 256] = lengths();
 
 const fn lengths() -> [u8; 256] {
@@ -84,7 +84,7 @@ const fn lengths() -> [u8; 256] {
     lengths
 }
 
-/// The length of the instruction at `pc`, if there is one and all of it lies within the code.
+/// The length of the instruction at `pc`, if it is defined and lies completely within the code.
 pub(crate) fn length(code: &[u8], pc: usize) -> Option<usize> {
     let opcode = *code.get(pc)?;
     let length = match LENGTHS.get(usize::from(opcode)) {
@@ -94,17 +94,17 @@ pub(crate) fn length(code: &[u8], pc: usize) -> Option<usize> {
     if length <= code.len() - pc { Some(length) } else { None }
 }
 
-/// Where the operands of the switch at `pc` begin, after the padding.
+/// The offset of the operands of the switch at `pc`, after the padding.
 pub(crate) fn switch_operands(pc: usize) -> usize {
     (pc + 4) & !3
 }
 
-/// Whether this is a jump with a distance of two bytes.
+/// Whether this is a jump with a two-byte offset.
 pub(crate) fn is_short_jump(opcode: u8) -> bool {
     matches!(opcode, IFEQ..=JSR | IFNULL | IFNONNULL)
 }
 
-/// Whether the next instruction is never reached from this one.
+/// Whether control never falls through to the next instruction.
 pub(crate) fn is_unconditional(opcode: u8) -> bool {
     matches!(opcode, GOTO | RET | TABLESWITCH | LOOKUPSWITCH | IRETURN..=RETURN | ATHROW | GOTO_W)
 }
@@ -125,7 +125,7 @@ fn variable_length(code: &[u8], pc: usize, opcode: u8) -> Option<usize> {
     }
 }
 
-/// The length of a switch whose `count` cases begin at `cases`; none if there are more than code can have.
+/// The length of a switch whose `count` cases begin at `cases`; `None` if a method cannot have that many.
 fn switch_length(pc: usize, cases: usize, count: i64, size: usize) -> Option<usize> {
     let count = u16::try_from(count).ok()?;
     Some(cases - pc + usize::from(count) * size)

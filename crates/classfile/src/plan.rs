@@ -1,6 +1,6 @@
-//! What the caller asks for, what it is asked, and what it gets.
+//! The rewriter's interface: the caller's plan, the questions that the rewriter asks its environment, and the outcome.
 
-/// What to insert into one class.
+/// The instrumentation to insert into one class.
 ///
 /// All names are written into the class file as they are; they must not contain NUL or characters outside of
 /// the basic multilingual plane.
@@ -10,48 +10,48 @@ pub struct Plan<'a> {
     pub hook: &'a str,
     /// Report `monitorenter`, `monitorexit` and synchronized methods.
     pub monitors: bool,
-    /// Report the entering of monitors with its site.
+    /// Report the site of each monitor enter.
     pub monitor_sites: bool,
-    /// Ask the environment which methods are to be atomic, and report their beginning and end.
+    /// Ask the environment which methods should be atomic, and report their entry and exit.
     pub blocks: bool,
-    /// Let the hooks decide when a thread goes on.
+    /// Let the hooks schedule the threads.
     pub control: Option<Control<'a>>,
-    /// Under control, announce every access to a field that is not final and to an array element before it happens, those by
-    /// variable handle and `Unsafe` included.
+    /// Under control, report every access to a field that is not known to be final, or to an array element, before it happens,
+    /// including accesses by variable handle and `Unsafe`.
     pub points: bool,
-    /// Report the beginning and the end of every method with code but class initializers; of a constructor what follows the
-    /// call of another one.
+    /// Report entry and exit of every method with code except class initializers. A constructor counts as entered once its call
+    /// of another constructor has returned.
     pub units: bool,
-    /// Report the beginning of methods, those that only get something left out.
+    /// Report the entry of methods, except of constructors, class initializers and getters.
     pub entries: bool,
     /// Report calls of `Object.wait`.
     pub waits: bool,
     /// Report the copies that `Object.clone` makes.
     pub clones: bool,
-    /// Report field accesses in this class's code, those by variable handle, `Unsafe` and reflection included. Also gives
-    /// the class its shadow fields. Under control every single access is reported, and with nothing but its object and site.
+    /// Report field accesses in this class's code, including those by variable handle, `Unsafe` and reflection, and add the
+    /// shadow fields to the class. Under control every single access is reported, with only its object and site.
     pub fields: bool,
-    /// Report array element accesses, those by variable handle and reflection included.
+    /// Report array element accesses, including those by variable handle and reflection.
     pub arrays: bool,
-    /// Under control, with `fields`: tell what fields hold, and report calls of the methods of collections that may be held by one,
-    /// before they are made and once they have returned.
+    /// Under control, with `fields`: report the collections and arrays that fields refer to, and report each call of a collection's
+    /// method before the call and after it has returned.
     pub contents: bool,
-    /// With `contents`: atomics are collections of what they hold, and calls of iterators are reported too.
+    /// With `contents`: treat atomics as collections of the values that they hold, and report calls on iterators too.
     pub atomics: bool,
-    /// Report what orders threads (under control also every look at a plain field, unless `fields` does): accesses to volatile fields (with `fields`), and monitors once they are entered
-    /// (with `monitors`).
+    /// Report synchronization: accesses to volatile fields (with `fields`), and monitors after they have been entered (with
+    /// `monitors`). Under control this also reports every read of a plain field, unless `fields` does.
     pub synchronization: bool,
-    /// Take volatile fields for fields like others (with `fields`); `synchronization` is not to be asked for then.
+    /// Treat volatile fields like plain ones (with `fields`); must not be combined with `synchronization`.
     pub volatiles: bool,
-    /// Tell the environment which accesses stand for others.
+    /// Report to the environment which accesses stand for others.
     pub repetitions: bool,
-    /// Methods whose calls are reported with their site: internal names of classes, each with names of methods.
+    /// Methods whose calls are reported with their site: internal names of classes, each with the names of its methods.
     pub announced: &'a [(&'a str, &'a [&'a str])],
-    /// Ask the environment about every point of the code what is to be reported before and after it.
+    /// Ask the environment for every join point of the code whether to report it, before and after it happens.
     pub advice: bool,
-    /// Calls that acquire and release locks of the library, by the internal names of classes; for `advice`.
+    /// Calls that acquire and release `java.util.concurrent` locks, by the internal names of classes; for `advice`.
     pub lock_calls: &'a [(&'a str, &'a [(&'a str, LockCall)])],
-    /// Ask the environment about every access whether it is to be reported, and about every declared field whether it is followed.
+    /// Ask the environment for every access whether to report it, and for every declared field whether it is followed.
     pub selective: bool,
     /// Fields to append to the class. One that the class already has is skipped.
     pub added_fields: &'a [AddedField<'a>],
@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the plan changes nothing, whatever the class.
+    /// Whether the plan changes no class at all.
     pub fn is_empty(&self) -> bool {
         let has_accesses = self.fields || self.arrays || self.advice;
         let has_events = self.monitors || self.waits || self.clones || self.entries;
@@ -101,22 +101,23 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What lets hooks decide when a thread goes on.
+/// The instrumentation that lets hooks schedule the threads.
 ///
-/// A hook is called before a monitor is entered and after it was left. For that, synchronized methods become ordinary ones
-/// that enter and leave the monitor themselves; those that cannot are named.
+/// A hook is called before a monitor is entered and after it was exited. For that, synchronized methods become ordinary methods
+/// that enter and exit the monitor with explicit instructions; methods for which that is impossible are listed in
+/// [`Outcome::left_alone`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control<'a> {
-    /// Calls that go to the hook class instead.
+    /// Calls that are redirected to the hook class.
     pub calls: &'a [Call<'a>],
-    /// Methods during which others may wait inside of the JVM itself; class initializers always are such.
+    /// Methods during which other threads may block inside the JVM; class initializers always count as regions.
     pub regions: &'a [Region<'a>],
 }
 
-/// A call that goes to a static method of the hook class instead, which gets the receiver as its first argument.
+/// A call that is redirected to a static method of the hook class, which gets the receiver as its first argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'a> {
-    /// Internal name of the class that the code names; any if there is none.
+    /// Internal name of the class that the code names; `None` for any class.
     pub class: Option<&'a str>,
     /// The method's name.
     pub name: &'a str,
@@ -126,40 +127,40 @@ pub struct Call<'a> {
     pub hook_method: &'a str,
     /// Its descriptor.
     pub hook_descriptor: &'a str,
-    /// Whether it gets the number of the site as one argument more, at the end.
+    /// Whether the hook method gets the number of the site as an additional last argument.
     pub site: bool,
 }
 
-/// A method by its name, and by its descriptor if there is one.
+/// A method by its name and, if given, its descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region<'a> {
     /// The method's name.
     pub method: &'a str,
-    /// The method's descriptor; any if there is none.
+    /// The method's descriptor; `None` for any.
     pub descriptor: Option<&'a str>,
 }
 
-/// What a call does with a lock of the library.
+/// The effect of a call on a `java.util.concurrent` lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockCall {
-    /// It acquires the lock that it is called on.
+    /// It acquires its receiver.
     Acquire,
-    /// It does if it returns true.
+    /// It acquires its receiver if it returns true.
     Try,
-    /// It gives the lock back.
+    /// It releases its receiver.
     Release,
 }
 
-/// What is to be reported of a point.
+/// The report that the environment wants of a join point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advised {
     /// The number of the site.
     pub site: u32,
-    /// Report that it is about to happen.
+    /// Report the point before it happens.
     pub before: bool,
-    /// Report that it has happened.
+    /// Report the point after it has happened.
     pub after: bool,
-    /// Hand over the references among the values that are handed over there.
+    /// Pass the references among the arguments or the written value to the hook.
     pub arguments: bool,
 }
 
@@ -179,26 +180,26 @@ pub struct AddedField<'a> {
 pub struct Probe<'a> {
     /// The method's name.
     pub method: &'a str,
-    /// The method's descriptor; any if there is none.
+    /// The method's descriptor; `None` for any.
     pub descriptor: Option<&'a str>,
     /// Where in the method.
     pub at: ProbePoint,
     /// The method of the hook class to call.
     pub hook_method: &'a str,
-    /// What to hand over.
+    /// The arguments to pass.
     pub argument: ProbeArguments,
 }
 
 /// Where in a method a probe is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbePoint {
-    /// Before everything else; not possible in constructors, for there is no object yet.
+    /// Before the first instruction; impossible in constructors, where `this` is still uninitialized.
     Entry,
-    /// Before every return instruction; a method that throws is not seen.
+    /// Before every return instruction; a method that throws is not reported.
     Return,
 }
 
-/// What a probe hands to its hook method. Where a method is static, `this` is null.
+/// The arguments that a probe passes to its hook method. `this` is null in static methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbeArguments {
     /// `(Object this)V`, at entry or return.
@@ -206,10 +207,11 @@ pub enum ProbeArguments {
     /// `(result, Object this)V`, at return. The result is a `Z` for boolean and the other integral types up
     /// to int, a `J` for long, an `Object` for references; no other results are possible.
     ResultAndThis,
-    /// `(T)T` with the method's return type, a reference: what the hook gives back is returned instead.
+    /// `(T)T` with the method's return type, a reference: the method returns the hook's result instead of its own.
     MapResult,
-    /// `(Object)V` with the parameter of this place, counted from 0; it must be a reference, and at return the method
-    /// must not have stored to it. A class whose frames forget their parameters is not asked for that.
+    /// `(Object)V` with the parameter of this index, counted from 0. It must be a reference, and for a probe at return the method
+    /// must not store to it. Stack map frames are not checked: callers must not use this with methods whose frames drop their
+    /// parameters.
     Parameter(u8),
 }
 
@@ -220,91 +222,91 @@ pub enum Foreign {
     Shadowed,
     /// The field is volatile: the access is reported if the plan asks for synchronization.
     Volatile,
-    /// The access is of no interest.
+    /// The access is not reported.
     Ignore,
-    /// The hook finds out at run time.
+    /// The hook resolves the field at run time.
     Resolve,
 }
 
-/// What the rewriter asks its caller.
+/// The decisions that the rewriter leaves to its caller.
 pub trait Environment {
-    /// Numbers a site. Called once for every instrumented access, in order; a method that turns out to be too
-    /// large is left alone although its sites have been numbered.
+    /// Numbers a site. Called once for every instrumented access, in order. A method that turns out to be too
+    /// large is left unchanged although its sites have been numbered.
     fn site(&mut self, site: Site<'_>) -> u32;
 
-    /// Whether a plain field that the class declares is of no interest, because all accesses to it are left out. Asked once of
-    /// each.
+    /// Whether a plain field that the class declares needs no instrumentation because all accesses to it are left out. Called once
+    /// per field.
     fn leaves_field(&mut self, name: &str, descriptor: &str) -> bool {
         let _ = (name, descriptor);
         false
     }
 
-    /// Whether an access is of no interest. Asked of each access to a field or an element of an array in the code.
+    /// Whether an access is left out of instrumentation. Called for each access to a field or an array element in the code.
     fn leaves_out(&mut self, place: &Place<'_>) -> bool {
         let _ = place;
         false
     }
 
-    /// An access is watched, be it by itself or by another one that stands for it.
+    /// Notes that an access is instrumented, either itself or through another access that stands for it.
     fn keeps(&mut self, place: &Place<'_>) {
         let _ = place;
     }
 
-    /// The access numbered `site` is bound to happen together with the one numbered `other`, which is not reported by
-    /// itself; the smaller number comes first. Told if the plan asks for repetitions.
+    /// Notes that the access numbered `site` always happens together with the one numbered `other`, which is not instrumented;
+    /// the access with the smaller number happens first. Called if the plan has `repetitions`.
     fn stands_for(&mut self, site: u32, other: u32) {
         let _ = (site, other);
     }
 
-    /// What is to be reported of a point: an access, a call, the execution of a method, an acquire or a release. Asked if the plan
-    /// says so; what is not selected costs nothing.
+    /// Decides how to report a join point: an access, a call, the execution of a method, an acquire or a release. Called if the plan
+    /// has `advice`; a point that is not selected gets no code.
     fn advise(&mut self, site: &Site<'_>) -> Option<Advised> {
         let _ = site;
         None
     }
 
-    /// Whether an access is to be reported; what is not costs nothing. Asked if the plan is selective.
+    /// Whether to report an access; one that is not selected gets no code. Called if the plan is selective.
     fn is_selected(&mut self, site: &Site<'_>) -> bool {
         let _ = site;
         true
     }
 
-    /// Whether a field that the class that is rewritten declares is followed. Asked if the plan is selective.
+    /// Whether a field declared by the rewritten class is followed. Called if the plan is selective.
     fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
         let _ = (field, descriptor, access);
         true
     }
 
-    /// A cell number for a watched static field declared by the class that is rewritten. Called once per
+    /// Assigns a cell number to an instrumented static field declared by the rewritten class. Called once per
     /// field.
     fn cell(&mut self, field: &str, descriptor: &str) -> u32;
 
-    /// What is known about a field that the class that is rewritten does not declare (internal names).
-    /// `class` is the one that the code names; it may inherit the field. The answer is kept while the class
+    /// Decides how to instrument accesses to a field that the rewritten class does not declare (internal names).
+    /// `class` is the one that the code names; it may inherit the field. The answer is cached while the class
     /// is rewritten.
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign;
 
-    /// Whether a method of the class that is rewritten is to be atomic. Asked if the plan says so, of every
-    /// method with code but constructors and class initializers.
+    /// Whether a method of the rewritten class should be atomic. Called if the plan has `blocks`, for every
+    /// method with code except constructors and class initializers.
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
         method.is_annotated
     }
 }
 
-/// Where an access is in the code, before anything was inserted.
+/// The position of an access in the original code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The method with the access.
     pub method: &'a str,
     /// The method's descriptor.
     pub descriptor: &'a str,
-    /// The place in its code.
+    /// The bytecode offset.
     pub pc: u16,
-    /// Whether it is an element of an array that is accessed.
+    /// Whether the access is to an array element, not to a field.
     pub is_element: bool,
 }
 
-/// A method as the environment may judge it.
+/// The facts by which the environment decides about a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodFacts<'a> {
     /// Its name.
@@ -315,11 +317,11 @@ pub struct MethodFacts<'a> {
     pub access: u16,
     /// Whether it or its class has an annotation whose simple name is `Atomic`.
     pub is_annotated: bool,
-    /// Whether it is the class that has it.
+    /// Whether the class has the annotation.
     pub is_class_annotated: bool,
 }
 
-/// An instrumented access, or another place with a number.
+/// An instrumented access or another instrumented point of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site<'a> {
     /// Internal name of the class with the access.
@@ -330,15 +332,15 @@ pub struct Site<'a> {
     pub descriptor: &'a str,
     /// The method's access flags.
     pub access: u16,
-    /// The line, if the class tells.
+    /// The line, if the class has a line number table.
     pub line: Option<u16>,
-    /// What happens there.
+    /// The kind of operation.
     pub kind: SiteKind,
-    /// What is accessed.
+    /// The accessed field, element or called method.
     pub target: SiteTarget<'a>,
 }
 
-/// What happens at a site.
+/// The kind of operation at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteKind {
     /// The target is read.
@@ -353,17 +355,17 @@ pub enum SiteKind {
     Exit,
     /// A synchronized method ends.
     ExitMethod,
-    /// A method begins that is to be atomic.
+    /// A method begins that should be atomic.
     Block,
-    /// A method runs.
+    /// A method is executed.
     Execution,
-    /// A method begins, whatever it is.
+    /// Any method begins (`units`).
     Unit,
-    /// A method is called: one that a hook stands in for, that is announced, or that is asked about.
+    /// A method is called: one that is redirected to a hook, that is listed in `announced`, or that `advice` selects.
     Call,
 }
 
-/// What an instrumented access goes to.
+/// The target of an instrumented access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteTarget<'a> {
     /// A field.
@@ -377,7 +379,7 @@ pub enum SiteTarget<'a> {
         /// Whether the field is static.
         is_static: bool,
     },
-    /// Nothing that could be named.
+    /// No named target.
     Nothing,
     /// A method that is called.
     Method {
@@ -386,7 +388,7 @@ pub enum SiteTarget<'a> {
         /// The method's name.
         name: &'a str,
     },
-    /// A method that is called, or that acquires or releases a lock of the library.
+    /// A method that is called, or that acquires or releases a `java.util.concurrent` lock.
     Called {
         /// Internal name of the class that the code names.
         class: &'a str,
@@ -407,14 +409,14 @@ pub enum SiteTarget<'a> {
         /// Where the collection came from.
         source: ArraySource<'a>,
     },
-    /// A field or an array element that is known once the access happens.
+    /// A field or an array element that is only known at run time.
     Indirect {
         /// Where the object or array came from.
         source: ArraySource<'a>,
     },
 }
 
-/// Where an array reference came from, as far as a short look at the method tells. An array inside an array
+/// The origin of an array reference, as far as one pass over the method shows. An array inside an array
 /// has the source of the outer one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArraySource<'a> {
@@ -429,7 +431,7 @@ pub enum ArraySource<'a> {
     },
     /// A local variable or parameter.
     Local {
-        /// Its name, if the class tells.
+        /// Its name, if the class has a local variable table.
         name: Option<&'a str>,
         /// Its slot.
         slot: u16,
@@ -445,7 +447,7 @@ pub struct Outcome {
     pub bytes: Vec<u8>,
     /// How many methods got new code.
     pub methods_rewritten: u32,
-    /// Methods that could not be rewritten, or not in all that the plan asks for.
+    /// Methods that could not be rewritten, or only in part.
     pub left_alone: Vec<LeftAloneMethod>,
     /// The shadow fields that the class got.
     pub shadows: Vec<ShadowField>,

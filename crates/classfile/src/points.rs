@@ -1,7 +1,8 @@
-//! Points before accesses: each read or write of a field or an array element, by an instruction, a variable handle or `Unsafe` and in
-//! whatever mode, is announced before it happens. Whoever decides which thread goes on can let another one go first there.
+//! Scheduling points before accesses: each read or write of a field or an array element, by an instruction, a variable handle or
+//! `Unsafe` and in any access mode, is reported before it happens, so that the scheduler can run another thread first.
 //!
-//! Nothing is left out as redundant, and final fields are left out: who has an object has its final fields.
+//! Redundant accesses are reported too. Accesses to final fields of the rewritten class are not: their values do not change once an
+//! object is published.
 
 use crate::bytes::u16_at;
 use crate::code::Instruction;
@@ -21,12 +22,12 @@ use crate::plan::{ArraySource, SiteKind, SiteTarget};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PointCall {
     kind: SiteKind,
-    place: Place,
+    coordinates: Coordinates,
 }
 
-/// What the first parameters of the call say about the place.
+/// The location of the access, as given by the first parameters of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Coordinates {
     /// Nothing: a static field.
     Static,
     /// The object.
@@ -40,20 +41,20 @@ enum Place {
 impl PointCall {
     fn hook(self) -> &'static Hook {
         let is_write = self.kind == SiteKind::Write;
-        match self.place {
-            Place::Static | Place::Object if is_write => &hooks::POINT_WRITE,
-            Place::Static | Place::Object => &hooks::POINT_READ,
-            Place::Element if is_write => &hooks::POINT_ELEMENT_WRITE,
-            Place::Element => &hooks::POINT_ELEMENT_READ,
-            Place::Offset if is_write => &hooks::POINT_UNSAFE_WRITE,
-            Place::Offset => &hooks::POINT_UNSAFE_READ,
+        match self.coordinates {
+            Coordinates::Static | Coordinates::Object if is_write => &hooks::POINT_WRITE,
+            Coordinates::Static | Coordinates::Object => &hooks::POINT_READ,
+            Coordinates::Element if is_write => &hooks::POINT_ELEMENT_WRITE,
+            Coordinates::Element => &hooks::POINT_ELEMENT_READ,
+            Coordinates::Offset if is_write => &hooks::POINT_UNSAFE_WRITE,
+            Coordinates::Offset => &hooks::POINT_UNSAFE_READ,
         }
     }
 }
 
-/// What a method of this name does, and how many values it takes beside the place; `store` begins the names of those that
-/// only write.
-fn does(name: &[u8], store: &[u8]) -> Option<(SiteKind, usize)> {
+/// The kind of access of a method by its name, and how many values it takes beside the coordinates; `store` is the name prefix of
+/// the methods that only write.
+fn access_kind(name: &[u8], store: &[u8]) -> Option<(SiteKind, usize)> {
     let begins = |prefix: &[u8]| name.starts_with(prefix);
     if begins(b"getAnd") || begins(store) {
         return Some((SiteKind::Write, 1));
@@ -64,7 +65,7 @@ fn does(name: &[u8], store: &[u8]) -> Option<(SiteKind, usize)> {
     begins(b"get").then_some((SiteKind::Read, 0))
 }
 
-/// What a call accesses, if that is what it is for.
+/// Recognizes a call that accesses a field or an element.
 fn point_call(called: &Reference<'_>) -> Option<PointCall> {
     let kinds: Vec<u8> = parameters(called.descriptor)
         .map(|parameter| match parameter.first() {
@@ -74,26 +75,26 @@ fn point_call(called: &Reference<'_>) -> Option<PointCall> {
         .collect();
     match called.class {
         b"java/lang/invoke/VarHandle" => {
-            let (kind, values) = does(called.name, b"set")?;
-            let place = match kinds.get(..kinds.len().checked_sub(values)?)? {
-                [] => Place::Static,
-                b"LI" => Place::Element,
-                [b'L', ..] => Place::Object,
+            let (kind, values) = access_kind(called.name, b"set")?;
+            let coordinates = match kinds.get(..kinds.len().checked_sub(values)?)? {
+                [] => Coordinates::Static,
+                b"LI" => Coordinates::Element,
+                [b'L', ..] => Coordinates::Object,
                 _ => return None,
             };
-            Some(PointCall { kind, place })
+            Some(PointCall { kind, coordinates })
         }
         b"jdk/internal/misc/Unsafe" | b"sun/misc/Unsafe" => {
-            let (kind, values) = does(called.name, b"put")?;
-            // The same names with an address alone are for memory outside of the heap.
-            let is_place = kinds.get(..kinds.len().checked_sub(values)?)? == b"LJ";
-            is_place.then_some(PointCall { kind, place: Place::Offset })
+            let (kind, values) = access_kind(called.name, b"put")?;
+            // The overloads that take only an address access off-heap memory.
+            let is_on_heap = kinds.get(..kinds.len().checked_sub(values)?)? == b"LJ";
+            is_on_heap.then_some(PointCall { kind, coordinates: Coordinates::Offset })
         }
         _ => None,
     }
 }
 
-/// A number for a field's name, never 0: different fields of one object nearly always have different ones.
+/// A hash of a field's name and type, never 0: different fields of one object rarely share it.
 fn part(name: &[u8], descriptor: &[u8]) -> u32 {
     let bytes = name.iter().chain(b":").chain(descriptor);
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
@@ -101,7 +102,7 @@ fn part(name: &[u8], descriptor: &[u8]) -> u32 {
 }
 
 impl Instrumenter<'_, '_> {
-    /// Announces an access to a field.
+    /// Reports an access to a field.
     pub(crate) fn point_field(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         let opcode = instruction.opcode;
         let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
@@ -134,7 +135,7 @@ impl Instrumenter<'_, '_> {
         self.edits.call(hook, self.additions)
     }
 
-    /// Announces an access to an array element.
+    /// Reports an access to an array element.
     pub(crate) fn point_element(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         if self.method.is_class_initializer {
             return Ok(());
@@ -154,8 +155,8 @@ impl Instrumenter<'_, '_> {
         self.edits.call(hook, self.additions)
     }
 
-    /// Announces an access by a call. Parameters go into local variables of our own for as long as it takes, as for other calls
-    /// that are accesses.
+    /// Reports an access by a call. The parameters are spilled to additional local variables, as for other calls that are
+    /// accesses.
     pub(crate) fn point_call(&mut self, instruction: Instruction, edit: &Edit) -> Result<(), MethodError> {
         const REFERENCE: u8 = ASTORE - ISTORE;
         if self.method.is_class_initializer || edit.replacement().is_some() {
@@ -182,16 +183,16 @@ impl Instrumenter<'_, '_> {
         self.edits.extra_locals = self.edits.extra_locals.max(next - first);
         self.edits.code(4, &[]);
         spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
-        let taken = match call.place {
-            Place::Static => 0,
-            Place::Object => 1,
-            Place::Element | Place::Offset => 2,
+        let taken = match call.coordinates {
+            Coordinates::Static => 0,
+            Coordinates::Object => 1,
+            Coordinates::Element | Coordinates::Offset => 2,
         };
         if taken == 0 {
             self.edits.code(4, &[ACONST_NULL]);
         }
         spilled.iter().take(taken).for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
-        if matches!(call.place, Place::Static | Place::Object) {
+        if matches!(call.coordinates, Coordinates::Static | Coordinates::Object) {
             self.edits.number(0, self.additions)?;
         }
         self.edits.number(site, self.additions)?;
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_access_are_known_in_every_mode() {
+    fn accessing_calls_are_recognized_in_every_mode() {
         let (read, write) = (SiteKind::Read, SiteKind::Write);
         let handle = |name, descriptor, expected| {
             check("java/lang/invoke/VarHandle", name, descriptor, expected);

@@ -1,4 +1,4 @@
-//! Calls of hook methods at the entry or the returns of chosen methods.
+//! Calls of hook methods at the entry or the returns of selected methods.
 
 use crate::additions::Additions;
 use crate::descriptor::{parameters, result, slots};
@@ -7,10 +7,10 @@ use crate::error::MethodError;
 use crate::opcodes::{ACONST_NULL, ALOAD, ALOAD_0, DUP, DUP2, INVOKESTATIC};
 use crate::plan::{Plan, Probe, ProbeArguments, ProbePoint};
 
-/// A probe that is known to fit its method.
+/// A probe that fits its method.
 pub(crate) struct FittedProbe {
     pub(crate) at: ProbePoint,
-    /// What comes before the call, and how much deeper the stack gets.
+    /// The code before the call; `length` bytes of it are used and push at most `stack` slots.
     code: [u8; 2],
     length: usize,
     stack: u16,
@@ -23,7 +23,7 @@ pub(crate) struct ProbedMethod<'a> {
     pub(crate) descriptor: &'a [u8],
     pub(crate) is_static: bool,
     pub(crate) is_constructor: bool,
-    /// Local variable 0 is `this` up to the end.
+    /// Local variable 0 holds `this` up to the end.
     pub(crate) keeps_this: bool,
     /// Whether the method stores to a local variable.
     pub(crate) stored: &'a dyn Fn(usize) -> bool,
@@ -41,7 +41,7 @@ pub(crate) fn probes_of<'a>(
     })
 }
 
-/// Fits a probe to its method; otherwise gives the reason why not.
+/// Fits a probe to its method; the inner error is the reason why that is impossible.
 pub(crate) fn fit<'a>(
     probe: &Probe<'a>,
     method: &ProbedMethod<'_>,
@@ -63,17 +63,17 @@ impl FittedProbe {
     }
 }
 
-/// The code before the call (zero where there is none), its stack, the hook's descriptor.
+/// The code before the call (padded with zeros), the stack slots that it pushes, the hook's descriptor.
 fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, Vec<u8>), &'static str> {
     let is_entry = probe.at == ProbePoint::Entry;
     let this = if method.is_static { ACONST_NULL } else { ALOAD_0 };
     let returned = result(method.descriptor);
     if matches!(probe.argument, ProbeArguments::This | ProbeArguments::ResultAndThis) {
         if is_entry && method.is_constructor {
-            return Err("a constructor has no object at its entry to hand to a probe");
+            return Err("a probe at a constructor's entry cannot get the uninitialized object");
         }
         if !is_entry && !method.is_static && !method.keeps_this {
-            return Err("the method forgets its object, so that a probe at its return cannot have it");
+            return Err("the method overwrites 'this', so that a probe at its return cannot get the object");
         }
     }
     match (probe.argument, is_entry) {
@@ -84,28 +84,28 @@ fn shape(probe: &Probe<'_>, method: &ProbedMethod<'_>) -> Result<([u8; 2], u16, 
             }
             Some(b'J') => Ok(([DUP2, this], 3, b"(JLjava/lang/Object;)V".to_vec())),
             Some(b'L' | b'[') => Ok(([DUP, this], 2, b"(Ljava/lang/Object;Ljava/lang/Object;)V".to_vec())),
-            _ => Err("the method's result is of a type that a probe cannot have"),
+            _ => Err("a probe cannot get a result of the method's type"),
         },
         (ProbeArguments::MapResult, false) if matches!(returned.first(), Some(b'L' | b'[')) => {
             Ok(([0, 0], 0, [b"(", returned, b")", returned].concat()))
         }
-        (ProbeArguments::MapResult, false) => {
-            Err("the method's result is not a reference that a probe could map")
-        }
-        (ProbeArguments::Parameter(place), _) => {
-            let place = usize::from(place);
-            if !matches!(parameters(method.descriptor).nth(place), Some([b'L' | b'[', ..])) {
-                return Err("the method has no such parameter that is a reference");
+        (ProbeArguments::MapResult, false) => Err("a probe can only map results that are references"),
+        (ProbeArguments::Parameter(index), _) => {
+            let index = usize::from(index);
+            if !matches!(parameters(method.descriptor).nth(index), Some([b'L' | b'[', ..])) {
+                return Err("the method's parameter is missing or no reference");
             }
-            let before: usize = parameters(method.descriptor).take(place).map(slots).sum();
+            let before: usize = parameters(method.descriptor).take(index).map(slots).sum();
             let slot = before + usize::from(!method.is_static);
             if !is_entry && (method.stored)(slot) {
-                return Err("the method forgets its parameter, so that a probe at its return cannot have it");
+                return Err(
+                    "the method overwrites its parameter, so that a probe at its return cannot get it",
+                );
             }
             match u8::try_from(slot) {
                 Ok(slot @ 0..=3) => Ok(([ALOAD_0 + slot, 0], 1, b"(Ljava/lang/Object;)V".to_vec())),
                 Ok(slot) => Ok(([ALOAD, slot], 1, b"(Ljava/lang/Object;)V".to_vec())),
-                Err(_) => Err("the parameter is out of a probe's reach"),
+                Err(_) => Err("the parameter's local variable is beyond 255, which a probe cannot load"),
             }
         }
         (ProbeArguments::ResultAndThis | ProbeArguments::MapResult, true) => {

@@ -1,17 +1,16 @@
-//! Accesses that need no report of their own.
+//! Eliminates the reports of redundant accesses.
 //!
-//! In a stretch of code that runs from its first instruction to its last and neither calls anything nor touches a monitor, a
-//! thread keeps its locks, and no thread is started or joined. A second access to the same field of the same object in
-//! such a stretch says nothing new, unless it is the first write. The object is known to be the same if it comes
-//! from the same local variable, which has not been stored to.
+//! In a stretch of code with a single entry and without calls and monitor instructions, a thread keeps its locks and starts or joins
+//! no thread. A second access to the same field of the same object in such a stretch is redundant, unless it is the first
+//! write. The object is known to be the same if it comes from the same local variable, which has not been stored to.
 //!
-//! A read says nothing either if a write to the same is bound to follow, as in `count++`: whatever races with the read
+//! A read is redundant, too, if a write of the same field is certain to follow, as in `count++`: every access that races with the read
 //! races with the write.
 //!
-//! Whoever counts accesses instead of looking for races is told which reported access stands for another one that is bound
-//! to happen with it.
+//! A client that counts accesses instead of finding races learns which reported access stands for another one that always happens
+//! with it.
 
-/// The accesses reported in the current stretch; kept from method to method for its memory.
+/// The accesses reported in the current stretch; reused from method to method to save allocations.
 #[derive(Default)]
 pub(crate) struct Reported {
     accesses: Vec<Access>,
@@ -24,11 +23,11 @@ struct Access {
     wrote: bool,
     /// The instruction that was reported last, and its site.
     reported: (usize, u32),
-    /// Whether nothing has happened since that could end the stretch.
+    /// Whether every instruction since then was certain to complete, so that the current instruction certainly follows.
     is_bound: bool,
 }
 
-/// Whose field it is.
+/// The owner of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Object {
     /// The field is static.
@@ -37,31 +36,31 @@ pub(crate) enum Object {
     Local(u16),
 }
 
-/// What to do about an access.
+/// The decision about an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It says nothing new.
+    /// It is redundant.
     Known,
-    /// It says nothing new, and is bound to follow the access that was reported with this site.
+    /// It is redundant, and is certain to follow the access that was reported with this site.
     Follows(u32),
     /// It must be reported.
     New,
-    /// It must be reported, and makes the report of the read superfluous that is at this instruction and has this site.
+    /// It must be reported, and makes the report of the earlier read at this instruction, with this site, redundant.
     Replaces(usize, u32),
 }
 
 impl Reported {
-    /// A new stretch begins.
+    /// Begins a new stretch.
     pub(crate) fn clear(&mut self) {
         self.accesses.clear();
     }
 
-    /// The local variable is stored to.
+    /// Forgets the accesses through a local variable that is stored to.
     pub(crate) fn forget(&mut self, slot: u16) {
         self.accesses.retain(|access| access.object != Object::Local(slot));
     }
 
-    /// The stretch may end after what was reported so far: by an exception or a jump.
+    /// Notes that control may leave the stretch here, by an exception or a jump.
     pub(crate) fn may_end(&mut self) {
         for access in &mut self.accesses {
             access.is_bound = false;
@@ -73,7 +72,7 @@ impl Reported {
         self.accesses.iter().any(|access| access.object == object)
     }
 
-    /// Takes note of an access. One that is to be reported is told its site by [`Reported::number`].
+    /// Notes an access. The caller sets the site of one that must be reported by [`Reported::number`].
     pub(crate) fn access(&mut self, object: Object, field: u16, wrote: bool, instruction: usize) -> Verdict {
         let known = self.accesses.iter_mut().find(|access| access.object == object && access.field == field);
         match known {
@@ -103,7 +102,7 @@ impl Reported {
         }
     }
 
-    /// The access that was noted for this instruction is reported with this site.
+    /// Sets the site of the access that was noted for this instruction.
     pub(crate) fn number(&mut self, instruction: usize, site: u32) {
         if let Some(access) = self.accesses.iter_mut().find(|access| access.reported.0 == instruction) {
             access.reported.1 = site;
@@ -111,10 +110,10 @@ impl Reported {
     }
 }
 
-/// Whether an instruction always goes on with the next one. Accesses to fields depend on their object.
-pub(crate) fn always_goes_on(opcode: u8) -> bool {
+/// Whether control always continues at the next instruction. Field accesses are judged by their object, not here.
+pub(crate) fn always_completes(opcode: u8) -> bool {
     match opcode {
-        // Constants may be classes that cannot be loaded; integers may be divided by zero.
+        // `ldc` may fail to load a class; integer division may throw.
         18 | 19 | 108 | 109 | 112 | 113 => false,
         // Constants, loads, stores, the stack, arithmetic, conversions and comparisons.
         0..=45 | 54..=78 | 87..=152 => true,
@@ -153,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn divisions_constants_of_classes_and_jumps_may_not_go_on() {
+    fn divisions_class_constants_and_jumps_may_not_complete() {
         for opcode in [18, 19, 108, 109, 112, 113, 46, 79, 153, 167, 177, 182, 190, 191, 194] {
-            assert!(!always_goes_on(opcode), "{opcode}");
+            assert!(!always_completes(opcode), "{opcode}");
         }
         for opcode in [0, 3, 17, 20, 21, 42, 54, 78, 87, 95, 96, 104, 110, 111, 114, 116, 130, 132, 133, 152]
         {
-            assert!(always_goes_on(opcode), "{opcode}");
+            assert!(always_completes(opcode), "{opcode}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever the input: no panic, and what comes out can be read again.
+//! No input causes a panic, and rewritten classes can be parsed again.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ const PROBES: [Probe<'static>; 2] = [
     },
 ];
 
-/// Pieces of code that all leave the stack as it was.
+/// Pieces of code that leave the stack unchanged.
 fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
     let field = class.field_reference("A", "f", "I").to_be_bytes();
     let wide = class.field_reference("A", "l", "J").to_be_bytes();
@@ -45,7 +45,7 @@ fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
         vec![42, 9, 182, wait[0], wait[1]],
         vec![43, 3, 46, 87],
         vec![43, 3, 4, 79],
-        // A jump over nothing, forwards; a loop that never loops, backwards.
+        // A forward jump to the next instruction; a backward jump that is never taken.
         vec![3, 153, 0, 3],
         vec![167, 0, 3],
         vec![0, 4, 153, 255, 254],
@@ -82,7 +82,7 @@ fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
 }
 
 fn run(class: &[u8], foreign: Foreign) {
-    // Whatever it is, reading it for its flow comes to an end, too.
+    // The other readers must not panic or hang either.
     let _ = crate::flow::read_flow(class, true);
     let _ = crate::literals::read_literals(class);
     for plan in plans() {
@@ -96,9 +96,9 @@ fn foreign() -> impl Strategy<Value = Foreign> {
     prop_oneof![Just(Foreign::Shadowed), Just(Foreign::Ignore), Just(Foreign::Resolve)]
 }
 
-/// Everything there is to watch, and everything there is to control.
+/// A plan with all instrumentation for detection, and one with all instrumentation for controlled runs.
 fn plans() -> [Plan<'static>; 2] {
-    let watched = Plan { added_fields: &ADDED, probes: &PROBES, entries: true, ..everything() };
+    let detection = Plan { added_fields: &ADDED, probes: &PROBES, entries: true, ..everything() };
     let controlled = Plan {
         monitor_sites: true,
         control: Some(Control { calls: &[], regions: &[] }),
@@ -106,9 +106,9 @@ fn plans() -> [Plan<'static>; 2] {
         volatiles: true,
         contents: true,
         atomics: true,
-        ..watched
+        ..detection
     };
-    [watched, controlled]
+    [detection, controlled]
 }
 
 proptest! {
@@ -161,7 +161,7 @@ proptest! {
         let class = assemble(&choices, major, access);
         for plan in plans() {
             let outcome = crate::rewrite(&class, &plan, &mut Recorder::new(foreign));
-            let outcome = outcome.expect("a class that is understood").expect("fields at least");
+            let outcome = outcome.expect("a well-formed class").expect("fields at least");
             check_structure(&outcome.bytes);
             let again = crate::rewrite(&class, &plan, &mut Recorder::new(foreign));
             prop_assert_eq!(again.ok().flatten(), Some(outcome));

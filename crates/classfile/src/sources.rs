@@ -1,8 +1,8 @@
-//! Where references come from, found by one pass over a method.
+//! Finds the origin of references in one pass over a method.
 //!
-//! The pass follows references from fields and local variables over the operand stack, in the order of the
-//! code and without regard to jumps. Where jumps come together the stack is forgotten. It serves to name
-//! arrays in reports, and to tell that two references are the same; what it cannot tell is unknown.
+//! The pass follows references from fields and local variables over the operand stack, in code order and
+//! ignoring jumps. At jump targets it forgets the stack. The result names arrays in reports and shows that two
+//! references are the same; a reference that it cannot follow is unknown.
 
 use crate::bytes::{u8_at, u16_at};
 use crate::code::{Code, Instruction, Instructions, for_each_target};
@@ -14,7 +14,7 @@ use crate::opcodes::{
     MULTIANEWARRAY, PUTFIELD, PUTSTATIC, SWAP, WIDE, is_unconditional,
 };
 
-/// Where a reference came from.
+/// The origin of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Unknown,
@@ -22,7 +22,7 @@ pub(crate) enum Source {
     Field(u16),
     /// A local variable, by its slot.
     Local(u16),
-    /// The marks of a coverage tool.
+    /// The probe array of a coverage tool.
     Marks,
 }
 
@@ -30,37 +30,37 @@ pub(crate) enum Source {
 #[derive(Debug, Clone, Copy)]
 struct Value {
     source: Source,
-    /// The local variable that still holds the same.
+    /// The local variable that still holds the same value.
     copy_of: Option<u16>,
 }
 
-/// What JaCoCo names the field or constant that holds the marks of a class, if the class comes with them already. Whoever
-/// comes first writes them; they are none of the program's.
+/// JaCoCo's name for the field or constant that holds the probe array of an instrumented class. All threads write it
+/// without synchronization; it does not belong to the program.
 pub(crate) const MARKS: &[u8] = b"$jacocoData";
-/// The method that gives them in older classes.
+/// JaCoCo's method that returns the probe array in older classes.
 const MARKS_METHOD: &[u8] = b"$jacocoInit";
 
 const UNKNOWN: Value = Value { source: Source::Unknown, copy_of: None };
 
-/// The state of the pass; kept from method to method for its memory.
+/// The state of the pass; reused from method to method to save allocations.
 #[derive(Default)]
 pub(crate) struct Sources {
-    /// By stack slot, so that a long takes two. What lies below is unknown.
+    /// By stack slot, so that a long takes two. Slots below these are unknown.
     stack: Vec<Value>,
     locals: Vec<Source>,
     is_target: Vec<bool>,
 }
 
 impl Sources {
-    /// Begins with a method.
+    /// Begins a method.
     pub(crate) fn begin(&mut self, code: &Code<'_>, instructions: &Instructions) {
         self.stack.clear();
         self.locals.clear();
         self.is_target.clear();
         self.is_target.resize(code.bytes.len(), false);
         let mut mark = |pc: usize| {
-            if let Some(place) = self.is_target.get_mut(pc) {
-                *place = true;
+            if let Some(is_target) = self.is_target.get_mut(pc) {
+                *is_target = true;
             }
         };
         for [_, _, handler, _] in code.exception_entries() {
@@ -75,7 +75,7 @@ impl Sources {
         }
     }
 
-    /// Must be called before each instruction; says whether the code may be entered here from elsewhere.
+    /// Must be called before each instruction; returns whether the instruction is a jump target or handler.
     pub(crate) fn arrive(&mut self, pc: usize) -> bool {
         let is_target = self.is_target.get(pc) == Some(&true);
         if is_target {
@@ -84,17 +84,17 @@ impl Sources {
         is_target
     }
 
-    /// The source of what lies `depth` slots below the top of the stack.
+    /// The source of the value `depth` slots below the top of the stack.
     pub(crate) fn below(&self, depth: usize) -> Source {
         self.stack.iter().rev().nth(depth).map_or(Source::Unknown, |value| value.source)
     }
 
-    /// The local variable that holds what lies `depth` slots below the top of the stack.
+    /// The local variable that holds the same value as the slot `depth` slots below the top of the stack.
     pub(crate) fn copy_below(&self, depth: usize) -> Option<u16> {
         self.stack.iter().rev().nth(depth).and_then(|value| value.copy_of)
     }
 
-    /// Must be called after each instruction; gives the local variable that it stored to.
+    /// Must be called after each instruction; returns the local variable that it stored to.
     pub(crate) fn step(
         &mut self,
         code: &[u8],
@@ -105,7 +105,7 @@ impl Sources {
         match instruction.opcode {
             ALOAD => self.load(u16::from(u8_at(code, pc + 1))),
             opcode @ ALOAD_0..=ALOAD_3 => self.load(u16::from(opcode - ALOAD_0)),
-            // The element of an array of arrays takes the place of the array.
+            // The element of an array of arrays inherits the source of the array.
             AALOAD => {
                 self.pop(1);
                 if let Some(value) = self.stack.last_mut() {
@@ -156,8 +156,8 @@ impl Sources {
         self.stack.push(Value { source, copy_of: Some(slot) });
     }
 
-    /// `opcode` is the form with an operand. A local variable that is not stored a field's array is its own
-    /// source.
+    /// `opcode` is the form with an operand. A local variable is its own source unless a field's value was stored to
+    /// it.
     fn store(&mut self, opcode: u8, slot: u16) -> Option<u16> {
         let stored = self.below(0);
         self.apply(opcode);
@@ -173,13 +173,13 @@ impl Sources {
                 if self.locals.len() <= slot {
                     self.locals.resize(slot + 1, Source::Unknown);
                 }
-                if let Some(place) = self.locals.get_mut(slot) {
-                    *place = stored;
+                if let Some(local) = self.locals.get_mut(slot) {
+                    *local = stored;
                 }
             }
             _ => {
-                if let Some(place) = self.locals.get_mut(slot) {
-                    *place = Source::Unknown;
+                if let Some(local) = self.locals.get_mut(slot) {
+                    *local = Source::Unknown;
                 }
             }
         }
@@ -249,7 +249,7 @@ impl Sources {
         }
     }
 
-    /// Makes at least `count` slots of the stack explicit.
+    /// Extends the known part of the stack to at least `count` slots.
     fn reserve(&mut self, count: usize) {
         while self.stack.len() < count {
             self.stack.insert(0, UNKNOWN);
@@ -261,7 +261,7 @@ fn is_marks(index: u16, pool: &ConstantPool<'_>) -> bool {
     pool.dynamic_name(index).is_some_and(|name| name == MARKS)
 }
 
-/// How many slots an instruction pops and then pushes, for those that always do the same.
+/// How many slots an instruction pops and then pushes, for opcodes with a fixed effect.
 fn stack_effect(opcode: u8) -> (usize, usize) {
     match opcode {
         1..=8 | 11..=13 | 16..=19 | 21 | 23 | 25 | 26..=29 | 34..=37 | 42..=45 | 168 | 187 | 201 => (0, 1),

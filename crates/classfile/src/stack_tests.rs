@@ -1,5 +1,5 @@
-//! Inserted code leaves the operand stack as it was, hands over the right values, and needs no more room than the
-//! method says.
+//! Inserted code leaves the operand stack unchanged, passes the right values, and stays within the method's declared
+//! maximum stack.
 
 use crate::bytes::{u8_at, u16_at};
 use crate::code::Instructions;
@@ -8,7 +8,7 @@ use crate::descriptor::{parameters, slots};
 use crate::plan::{Foreign, Plan};
 use crate::testing::{Body, ClassBuilder, Recorder, everything, rewrite, with_code};
 
-/// Runs stack instructions on named slots; a long has two, as in `t1 t2`.
+/// Simulates stack instructions on named slots; a long has two, as in `t1 t2`.
 struct Machine {
     stack: Vec<String>,
     deepest: usize,
@@ -32,7 +32,7 @@ impl Machine {
     }
 }
 
-/// Runs what is inserted around one instruction, which takes `stack` away.
+/// Simulates the code inserted around one instruction, which pops `stack`.
 fn check(
     opcode: u8,
     constant: Option<(&str, &str)>,
@@ -118,7 +118,7 @@ fn check(
 }
 
 #[test]
-fn shuffles_are_right() {
+fn stack_shuffles_pass_the_right_values() {
     check(194, None, "o", "o", &["enter o", "entered "]);
     check(180, Some(("v", "I")), "o", "o o", &["volatileRead o"]);
     check(180, Some(("w", "D")), "o", "o o", &["volatileRead o"]);

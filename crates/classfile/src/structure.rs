@@ -16,7 +16,7 @@ pub(crate) const ACC_SYNTHETIC: u16 = 0x1000;
 pub(crate) struct ClassFile<'a> {
     /// Magic number and version.
     pub(crate) head: &'a [u8],
-    /// The constants as they are in the file, without their number.
+    /// The encoded constants, without their count.
     pub(crate) constants: &'a [u8],
     pub(crate) pool: ConstantPool<'a>,
     pub(crate) major: u16,
@@ -43,7 +43,7 @@ pub(crate) struct Member<'a> {
     pub(crate) raw: &'a [u8],
 }
 
-/// A list of attributes that is known to be complete.
+/// A list of attributes whose lengths have been checked.
 pub(crate) struct Attributes<'a> {
     reader: Reader<'a>,
     count: u16,

@@ -1,15 +1,15 @@
-//! A short reading of a class: who it is and which fields it declares.
+//! Reads the declaration of a class: its names, its version and its fields, without code.
 
 use crate::constant_pool::text;
 use crate::error::ClassError;
 use crate::structure::ClassFile;
 
-/// What a class says about itself.
+/// The declaration of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassSummary {
     /// Internal name.
     pub name: String,
-    /// Internal name of the super class; none for `java/lang/Object` and modules.
+    /// Internal name of the super class; `None` for `java/lang/Object` and modules.
     pub super_name: Option<String>,
     /// Internal names of the interfaces.
     pub interfaces: Vec<String>,
@@ -17,7 +17,7 @@ pub struct ClassSummary {
     pub access: u16,
     /// The class-file version's major part.
     pub major: u16,
-    /// The source file's name, if the class tells.
+    /// The source file's name, if the class has it.
     pub source_file: Option<String>,
     /// The declared fields, in order.
     pub fields: Vec<FieldSummary>,
@@ -34,7 +34,7 @@ pub struct FieldSummary {
     pub access: u16,
 }
 
-/// Reads what a class says about itself, without its code.
+/// Reads the declaration of a class, without its code.
 pub fn read_summary(class: &[u8]) -> Result<ClassSummary, ClassError> {
     let class = ClassFile::parse(class)?;
     let pool = &class.pool;

@@ -1,28 +1,28 @@
-//! The tables beside a method's code that name places in it.
+//! The tables of a method's code that refer to bytecode offsets.
 
 use std::borrow::Cow;
 
 use crate::bytes::{fill_u16, put_u16, u16_at};
-use crate::code::{Code, Instructions, guards_itself};
+use crate::code::{Code, Instructions, covers_itself};
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::MethodError;
 use crate::layout::Layout;
 
-/// From old places to new ones.
+/// Maps old bytecode offsets to new ones.
 pub(crate) struct Relocation<'m> {
     pub(crate) instructions: &'m Instructions,
     pub(crate) layout: &'m Layout,
 }
 
 impl Relocation<'_> {
-    /// Where the instruction at the old `pc` itself is.
+    /// The new offset of the instruction itself that was at `pc`.
     pub(crate) fn own(&self, pc: u16) -> Option<u16> {
         let index = self.instructions.index(usize::from(pc))?;
         u16::try_from(self.layout.own(index)).ok()
     }
 
-    /// Where a line or a local variable that begins at the old `pc` begins. What is put before the whole code
-    /// belongs to what was there from the start.
+    /// The new offset of a line or a local variable that began at the old `pc`. The prologue belongs to everything that
+    /// began at offset 0.
     fn start(&self, pc: usize) -> Option<u16> {
         if pc == 0 {
             return Some(0);
@@ -41,15 +41,15 @@ impl Relocation<'_> {
         Some((new_start, new_end.checked_sub(new_start)?))
     }
 
-    /// Writes the entries of the exception table without their number.
+    /// Writes the entries of the exception table without their count.
     pub(crate) fn exceptions(&self, code: &Code<'_>, out: &mut Vec<u8>) -> Result<(), MethodError> {
         const MALFORMED: MethodError = MethodError::Malformed("exception table");
         let index = |pc: u16| self.instructions.index(usize::from(pc)).ok_or(MALFORMED);
         for [start, end, handler, kind] in code.exception_entries() {
-            let guards_itself = guards_itself(usize::from(start), usize::from(end), usize::from(handler));
+            let covers_itself = covers_itself(usize::from(start), usize::from(end), usize::from(handler));
             let start = self.layout.range_start(index(start)?);
-            // A call right after the last instruction of a handler that guards itself must not lead back to it.
-            let end = if guards_itself {
+            // An exception in a hook call right after the last instruction of a handler that covers itself must not re-enter it.
+            let end = if covers_itself {
                 self.layout.range_start(index(end)?)
             } else {
                 self.layout.start(index(end)?)
@@ -63,7 +63,7 @@ impl Relocation<'_> {
         Ok(())
     }
 
-    /// Writes the content of a LineNumberTable attribute. Entries that name no instruction are dropped.
+    /// Writes the content of a LineNumberTable attribute. Entries that do not refer to the start of an instruction are dropped.
     pub(crate) fn lines(&self, content: &[u8], out: &mut Vec<u8>) -> Result<(), MethodError> {
         let length = self.instructions.code_length();
         let is_inside = |entry: &[u8]| usize::from(u16_at(entry, 0)) < length;
@@ -74,8 +74,8 @@ impl Relocation<'_> {
         })
     }
 
-    /// Writes the content of a LocalVariableTable or LocalVariableTypeTable attribute. Entries whose range is
-    /// not made of whole instructions are dropped, from both tables alike.
+    /// Writes the content of a LocalVariableTable or LocalVariableTypeTable attribute. Entries whose range does
+    /// not consist of whole instructions are dropped from both tables.
     pub(crate) fn local_variables(&self, content: &[u8], out: &mut Vec<u8>) -> Result<(), MethodError> {
         let code_length = self.instructions.code_length();
         let is_inside = |entry: &[u8]| {
@@ -119,7 +119,7 @@ impl Relocation<'_> {
     }
 }
 
-/// The lines of a method, in the order of their places; kept from method to method for its memory.
+/// The lines of a method, by ascending bytecode offset; reused from method to method to save allocations.
 #[derive(Default)]
 pub(crate) struct Lines {
     starts: Vec<(u16, u16)>,
@@ -141,7 +141,7 @@ impl Lines {
         }
     }
 
-    /// Where lines begin: places and lines, in order.
+    /// The line starts as bytecode offset and line, in order.
     pub(crate) fn into_starts(self) -> Vec<(u16, u16)> {
         self.starts
     }
@@ -170,7 +170,7 @@ pub(crate) fn local_name<'a>(
     pool.utf8(u16_at(entry, 4)).ok().map(text)
 }
 
-/// The number of entries and their bytes, if the numbers agree.
+/// The number of entries and their bytes, if count and length agree.
 fn split_table(content: &[u8], size: usize) -> Option<(u16, &[u8])> {
     let (count, entries) = content.split_first_chunk()?;
     let count = u16::from_be_bytes(*count);

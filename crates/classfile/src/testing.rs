@@ -1,4 +1,4 @@
-//! A small assembler for test classes, and a way to read what became of them.
+//! A small assembler for test classes, and a reader for rewritten ones.
 
 use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
 use crate::code::{Code, Instructions, for_each_target};
@@ -6,7 +6,7 @@ use crate::constant_pool::text;
 use crate::plan::{ArraySource, Environment, Foreign, Outcome, Plan, Site, SiteTarget};
 use crate::structure::ClassFile;
 
-/// Puts a class together.
+/// Assembles a class.
 pub(crate) struct ClassBuilder {
     pub(crate) access: u16,
     pub(crate) major: u16,
@@ -16,7 +16,7 @@ pub(crate) struct ClassBuilder {
     parent: u16,
     fields: Vec<Vec<u8>>,
     methods: Vec<Vec<u8>>,
-    /// Those of the class itself.
+    /// The attributes of the class itself.
     attributes: Vec<Vec<u8>>,
 }
 
@@ -36,7 +36,7 @@ impl Body {
 }
 
 impl ClassBuilder {
-    /// A class of this name, of the version of Java 8.
+    /// A class of this name, with the class-file version of Java 8.
     pub(crate) fn new(name: &str) -> Self {
         let mut builder = Self {
             access: 0x0021,
@@ -175,7 +175,7 @@ impl ClassBuilder {
     }
 }
 
-/// An environment that answers always the same and remembers what it was told.
+/// An environment that always gives the same answers and records the sites.
 pub(crate) struct Recorder {
     pub(crate) foreign: Foreign,
     pub(crate) sites: Vec<String>,
@@ -228,30 +228,32 @@ fn source_name(source: ArraySource<'_>) -> String {
     }
 }
 
-/// A plan with everything on.
+/// A plan with all instrumentation for race detection.
 pub(crate) fn everything() -> Plan<'static> {
     Plan { monitors: true, waits: true, fields: true, arrays: true, ..Plan::empty("Hook") }
 }
 
 /// Rewrites a class that must be changed.
 pub(crate) fn rewrite(class: &ClassBuilder, plan: &Plan<'_>, environment: &mut Recorder) -> Outcome {
-    let outcome = crate::rewrite(&class.build(), plan, environment).expect("understood").expect("changed");
+    let outcome = crate::rewrite(&class.build(), plan, environment)
+        .expect("a well-formed class")
+        .expect("a changed class");
     check_structure(&outcome.bytes);
     outcome
 }
 
-/// Hands the code of a method to `look`.
+/// Calls `inspect` with the code of a method.
 pub(crate) fn with_code<T>(
     class: &[u8],
     method: &str,
-    look: impl FnOnce(&ClassFile<'_>, &Code<'_>) -> T,
+    inspect: impl FnOnce(&ClassFile<'_>, &Code<'_>) -> T,
 ) -> T {
     let file = ClassFile::parse(class).expect("a class");
     let mut members = file.methods.iter();
     let member = members.find(|member| file.pool.utf8(member.name_index) == Ok(method.as_bytes()));
     let content = member.and_then(|member| member.attributes.find(&file.pool, b"Code"));
     let code = Code::parse(content.expect("code"), &file.pool).expect("code");
-    look(&file, &code)
+    inspect(&file, &code)
 }
 
 /// The instructions of a method as text, one per line.
@@ -285,14 +287,14 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
     })
 }
 
-/// The new content of an attribute of a method's code.
+/// The content of an attribute of a method's code.
 pub(crate) fn code_attribute(class: &[u8], method: &str, name: &str) -> Option<Vec<u8>> {
     with_code(class, method, |file, code| {
         code.attributes.find(&file.pool, name.as_bytes()).map(<[u8]>::to_vec)
     })
 }
 
-/// Checks that every method of a class can be taken apart, and that its jumps and handlers name instructions.
+/// Checks that every method of a class can be decoded, and that its jumps and handlers lead to instructions.
 pub(crate) fn check_structure(class: &[u8]) {
     crate::read_summary(class).expect("a readable class");
     let file = ClassFile::parse(class).expect("a class");

@@ -1,11 +1,11 @@
-//! End to end: `fissure object` on the classes under `programs/object`, whose headers say what must come out, on classes
-//! of the JDK, and on what cannot be tested.
+//! End to end: `fissure object` on the classes under `programs/object`, compared with the expectations of their headers, on classes
+//! of the JDK, and on classes that cannot be tested.
 //!
-//! - `object OPTION…`: what Fissure is told beside the class.
+//! - `object OPTION…`: Fissure's options beside the class.
 //! - `non-atomic METHOD…`: found, with a harness that shows it. `atomic METHOD…`: not found.
-//! - `not-tested METHOD…`: named with a reason.
+//! - `not-tested METHOD…`: listed as left out, with a reason.
 //!
-//! Nothing else may be found. `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on.
+//! Any other finding is a false alarm. `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on.
 
 mod common;
 
@@ -18,16 +18,16 @@ use std::{
 
 use serde_json::Value;
 
-/// Enough for a violation that is seen within a second on an idle machine, on a busy one too.
+/// Enough, on a busy machine too, for a violation that an idle machine shows within a second.
 const LONG: &str = "90s";
 
 /// Enough to execute every small harness.
 const SHORT: &str = "300ms";
 
-/// Harnesses need all processors for themselves.
+/// Harnesses need all processors, so only one test runs at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A class with what its header says.
+/// A class with the expectations of its header.
 #[derive(Debug, Default)]
 struct Subject {
     class: String,
@@ -83,7 +83,7 @@ fn javas() -> Vec<PathBuf> {
     std::iter::once(PathBuf::from("java")).chain(more).collect()
 }
 
-/// Runs `fissure object` and gives what it wrote and its JSON.
+/// Runs `fissure object` and gives its output and its JSON report.
 fn object(java: &Path, folder: &Path, arguments: &[&str]) -> (Output, Value) {
     let json = folder.join("report.json");
     let _ = fs::remove_file(&json);
@@ -99,7 +99,7 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The methods that the findings speak of, after checking that each finding is complete.
+/// The methods that the findings name, after checking that each finding is complete.
 fn found(class: &str, report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
     findings
@@ -128,7 +128,7 @@ fn check_non_atomic(java: &Path, folder: &Path, class: &str, options: &[&str], m
     assert_eq!(output.status.code(), Some(1), "{class}.{method}: {text}");
     assert_eq!(found(class, &report), [method], "{text}");
     assert!(text.contains(&format!("{class}.{method} is not atomic")), "{text}");
-    assert!(text.contains("but one invocation after the other gives"), "{text}");
+    assert!(text.contains("but sequential executions give"), "{text}");
 }
 
 /// Correct methods are tested all together.
@@ -194,7 +194,7 @@ fn every_buggy_class_has_a_correct_twin() {
 }
 
 #[test]
-fn classes_of_the_jdk_are_judged_rightly() {
+fn the_verdicts_about_jdk_classes_are_right() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     for java in javas() {
@@ -230,7 +230,7 @@ fn one_harness_can_be_executed_with_an_order_between_sequences() {
     for (class, harness, code) in [
         (map, "[put(0,0)], [get(0)], [size()], {0<1,1<2}", 0),
         (map, "[put(0,0)], [size()], [put(1,1)], {0<1,0<2}", 0),
-        // Nearly never seen by stress.
+        // Stress nearly never shows it.
         (map, "[containsKey(1); size()], [put(1,1)], [put(0,0)], {2<0,2<1}", 1),
         ("LostCounter", "[increment()], [increment()], [increment()], {2<0,2<1}", 1),
     ] {
@@ -242,7 +242,7 @@ fn one_harness_can_be_executed_with_an_order_between_sequences() {
     }
 }
 
-/// What a harness under control must show: an outcome by an interleaving, or that there is none up to the bound.
+/// Checks a harness under controlled schedules: an outcome by an interleaving, or that there is none up to the bound.
 fn check_controlled(folder: &Path, class: &str, harness: &str, expected: Option<&str>) {
     let arguments = [class, "--harness", harness, "--schedules", "controlled", "--budget", LONG];
     let (output, report) = object(Path::new("java"), folder, &arguments);
@@ -296,7 +296,7 @@ fn all_schedules_with_two_preemptions_are_executed() {
 }
 
 #[test]
-fn what_cannot_be_controlled_is_said() {
+fn notes_say_what_cannot_be_controlled() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     compile(folder.path());
@@ -313,7 +313,7 @@ fn what_cannot_be_controlled_is_said() {
 }
 
 #[test]
-fn what_is_written_as_java_shows_it_too() {
+fn emitted_java_programs_show_the_violation() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     compile(folder.path());
@@ -357,7 +357,7 @@ fn check_refused(arguments: &[&str], expected: &str) {
 }
 
 #[test]
-fn what_cannot_be_tested_is_refused_with_a_sentence() {
+fn classes_that_cannot_be_tested_are_rejected_with_a_sentence() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let map = "java.util.concurrent.ConcurrentHashMap";
     check_refused(&["no.such.Class"], "there is no class no.such.Class");

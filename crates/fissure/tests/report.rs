@@ -1,4 +1,4 @@
-//! `fissure report` and the report options from outside, on reports that are written by hand.
+//! `fissure report` and the report options from outside, on hand-written reports.
 
 use std::{
     fs,
@@ -40,7 +40,7 @@ impl Place {
         command.env_remove("NO_COLOR").stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Checks the exit code and what standard output (standard error if the code is 2) contains.
+    /// Checks the exit code and a text of standard output (standard error if the code is 2).
     fn check(&self, line: &str, code: i32, texts: &[&str]) {
         let output = self.fissure(line);
         let stream = if code == 2 { &output.stderr } else { &output.stdout };
@@ -78,7 +78,7 @@ fn race(id: &str, subject: &str, status: &str) -> Value {
 }
 
 #[test]
-fn reports_are_put_together() {
+fn reports_are_merged() {
     let place = Place::new();
     place.report("a.json", &[race("1", "Main.x", "warning")]);
     place.report("b.json", &[race("1", "Main.x", "confirmed"), race("2", "Main.y", "warning")]);
@@ -115,7 +115,7 @@ fn every_format_is_written() {
 }
 
 #[test]
-fn only_what_the_baseline_does_not_know_fails() {
+fn only_findings_outside_the_baseline_fail() {
     let place = Place::new();
     place.report("old.json", &[race("1", "Main.x", "warning")]);
     place.report("new.json", &[race("1", "Main.x", "warning"), race("2", "Main.y", "warning")]);
@@ -141,7 +141,7 @@ fn only_what_the_baseline_does_not_know_fails() {
 }
 
 #[test]
-fn suppressions_say_why_and_unused_ones_are_said() {
+fn suppressions_have_reasons_and_unused_ones_are_noted() {
     let place = Place::new();
     place.report("a.json", &[race("1", "com.acme.Main.x", "warning")]);
     let used =
@@ -175,7 +175,7 @@ fn the_configuration_may_name_the_baseline() {
 }
 
 #[test]
-fn what_fails_is_chosen() {
+fn fail_on_decides_which_findings_fail() {
     let place = Place::new();
     place.report("a.json", &[race("1", "Main.x", "confirmed")]);
     place.check("report a.json --fail-on confirmed", 1, &[]);
@@ -184,7 +184,7 @@ fn what_fails_is_chosen() {
 }
 
 #[test]
-fn what_is_no_report_is_refused() {
+fn files_that_are_no_reports_are_rejected() {
     let place = Place::new();
     place.report("a.json", &[]);
     place.write("text.json", "nonsense");
@@ -195,7 +195,7 @@ fn what_is_no_report_is_refused() {
     place.check(
         "report text.json",
         2,
-        &["fissure: cannot read the report text.json: it is no report of Fissure"],
+        &["fissure: cannot read the report text.json: it is not a Fissure report"],
     );
     place.check("report a.json newer.json", 2, &["newer.json: it has schema 9"]);
     place.check("report a.json --update-baseline", 2, &["add --baseline FILE"]);
@@ -218,7 +218,7 @@ fn what_is_no_report_is_refused() {
 }
 
 #[test]
-fn a_report_that_means_nothing_stays_an_error() {
+fn a_report_without_a_valid_result_stays_an_error() {
     let place = Place::new();
     let blind = json!({
         "schema": 1, "runs": 1, "exits": {}, "problem": "no JVM was started", "findings": [],
@@ -233,7 +233,7 @@ fn a_report_that_means_nothing_stays_an_error() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_pipe_that_its_reader_closes_is_no_error() {
     let place = Place::new();
     let findings: Vec<Value> =
         (0..500).map(|at| race(&format!("{at}"), &format!("Main.x{at}"), "warning")).collect();

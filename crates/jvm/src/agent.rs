@@ -1,4 +1,4 @@
-//! What the agent knows, shared by all threads of the JVM.
+//! The state of the agent, shared by all threads of the JVM.
 
 use std::{
     ffi::CStr,
@@ -40,10 +40,10 @@ use crate::{
     world::Classes,
 };
 
-/// How many threads have counters of their own; further ones share the last.
+/// The number of threads that have their own counters; all further threads share the last one.
 pub(crate) const COUNTED_THREADS: usize = 1 << 16;
 
-/// How it is told that the static analysis was wrong about a site.
+/// Begins the message that the static analysis was wrong about a site.
 const CONTRADICTED: &str = "called thread-local, but two threads were seen: ";
 
 /// The rewritten code: its sites and its watched classes.
@@ -51,16 +51,16 @@ const CONTRADICTED: &str = "called thread-local, but two threads were seen: ";
 pub(crate) struct Code {
     pub(crate) sites: Sites,
     pub(crate) registry: Registry,
-    /// What pointcuts ask about; empty if there are none.
+    /// The classes that pointcuts are matched against; empty if there are no pointcuts.
     pub(crate) classes: Classes,
     pub(crate) left_alone: Vec<LeftAlone>,
-    /// Sites that a monitor asks about.
+    /// Sites that report to the monitor script.
     pub(crate) advised: FxHashMap<u32, AdvisedSite>,
-    /// Sites that stand for others as well.
+    /// Sites whose check also covers other accesses, with the sites of those accesses.
     pub(crate) manifold: FxHashMap<u32, Vec<u32>>,
 }
 
-/// Names for what reports speak of.
+/// Names that reports use.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// By thread number.
@@ -69,22 +69,22 @@ pub(crate) struct Names {
     pub(crate) locks: Vec<String>,
 }
 
-/// Simple counts for the coverage.
+/// Counters for the coverage.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) classes_loaded: AtomicU64,
     pub(crate) classes_rewritten: AtomicU64,
     pub(crate) classes_in_scope: AtomicU64,
-    /// Classes of the JDK among them.
+    /// The JDK classes among the classes in scope.
     pub(crate) jdk_classes_in_scope: AtomicU64,
-    /// Threads in which methods in scope ran, up to two.
+    /// The number of threads in which methods in scope ran; only 0, 1 and more than 1 are distinguished.
     pub(crate) threads_in_scope: AtomicU64,
     pub(crate) classes_hidden: AtomicU64,
     pub(crate) methods_rewritten: AtomicU64,
     pub(crate) methods_left_alone: AtomicU64,
     pub(crate) large_arrays: AtomicU64,
     pub(crate) out_of_memory: AtomicU64,
-    /// Threads that Java code started and that serve the JDK.
+    /// Threads that Java code started to serve the JDK.
     pub(crate) jdk_threads: AtomicU64,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Agent {
     pub(crate) tool: Tool,
     pub(crate) settings: Settings,
     pub(crate) scope: Scope,
-    /// What need not be watched.
+    /// The thread-local accesses and fields that the static analysis found and that need no instrumentation.
     pub(crate) locality: Option<Locality>,
     pub(crate) output: Output,
     pub(crate) code: Mutex<Code>,
@@ -103,60 +103,60 @@ pub(crate) struct Agent {
     pub(crate) findings: Mutex<Findings>,
     pub(crate) blocks: Mutex<Blocks>,
     pub(crate) samples: Samples,
-    /// Looks for deadlocks, if threads are not controlled.
+    /// Looks for deadlocks in runs that are not controlled.
     pub(crate) lookout: Lookout,
     pub(crate) counts: Counts,
-    /// The threads under control, if they are.
+    /// The scheduler of a controlled run.
     pub(crate) control: Option<Control>,
-    /// The monitor that the user wrote, if there is one.
+    /// The monitor script of `fissure watch`, if there is one.
     pub(crate) monitor: Option<Watcher>,
-    /// What executes harnesses under one schedule after the other, if that is wanted.
+    /// Executes harnesses under one schedule after another, if the settings ask for it.
     pub(crate) explorer: Option<Explorer>,
-    /// One int a site, see the hook class `FissureEngine`.
+    /// One int per site, see the hook class `FissureEngine`.
     pub(crate) offsets: Table,
-    /// Two bytes a site, see the hook class `FissureBlocks`.
+    /// Two bytes per site, see the hook class `FissureBlocks`.
     pub(crate) flags: Table,
-    /// One long for each execution of a block that is kept: how often it was seen.
+    /// One long per kept execution of a block: how often an execution like it was seen.
     pub(crate) hits: Table,
-    /// One long a static field.
+    /// One long per static field: its shadow word.
     pub(crate) cells: Table,
-    /// Four longs a thread.
+    /// Four longs per thread.
     pub(crate) counters: Table,
-    /// A global reference to the class `FissureEngine`, once there is one.
+    /// A global reference to the class `FissureEngine`; 0 until the class exists.
     pub(crate) engine: AtomicUsize,
-    /// The JVM.
+    /// The JVM that loaded the agent.
     pub(crate) vm: Vm,
-    /// Switches the hooks off, once they are on.
+    /// Switches the hooks off; set once they are on.
     pub(crate) switch: OnceLock<Switch>,
-    /// How many threads ended with an exception.
+    /// The number of threads that ended with an exception.
     pub(crate) failures: AtomicU64,
-    /// The last number given to an object that a report names.
+    /// The last number that was given to an object.
     last_object: AtomicI64,
     broken: AtomicBool,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
-/// The agent, if it is there and in order.
+/// The agent, if it is installed and has not failed.
 pub(crate) fn agent() -> Option<&'static Agent> {
     AGENT.get().filter(|agent| !agent.broken.load(Ordering::Relaxed))
 }
 
-/// Runs what the JVM called, so that no panic gets back into it. After a panic the agent does nothing any more, says so, and the
-/// program goes on.
+/// Runs code that the JVM called and catches its panics. After a panic the agent reports the failure and does nothing more,
+/// and the program goes on.
 pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce(&'static Agent) -> T) -> T {
     let Some(agent) = agent() else { return otherwise };
     match catch_unwind(AssertUnwindSafe(|| work(agent))) {
         Ok(result) => result,
         Err(_) => {
-            // The panic hook has written down what went wrong.
+            // The panic hook has already written the message.
             agent.give_up();
             otherwise
         }
     }
 }
 
-/// The same for the end of the JVM, when an agent that has given up still has to write down what it saw before.
+/// The same for the end of the JVM, when an agent that has failed must still write its earlier results.
 pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
     if let Some(agent) = AGENT.get()
         && catch_unwind(AssertUnwindSafe(|| work(agent))).is_err()
@@ -166,7 +166,7 @@ pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
 }
 
 impl Agent {
-    /// Makes the agent of this JVM.
+    /// Creates the agent of this JVM.
     pub(crate) fn install(
         vm: Vm,
         tool: Tool,
@@ -179,7 +179,8 @@ impl Agent {
         let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
             Ok(monitor) => monitor,
             Err(problem) => {
-                output.write(&Record::Notice { text: format!("The monitor cannot be used: {problem}") });
+                output
+                    .write(&Record::Notice { text: format!("The monitor script cannot be used: {problem}") });
                 return Ok(());
             }
         };
@@ -187,7 +188,7 @@ impl Agent {
             blocks: Mutex::new(Blocks::new(without)),
             tool,
             scope: Scope::new(settings.scope.clone())
-                .with_inside(
+                .with_on_demand(
                     settings.control.as_ref().map_or_else(Vec::new, |control| control.instrumented.clone()),
                 )
                 .with_origins(origins),
@@ -204,7 +205,7 @@ impl Agent {
             code: Mutex::default(),
             names: Mutex::new(Names {
                 threads: Vec::new(),
-                // Numbers 0 and 1 are no locks of their own: none, and the accessed object itself.
+                // Numbers 0 and 1 are not real locks: 0 is no lock, and 1 is the accessed object itself.
                 locks: vec![String::new(), "this".to_owned()],
             }),
             findings: Mutex::default(),
@@ -224,21 +225,21 @@ impl Agent {
             broken: AtomicBool::new(false),
         };
         agent.offsets.set_i32(0, -1);
-        // A second agent in one JVM would be the same library loaded twice; the first one stays.
+        // A second agent in one JVM would be the same library loaded twice; the first one is kept.
         let _ = AGENT.set(agent);
         Ok(())
     }
 
-    /// Fissure has failed: this is told, nothing is watched or controlled any more, and the program goes on.
+    /// Reports that Fissure has failed and ends all instrumentation and control; the program goes on.
     pub(crate) fn fail(&self, text: &str) {
         if !self.is_broken() {
-            self.tell_failure(text);
+            self.write_failure(text);
             self.give_up();
         }
     }
 
-    /// Writes down why Fissure has failed.
-    pub(crate) fn tell_failure(&self, text: &str) {
+    /// Writes the reason why Fissure has failed.
+    pub(crate) fn write_failure(&self, text: &str) {
         self.output.write(&Record::InternalError { text: text.to_owned() });
     }
 
@@ -247,7 +248,7 @@ impl Agent {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Nothing is watched from here on, and every thread that waits for its turn goes on.
+    /// Switches the hooks off and lets every thread go on that waits for its turn.
     fn give_up(&self) {
         if self.broken.swap(true, Ordering::Relaxed) {
             return;
@@ -269,12 +270,12 @@ impl Agent {
         jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main)
     }
 
-    /// Tells the user something.
+    /// Writes a message for the user.
     pub(crate) fn notice(&self, text: &str) {
         self.output.write(&Record::Notice { text: text.to_owned() });
     }
 
-    /// A number for an object, the same each time it is asked for.
+    /// The number of an object; the first call for an object assigns it.
     pub(crate) fn object_number(&self, object: jobject) -> i64 {
         let known = self.tool.tag(object);
         if known != 0 {
@@ -285,15 +286,15 @@ impl Agent {
         number
     }
 
-    /// What a controlled run looks for.
+    /// The goal of a controlled run.
     pub(crate) fn goal(&self) -> Option<&Goal> {
         self.settings.control.as_ref()?.target.as_ref()
     }
 
-    /// What was controlled: so many threads and steps.
+    /// The coverage of a controlled run with so many threads and steps.
     pub(crate) fn coverage_of(&self, threads: usize, steps: u64) -> Coverage {
         let seen = self.coverage();
-        // How many classes of its own the JVM loads may differ from run to run.
+        // The number of JDK classes that the JVM loads may differ from run to run.
         Coverage {
             jvms: 1,
             classes_in_scope: seen.classes_in_scope,
@@ -308,14 +309,15 @@ impl Agent {
         }
     }
 
-    /// Whether it is counted in how many threads methods in scope run.
+    /// Whether the agent counts the threads in which methods in scope run.
     pub(crate) fn counts_threads(&self) -> bool {
         let is_measuring = self.settings.watch == Watch::Locks && self.control.is_none();
         self.monitor.is_none() && self.explorer.is_none() && !is_measuring
     }
 
-    /// In how many threads methods in scope ran, if that was counted. Those of the JDK are too many to count.
-    /// A thread that accessed something is one of them, however short the method was.
+    /// The number of threads in which methods in scope ran, if it was counted. It is not counted if the scope includes JDK classes,
+    /// because nearly every thread runs some of those. A thread that accessed a location counts too, even if its method was too
+    /// short to report its beginning.
     fn threads_in_scope(&self, accessing: u64) -> Option<u64> {
         let has_jdk = self.counts.jdk_classes_in_scope.load(Ordering::Relaxed) > 0;
         let is_counted = self.counts_threads() && !has_jdk;
@@ -323,7 +325,7 @@ impl Agent {
         is_counted.then(ran)
     }
 
-    /// What was watched so far.
+    /// The coverage so far.
     pub(crate) fn coverage(&self) -> Coverage {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (threads, sets_full, histories_cut, order_cut) = {
@@ -370,7 +372,7 @@ impl Agent {
             block_executions,
             always_atomic,
             locality: self.locality.as_ref().map(Locality::coverage),
-            origins: self.scope.origins().told(),
+            origins: self.scope.origins().report(),
             ..Coverage::default()
         };
         if let Some(monitor) = &self.monitor {
@@ -386,16 +388,19 @@ impl Agent {
             }
         };
         limit("access sites beyond the number that can be told apart", code.sites.overflow());
-        limit("executions of blocks that were judged only once, for there were too many", dropped);
+        limit("executions of blocks that were judged only once because there were too many", dropped);
         limit("arrays too large to watch", get(&self.counts.large_arrays));
         limit("lock sets beyond the number that can be told apart", sets_full);
-        limit("things left out for lack of memory", get(&self.counts.out_of_memory));
-        limit("accesses of shared locations forgotten", u64::from(histories_cut));
+        limit(
+            "accesses and executions of blocks left out for lack of memory",
+            get(&self.counts.out_of_memory),
+        );
+        limit("accesses of shared locations dropped from their histories", u64::from(histories_cut));
         limit("thread starts and joins beyond the number that can be told apart", u64::from(order_cut));
         coverage
     }
 
-    /// Writes the coverage down.
+    /// Writes the coverage.
     pub(crate) fn write_coverage(&self) {
         self.output.write(&Record::Coverage(Box::new(self.coverage())));
     }

@@ -1,4 +1,4 @@
-//! Blocks that should be atomic: their executions go to the reduction, and those that are not atomic become findings.
+//! Blocks that should be atomic: their executions go to the reduction (Atomizer), and those that are not atomic become findings.
 
 mod explanation;
 
@@ -27,76 +27,76 @@ use crate::{
     vm::RawFrame,
 };
 
-/// How much of a stack is looked at, Fissure's own frames included.
+/// The number of frames that are read from a stack, Fissure's own frames included.
 const DEPTH: usize = 72;
-/// Stacks beyond this number are not kept; a report then shows the place alone.
+/// The number of stacks that are kept; a report on a further one shows only the site.
 const MOST_STACKS: usize = 1 << 14;
 /// More executions than the reduction keeps.
 pub(crate) const MOST_EXECUTIONS: usize = (1 << 14) + 2;
 
-// What is known of a site, as the hook class `FissureBlocks` has it.
+// Flags of a site, shared with the hook class `FissureBlocks`.
 const APPLICATION: u8 = 1;
 const LIBRARY: u8 = 2;
 const MANIFOLD: u8 = 4;
 const RAN: u8 = 8;
-/// It was looked at what the site accesses.
-const LOOKED_AT: u8 = 16;
-/// It accesses something that is meant for several threads at once.
+/// `classify` has run for the site.
+const CLASSIFIED: u8 = 16;
+/// The site accesses a volatile field or calls a method of an atomic.
 const SYNCHRONIZES: u8 = 32;
 const WITH_READ: u8 = 64;
 const WITH_WRITE: u8 = 128;
 
-// What the log tells of an access.
+// Bits of the details that the log holds for an access.
 const WRITES: i64 = 1 << 30;
 const MAY_INITIALISE: i64 = 1 << 29;
 const SET: i64 = (1 << 18) - 1;
 
-/// Locations of which it is remembered that they race.
+/// The number of racing locations that are kept.
 const MOST_RACING: usize = 1 << 16;
 
-/// What the agent knows of blocks.
+/// The state of the atomicity analysis.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     reduction: Reduction,
-    /// Who executed what the reduction keeps, by its numbers.
+    /// The thread and the stack of each execution that the reduction keeps, by the execution's number.
     entered: Vec<Entered>,
     stacks: FxHashMap<u64, Box<[RawFrame]>>,
     reports: FxHashMap<String, Report>,
-    /// Accesses inside of kept executions that did not race when they happened, by their numbers and locations.
+    /// Accesses inside of kept executions that did not race when they happened, with their numbers, by location.
     open: FxHashMap<Location, Vec<(u64, Access)>>,
-    last_place: u64,
-    /// Locks in parts of threads' lives, which is what the reduction knows of locks: the numbers, and what they stand for.
+    last_access: u64,
+    /// Pairs of a lock and a segment of a thread, which is how the reduction identifies locks: the number of each pair, and back.
     uses: FxHashMap<(u32, Segment), u32>,
     used: Vec<(u32, Segment)>,
-    /// The numbers of each lock.
+    /// All such numbers of each lock.
     uses_of: FxHashMap<u32, Vec<u32>>,
     /// The state of locks that several threads acquire.
     shared_locks: FxHashMap<u32, Word>,
     /// The state of locations that race.
     racing: FxHashMap<Location, Word>,
-    /// Blocks that ran, by their sites.
+    /// The sites of blocks that ran.
     ran: FxHashSet<u32>,
-    /// Those of which an execution was not atomic.
+    /// The sites of blocks that had an execution that was not atomic.
     broken: FxHashSet<u32>,
 }
 
-/// A field of an object, or a static one: the number of the object, and a hash of the field's names.
+/// A field of an object, or a static field: the number of the object (0 if static), and a hash of the names of class and field.
 type Location = (i64, u64);
 
-/// What the hook classes tell of an execution.
+/// The log of one execution, as the hook classes pass it on.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// Kinds and sites.
+    /// The kind and the site of each operation.
     pub(crate) operations: Vec<i32>,
-    /// The numbers of locks; segment, locks and more of accesses.
+    /// The number of the lock for operations on locks; segment, lock set and flags for accesses.
     pub(crate) about: Vec<i64>,
-    /// The numbers of stacks.
+    /// The numbers of the sampled stacks.
     pub(crate) stacks: Vec<i64>,
-    /// The executions inside of this one, counted from 1.
+    /// The numbers of the executions nested in this one, counted from 1.
     pub(crate) inner: Vec<i32>,
 }
 
-/// One execution of a block.
+/// The thread and the stack of one execution of a block.
 #[derive(Debug, Clone)]
 struct Entered {
     thread: u32,
@@ -106,9 +106,9 @@ struct Entered {
 #[derive(Debug)]
 struct Report {
     finding: Finding,
-    /// The executions that show it.
+    /// The kept executions that show the violation.
     executions: Vec<u32>,
-    /// How many more there were that the reduction did not keep.
+    /// The number of further executions that the reduction did not keep.
     others: u64,
 }
 
@@ -120,7 +120,7 @@ impl Blocks {
             stacks: FxHashMap::default(),
             reports: FxHashMap::default(),
             open: FxHashMap::default(),
-            last_place: RACY,
+            last_access: RACY,
             uses: FxHashMap::default(),
             used: Vec::new(),
             uses_of: FxHashMap::default(),
@@ -131,7 +131,7 @@ impl Blocks {
         }
     }
 
-    /// All findings as they are now, with how often each was seen.
+    /// All findings so far, each with the number of times it was seen.
     pub(crate) fn findings(&self, hits: &Table) -> Vec<Finding> {
         let mut findings: Vec<Finding> = self
             .reports
@@ -152,17 +152,17 @@ impl Blocks {
         (self.ran.len() as u64, atomic as u64)
     }
 
-    /// How many executions were judged only once, for lack of room.
+    /// The number of executions that were judged only once because the reduction was full.
     pub(crate) fn dropped(&self) -> u64 {
         self.reduction.dropped()
     }
 }
 
-/// What a site is to blocks, for the table that the hook classes read.
+/// The flags of a site that begins a block, for the table that the hook classes read.
 pub(crate) fn flags(view: View, kind: SiteKind, method: &str, descriptor: &str) -> u8 {
     let begins = match kind {
         SiteKind::Enter | SiteKind::Block => true,
-        // The whole life of a thread is not meant to be atomic.
+        // A thread's `run` method spans its whole life and is not meant to be atomic.
         SiteKind::EnterMethod => (method, descriptor) != ("run", "()V"),
         _ => false,
     };
@@ -173,7 +173,7 @@ pub(crate) fn flags(view: View, kind: SiteKind, method: &str, descriptor: &str) 
     }
 }
 
-/// Takes note that an access of one kind stands for another one as well.
+/// Marks a site whose check also covers an access at another site, with the kind of that access.
 pub(crate) fn mark_manifold(flags: &Table, site: u32, kind: SiteKind, other: SiteKind) {
     let with = match (kind, other) {
         (SiteKind::Write, SiteKind::Read) => WITH_READ,
@@ -183,7 +183,8 @@ pub(crate) fn mark_manifold(flags: &Table, site: u32, kind: SiteKind, other: Sit
     flags.set_bits(site as usize, MANIFOLD | with);
 }
 
-/// A block was entered for the first time, or one of a library for which it is not known whether the application calls it.
+/// Records that a block ran. Called when a block is entered for the first time; for a library's block, each time until the
+/// application is found to call it.
 pub(crate) fn ran(agent: &Agent, site: u32) {
     let is_library = agent.flags.set_bits(site as usize, 0) & LIBRARY != 0;
     if is_library && !is_called_by_application(agent, &agent.tool.stack(DEPTH)) {
@@ -203,7 +204,8 @@ pub(crate) fn sample(agent: &Agent, number: u64) {
     }
 }
 
-/// A block ended that is not atomic if all locks are shared. Gives the number of the execution, counted from 1.
+/// Judges an execution that breaks the pattern if all locks are shared. Returns the number of the execution, counted from 1;
+/// 0 if it is not kept.
 pub(crate) fn ended(
     agent: &Agent,
     thread: u32,
@@ -213,15 +215,15 @@ pub(crate) fn ended(
 ) -> u32 {
     let Some(block) = locked(&agent.code).sites.get(site).cloned() else { return 0 };
     let stack = agent.tool.stack(DEPTH);
-    let own = own_frames(agent, &stack);
-    // A block that was left without being noticed, by an overflow of the stack, is not where it seems to be.
-    let is_there =
+    let own = program_frames(agent, &stack);
+    // A stack overflow can end a block without its end being reported. Such a block is not on top of the stack.
+    let is_on_top =
         own.first().and_then(|frame| agent.tool.method(frame.method)).is_some_and(|(class, name)| {
             let class = agent.tool.class_name(class).unwrap_or_default().replace('/', ".");
             class == *block.class && name == *block.method
         });
     let is_library = agent.flags.set_bits(site as usize, 0) & LIBRARY != 0;
-    if !is_there || is_library && !is_called_by_application(agent, &stack) {
+    if !is_on_top || is_library && !is_called_by_application(agent, &stack) {
         return 0;
     }
     let (actions, known) = actions(agent, log, owner);
@@ -250,7 +252,7 @@ pub(crate) fn ended(
     number + 1
 }
 
-/// A lock was acquired in a way that changed what is known of it.
+/// Updates what is known about the uses of a lock, after an acquire that changed the lock's state.
 pub(crate) fn acquired(agent: &Agent, lock: u32, word: Word) {
     let uses: Vec<(u32, Segment)> = {
         let mut blocks = locked(&agent.blocks);
@@ -267,7 +269,7 @@ pub(crate) fn acquired(agent: &Agent, lock: u32, word: Word) {
     }
 }
 
-/// What the state of a lock says about one of its uses.
+/// The fact that follows from a lock's state for one of its uses.
 fn lock_fact(machine: &Machine, word: Word, number: u32, segment: Segment) -> Option<Fact> {
     if machine.is_contended(word, segment) {
         return Some(Fact::Contended(number));
@@ -276,7 +278,7 @@ fn lock_fact(machine: &Machine, word: Word, number: u32, segment: Segment) -> Op
     is_protected.then_some(Fact::Protected(number))
 }
 
-/// The number of a lock as a thread used it, and what is known already.
+/// The number of a lock in the segment in which a thread used it; adds the facts that are known about it.
 fn lock_use(agent: &Agent, about: i64, known: &mut Vec<Fact>) -> u32 {
     let (lock, segment) = (about as u32, Segment((about >> 32) as u32));
     let machine = locked(&agent.machine);
@@ -293,7 +295,7 @@ fn lock_use(agent: &Agent, about: i64, known: &mut Vec<Fact>) -> u32 {
     number
 }
 
-/// Takes note of something that was found out about a lock or an access.
+/// Passes a new fact about a lock or an access to the reduction and reports the executions that it breaks.
 fn learn(agent: &Agent, fact: Fact) {
     let broken = locked(&agent.blocks).reduction.learn(fact);
     for number in broken {
@@ -316,7 +318,7 @@ fn report_kept(agent: &Agent, number: u32) {
     explanation::report(agent, Some(number), &execution, &entered, broken);
 }
 
-/// An access to a location that was known not to race changed that.
+/// Handles an access that made a location race: earlier accesses to it inside of blocks may race now.
 pub(crate) fn raced(agent: &Agent, object: jobject, site: u32, word: Word) {
     let owner = if object.is_null() { 0 } else { agent.object_number(object) };
     let Some(location) = location(agent, owner, site) else { return };
@@ -329,16 +331,19 @@ pub(crate) fn raced(agent: &Agent, object: jobject, site: u32, word: Word) {
     };
     let racy: Vec<u64> = {
         let mut machine = locked(&agent.machine);
-        open.iter().filter(|(_, access)| machine.is_racy(word, *access)).map(|&(place, _)| place).collect()
+        open.iter()
+            .filter(|(_, access)| machine.is_racy(word, *access))
+            .map(|&(access_number, _)| access_number)
+            .collect()
     };
-    for place in racy {
-        learn(agent, Fact::Racy(place));
+    for access_number in racy {
+        learn(agent, Fact::Racy(access_number));
     }
 }
 
-/// Finds out what a site accesses, once.
-pub(crate) fn look_at(agent: &Agent, site: u32) {
-    if agent.flags.set_bits(site as usize, LOOKED_AT) & LOOKED_AT != 0 {
+/// Finds out, once per site, whether the site accesses a volatile field or an atomic.
+pub(crate) fn classify(agent: &Agent, site: u32) {
+    if agent.flags.set_bits(site as usize, CLASSIFIED) & CLASSIFIED != 0 {
         return;
     }
     let synchronizes = {
@@ -360,7 +365,7 @@ pub(crate) fn look_at(agent: &Agent, site: u32) {
     }
 }
 
-/// The location that a site accesses in an object; none for elements of arrays.
+/// The location that a site accesses in an object; `None` for array elements.
 fn location(agent: &Agent, owner: i64, site: u32) -> Option<Location> {
     let code = locked(&agent.code);
     let mut hasher = FxHasher::default();
@@ -379,7 +384,7 @@ fn location(agent: &Agent, owner: i64, site: u32) -> Option<Location> {
     Some((owner, hasher.finish()))
 }
 
-/// The operations of a log, with one for each access, and what is known already of its accesses.
+/// The actions of a log, with one action for each access that a check covers, and the facts that are known about them.
 fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (Vec<Action>, Vec<Fact>) {
     let mut actions = Vec::with_capacity(log.operations.len());
     let mut known = Vec::new();
@@ -403,8 +408,8 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
                         Some(false) => about & !WRITES,
                         None => about,
                     };
-                    if let Some(place) = place(agent, owner, site, about, &mut known) {
-                        act(site, Operation::Access(place));
+                    if let Some(access_number) = access_number(agent, owner, site, about, &mut known) {
+                        act(site, Operation::Access(access_number));
                     }
                 }
             }
@@ -419,7 +424,7 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
     (actions, known)
 }
 
-/// All accesses that one stands for, in their order, each with whether it writes, unless only the access itself knows.
+/// All accesses that the check at a site covers, in order, each with whether it writes; `None` if the site does not tell.
 fn accesses(agent: &Agent, site: u32) -> Vec<(u32, Option<bool>)> {
     let code = locked(&agent.code);
     let others = code.manifold.get(&site).map_or(&[][..], |others| others);
@@ -438,9 +443,9 @@ fn accesses(agent: &Agent, site: u32) -> Vec<(u32, Option<bool>)> {
         .collect()
 }
 
-/// A number for an access that did not race when it happened; none if it was initialisation or cannot be followed.
-fn place(agent: &Agent, owner: i64, site: u32, about: i64, known: &mut Vec<Fact>) -> Option<u64> {
-    look_at(agent, site);
+/// A number for an access that did not race when it happened; `None` if it is an initialisation or its location is unknown.
+fn access_number(agent: &Agent, owner: i64, site: u32, about: i64, known: &mut Vec<Fact>) -> Option<u64> {
+    classify(agent, site);
     let synchronizes = agent.flags.set_bits(site as usize, 0) & SYNCHRONIZES != 0;
     let location = location(agent, owner, site)?;
     let kind = if about & WRITES != 0 { AccessKind::Write } else { AccessKind::Read };
@@ -452,31 +457,31 @@ fn place(agent: &Agent, owner: i64, site: u32, about: i64, known: &mut Vec<Fact>
     let mut blocks = locked(&agent.blocks);
     let open = blocks.open.entry(location).or_default();
     let same = |(_, other): &&(u64, Access)| Access { site, ..*other } == access;
-    let place = match open.iter().find(same) {
-        Some(&(place, _)) => place,
+    let access_number = match open.iter().find(same) {
+        Some(&(access_number, _)) => access_number,
         None => {
-            let place = blocks.last_place + 1;
-            blocks.last_place = place;
-            blocks.open.entry(location).or_default().push((place, access));
-            place
+            let access_number = blocks.last_access + 1;
+            blocks.last_access = access_number;
+            blocks.open.entry(location).or_default().push((access_number, access));
+            access_number
         }
     };
     if blocks.racing.get(&location).is_some_and(|&word| machine.is_racy(word, access)) {
-        known.push(Fact::Racy(place));
+        known.push(Fact::Racy(access_number));
     }
-    Some(place)
+    Some(access_number)
 }
 
-/// Whether the method of the innermost frame was called by the application.
+/// Whether the application called the method of the innermost frame.
 fn is_called_by_application(agent: &Agent, stack: &[RawFrame]) -> bool {
-    let own = own_frames(agent, stack);
+    let own = program_frames(agent, stack);
     let caller = own.get(1).and_then(|frame| agent.tool.method(frame.method));
     let class = caller.and_then(|(class, _)| agent.tool.class_name(class));
     class.is_some_and(|class| agent.scope.covers(&class.replace('/', ".")))
 }
 
-/// A stack without the frames of Fissure on top of it.
-fn own_frames<'a>(agent: &Agent, stack: &'a [RawFrame]) -> &'a [RawFrame] {
+/// A stack without Fissure's frames on top of it.
+fn program_frames<'a>(agent: &Agent, stack: &'a [RawFrame]) -> &'a [RawFrame] {
     let is_ours = |frame: &RawFrame| {
         let class = agent.tool.method(frame.method).and_then(|(class, _)| agent.tool.class_name(class));
         class.is_some_and(|class| class.starts_with(crate::hook::PREFIX))

@@ -1,4 +1,4 @@
-//! What the JVM calls: when it loads the agent, when it starts, when it loads a class, and when it ends.
+//! The JVMTI callbacks: the JVM loads the agent, starts, loads a class, starts or ends a thread, and ends.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -33,7 +33,7 @@ use crate::{
     vm::{Jni, Tool, Vm},
 };
 
-/// Main classes of tools that start the program under test in a JVM of its own, or never run it.
+/// Main classes of tools that start the program under test in a separate JVM, or never run it.
 const BUILD_TOOLS: &[&str] = &[
     "com.sun.tools.javac.",
     "jdk.compiler/com.sun.tools.javac.Main",
@@ -51,21 +51,21 @@ const BUILD_TOOLS: &[&str] = &[
     "org.jetbrains.kotlin.cli.",
 ];
 
-/// Beginnings of the names of archives by which such tools are started.
+/// Prefixes of the names of archives that start such tools.
 const BUILD_TOOL_ARCHIVES: &[&str] =
     &["gradle-gradle-cli-main", "gradle-launcher", "gradle-wrapper", "maven-wrapper"];
 
-/// The main class of JVMs that do work for Gradle.
+/// The main class of Gradle's worker JVMs.
 const GRADLE_WORKER: &str = "worker.org.gradle.process.internal.worker.GradleWorkerMain";
 
-/// Options that make or insist on an archive of classes. With rewritten classes the JVM refuses them or crashes.
+/// Options that create or require a class data archive. With rewritten classes the JVM refuses them or crashes.
 const CLASS_ARCHIVES: &[&str] =
     &["-Xshare:on", "-Xshare:dump", "-XX:AOTCacheOutput", "-XX:AOTMode", "-XX:ArchiveClassesAtExit"];
 
-/// The JVM loads the agent. Whatever goes wrong here leaves the program alone and is said in the run's folder.
+/// Called when the JVM loads the agent. A failure here leaves the program unchanged; most are reported in the run's folder.
 ///
 /// # Safety
-/// Called by the JVM with its own pointers.
+/// The JVM calls this with valid pointers.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Agent_OnLoad(
     vm: *mut JavaVM,
@@ -75,17 +75,17 @@ unsafe extern "system" fn Agent_OnLoad(
     let options = if options.is_null() {
         String::new()
     } else {
-        // SAFETY: the JVM passes a string that ends in zero.
+        // SAFETY: the JVM passes a NUL-terminated string.
         unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
     };
-    // SAFETY: `vm` is the JVM's own pointer.
+    // SAFETY: `vm` is the pointer that the JVM passed.
     let tool = unsafe { Tool::of(vm) };
-    // A panic here would end the program before it began.
+    // A panic that crosses into the JVM would abort the program before it starts.
     let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, &options));
     0
 }
 
-/// Reads the settings, decides whether to act in this JVM, and says hello.
+/// Reads the settings, decides whether to instrument this JVM, and writes the hello record.
 fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     let Ok(text) = fs::read_to_string(options) else { return };
     let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return };
@@ -107,12 +107,14 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
     let has_monitor = settings.monitor.is_some();
     if !tool.add_capabilities(has_monitor) {
-        notice("This JVM does not let an agent see classes before it starts; nothing is watched.");
+        notice(
+            "This JVM does not let an agent see classes before it starts, so nothing was instrumented; use another JVM.",
+        );
         return;
     }
     std::panic::set_hook(Box::new(|panic| {
         if let Some(agent) = agent() {
-            agent.tell_failure(&panic.to_string().replace('\n', " "));
+            agent.write_failure(&panic.to_string().replace('\n', " "));
         }
     }));
     let origins = Origins::new(
@@ -150,7 +152,7 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     }
 }
 
-/// Why Fissure stays out of this JVM, if it does.
+/// The reason why Fissure does not instrument this JVM, if there is one.
 fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> {
     let unsupported = |text: &str| Some(Refusal::Unsupported { text: text.to_owned() });
     let Some(tool) = tool else {
@@ -170,22 +172,22 @@ fn refusal(tool: Option<Tool>, vm_name: &str, command: &str) -> Option<Refusal> 
         |argument: &[u8]| CLASS_ARCHIVES.iter().any(|option| argument.starts_with(option.as_bytes()));
     if arguments.split(|&byte| byte == 0).any(is_archive) {
         return unsupported(
-            "An option that needs the JDK's classes as they are was given (-Xshare:on, -XX:AOTMode, …); leave it out.",
+            "An option was given that needs unchanged JDK classes (-Xshare:on, -XX:AOTMode, …); run the program without it.",
         );
     }
     is_build_tool(command, &arguments).then_some(Refusal::BuildTool)
 }
 
-/// Whether a JVM with this main class or archive and what follows it, and with these arguments that zeros end, is a build
-/// tool's own.
+/// Whether this JVM runs a build tool itself. `command` is the main class or archive with its arguments; `arguments` are
+/// NUL-terminated.
 fn is_build_tool(command: &str, arguments: &[u8]) -> bool {
-    // Scripts of build tools ask for the version, which takes a JVM without a main class.
+    // Scripts of build tools run `java -version`, which starts a JVM without a main class.
     let asks_for_version =
         || arguments.split(|&byte| byte == 0).any(|word| matches!(word, b"-version" | b"--version"));
     if command.is_empty() {
         return asks_for_version();
     }
-    // Gradle compiles in workers, too; only those that execute tests are the program's.
+    // Gradle also compiles in worker JVMs; only the workers that execute tests run the program.
     if command.starts_with(GRADLE_WORKER) {
         return !command.contains("Gradle Test Executor");
     }
@@ -195,7 +197,7 @@ fn is_build_tool(command: &str, arguments: &[u8]) -> bool {
         || BUILD_TOOL_ARCHIVES.iter().any(|tool| archive.starts_with(tool))
 }
 
-/// Before the first Java instruction: the hook classes come into being.
+/// Called before the first Java instruction runs: defines the hook classes.
 unsafe extern "system" fn vm_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guarded((), |agent| {
         if let Err(class) = hook::define(Jni::new(jni)) {
@@ -204,7 +206,7 @@ unsafe extern "system" fn vm_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
-/// The JVM is up, and `main` is about to run.
+/// Called when the JVM is initialized and `main` is about to run.
 unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: jthread) {
     guarded((), |agent| {
         agent.tool.enable(JVMTI_EVENT_THREAD_START);
@@ -221,7 +223,7 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
         natives::begin(agent, Jni::new(jni), main);
         lookout::begin(agent, Jni::new(jni));
         agent.write_coverage();
-        // A JVM that is killed cannot tell what it watched, so it is told along the way.
+        // A killed JVM cannot write its coverage at the end, so it writes it at intervals.
         let spawned = thread::Builder::new().name("fissure-coverage".to_owned()).spawn(|| {
             let mut pause = Duration::from_millis(50);
             while let Some(agent) = agent_after(pause) {
@@ -238,7 +240,7 @@ fn agent_after(pause: Duration) -> Option<&'static Agent> {
     agent()
 }
 
-/// A thread begins. Those that Java code started are known already.
+/// Called in a new thread. Threads that Java code started have been registered by their parents.
 unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guarded((), |agent| {
         if agent.control.is_some() {
@@ -249,12 +251,13 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
     });
 }
 
-/// A thread is over.
+/// Called in a thread that ends.
 unsafe extern "system" fn thread_end(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guarded((), |agent| control::natives::end_thread(agent, Jni::new(jni), thread));
 }
 
-/// A class is ready. Hidden ones are counted, for their code never came by: their names hold what no class file's may.
+/// Called when a class is prepared. Counts hidden classes, because the JVM does not pass their bytes to agents. Their names
+/// contain a dot, which no name in a class file may.
 unsafe extern "system" fn class_prepare(
     _tool: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
@@ -268,7 +271,7 @@ unsafe extern "system" fn class_prepare(
     });
 }
 
-/// The JVM ends in an orderly way.
+/// Called when the JVM ends without being killed.
 unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     concluding(|agent| {
         if let Some(control) = &agent.control {
@@ -300,7 +303,7 @@ unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
-/// An object with a number is gone. Nothing of the JVM may be used here.
+/// Called when a tagged object was collected. JVMTI allows no JNI and few JVMTI functions here.
 unsafe extern "system" fn object_free(_tool: *mut jvmtiEnv, number: i64) {
     guarded((), |agent| {
         if let Some(monitor) = &agent.monitor {
@@ -309,7 +312,7 @@ unsafe extern "system" fn object_free(_tool: *mut jvmtiEnv, number: i64) {
     });
 }
 
-/// A class is loaded.
+/// Called when the JVM loads or redefines a class.
 unsafe extern "system" fn class_file_load_hook(
     _tool: *mut jvmtiEnv,
     jni: *mut JNIEnv,
@@ -326,12 +329,12 @@ unsafe extern "system" fn class_file_load_hook(
         if bytes.is_null() || length <= 0 {
             return;
         }
-        // SAFETY: the JVM passes `length` bytes that stay until this call returns.
+        // SAFETY: the JVM passes `length` bytes that stay valid until this call returns.
         let class = unsafe { slice::from_raw_parts(bytes, length as usize) };
         let name = if name.is_null() {
             None
         } else {
-            // SAFETY: the JVM passes a string that ends in zero.
+            // SAFETY: the JVM passes a NUL-terminated string.
             unsafe { CStr::from_ptr(name) }.to_str().ok()
         };
         let source =
@@ -339,7 +342,7 @@ unsafe extern "system" fn class_file_load_hook(
         if let Some(rewritten) = classes::transform(agent, name, &source, class)
             && let Some((memory, length)) = agent.tool.give(&rewritten)
         {
-            // SAFETY: the JVM passes places for the new class.
+            // SAFETY: the JVM passes valid pointers for the length and the bytes of the new class.
             unsafe {
                 *new_length = length;
                 *new_bytes = memory;
@@ -348,8 +351,8 @@ unsafe extern "system" fn class_file_load_hook(
     });
 }
 
-/// Where a class comes from, by its loader and protection domain. Only fields are read: Java code that ran here could load classes
-/// and lead back to this very place.
+/// The origin of a class, by its loader and protection domain. This only reads fields: Java code that ran here could load classes
+/// and call this function again.
 fn source(
     agent: &Agent,
     jni: *mut JNIEnv,
@@ -361,7 +364,7 @@ fn source(
         return Source::default();
     }
     let number = agent.object_number(loader);
-    // The JVM asks about its first classes before there is an environment.
+    // For its first classes the JVM has no JNI environment yet.
     if jni.is_null() {
         return Source { loader: number, ..Source::default() };
     }
@@ -385,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn build_tools_are_told_from_the_jvms_that_run_tests() {
+    fn build_tools_are_distinguished_from_jvms_that_run_tests() {
         check("org.codehaus.plexus.classworlds.launcher.Launcher test", "java -cp x", true);
         check("org.gradle.launcher.GradleMain --no-daemon test", "java", true);
         check("org.gradle.launcher.daemon.bootstrap.GradleDaemon 8.7", "java", true);

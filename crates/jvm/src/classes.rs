@@ -1,4 +1,4 @@
-//! Rewriting classes as the JVM loads them.
+//! Rewrites classes as the JVM loads them.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -24,7 +24,7 @@ use crate::{
     monitor::{self, Watcher},
     mutex::locked,
     origin::{Kind, Source},
-    points::Place,
+    points::JoinPoint,
     registry::{Member, Resolved},
     scope::View,
     sites::{SiteInfo, target, type_name},
@@ -35,7 +35,7 @@ const STATIC: u16 = 0x0008;
 const FINAL: u16 = 0x0010;
 const VOLATILE: u16 = 0x0040;
 const SYNTHETIC: u16 = 0x1000;
-/// Of how many further accesses it is remembered that one stands for them; two break any block.
+/// The number of further accesses per site that are remembered as covered by its check; two break any block.
 const MOST_OTHERS: usize = 3;
 
 /// Rewrites a class; `None` if it stays as it is.
@@ -61,7 +61,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let monitor = agent.monitor.as_ref();
     let in_scope = agent.scope.covers(&dotted)
         || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
-    let is_named = agent.scope.is_given() && in_scope && !agent.scope.is_inside(&dotted);
+    let is_named = agent.scope.is_given() && in_scope && !agent.scope.is_on_demand(&dotted);
     agent.scope.origins().count(&dotted, source, agent.scope.is_given().then_some(is_named));
     let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
@@ -73,8 +73,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
     let has_interleavings = has_points && control.is_some_and(|control| control.wanted.interleavings);
-    // Inside of a collection it is fields and elements that matter, not what it calls of its own.
-    let is_collection = agent.scope.is_inside(&dotted)
+    // Inside of a collection only its fields and elements matter, not its calls of other collections and atomics.
+    let is_collection = agent.scope.is_on_demand(&dotted)
         && ["java.lang.", "java.util."].iter().any(|package| dotted.starts_with(package));
     let has_uses = has_interleavings && !is_collection;
     let has_contents =
@@ -143,7 +143,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     };
     let result = rewrite(bytes, &plan, &mut environment);
     if in_scope {
-        let counted = u64::from(!agent.scope.is_inside(&dotted));
+        let counted = u64::from(!agent.scope.is_on_demand(&dotted));
         agent.counts.classes_in_scope.fetch_add(counted, Ordering::Relaxed);
         if kind == Kind::Jdk {
             agent.counts.jdk_classes_in_scope.fetch_add(counted, Ordering::Relaxed);
@@ -194,15 +194,15 @@ fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str
     }
 }
 
-/// What is followed of the fields of a class.
+/// How accesses to the fields of a class are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Following {
     Nothing,
-    /// Every access, for volatile ones only if they are like others.
+    /// Every access is a scheduling point. Volatile fields are treated like plain ones if `volatiles` is set.
     Points {
         volatiles: bool,
     },
-    /// A state is kept for each, for volatile ones only if they are like others.
+    /// Each field has a shadow word. Volatile fields are treated like plain ones if `volatiles` is set.
     State {
         volatiles: bool,
     },
@@ -214,8 +214,8 @@ impl Following {
     }
 }
 
-/// Takes note of where the fields of a class are followed. Static fields need nothing in the class itself, so that a class
-/// without any code that had to be rewritten has them watched as well.
+/// Registers how the fields of a class are followed. Static fields have their shadow words outside of the class, so they are
+/// watched even if no code of the class had to be rewritten.
 fn register(
     code: &mut Code,
     loader: i64,
@@ -259,7 +259,7 @@ fn register(
     code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
 }
 
-/// Takes note of the fields that a monitor may ask about where they are accessed by handles.
+/// Registers the fields for which the monitor script may want accesses by variable handle.
 fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
     let members = summary.fields.iter().map(|field| {
         let is_plain = field.access & (FINAL | VOLATILE) == 0;
@@ -270,22 +270,22 @@ fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
     code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, FxHashSet::default());
 }
 
-/// What the rewriter asks about one class.
+/// Answers the rewriter's questions about one class.
 struct ClassEnvironment<'a> {
     agent: &'a Agent,
     code: &'a mut Code,
     view: View,
     kind: Kind,
-    /// Whether its blocks count where the application calls them.
+    /// Whether blocks of the class count if the application calls them.
     has_blocks: bool,
     loader: i64,
     class: Arc<str>,
     file: Option<Arc<str>>,
-    /// The method of the last site: sites of one method share its name.
+    /// The method of the last site: all sites of one method share this string.
     method: Arc<str>,
-    /// What the static analysis says about the class.
+    /// The result of the static analysis for the class.
     local: Option<&'a LocalClass>,
-    /// Whether it says that the next site is thread-local.
+    /// Whether the static analysis says that the next site is thread-local, and the run checks this claim.
     is_claimed: bool,
 }
 
@@ -306,11 +306,11 @@ impl ClassEnvironment<'_> {
         })
     }
 
-    /// Whether the scope has a place in it, or may turn out to.
+    /// Whether a site is, or may turn out to be, in scope.
     fn is_in_scope(&self, site: &Site<'_>) -> bool {
         let (scope, classes) = (&self.agent.scope, &self.code.classes);
         !scope.is_selective()
-            || Place::of(site, &self.class)
+            || JoinPoint::of(site, &self.class)
                 .with_point(classes, Value::Unknown, None, |point| scope.has(point, classes))
     }
 }
@@ -319,17 +319,17 @@ impl Environment for ClassEnvironment<'_> {
     fn site(&mut self, site: Site<'_>) -> u32 {
         let number = self.add_site(&site);
         if number > 0 && self.agent.monitor.is_some() {
-            let place = monitor::place_of(&site, &self.class);
-            self.code.advised.insert(number, monitor::advised_site(place));
+            let join_point = monitor::join_point_of(&site, &self.class);
+            self.code.advised.insert(number, monitor::advised_site(join_point));
         }
         let is_access = matches!(site.target, SiteTarget::Field { .. } | SiteTarget::ArrayElement { .. });
         if let Some(locality) = self.agent.locality.as_ref().filter(|_| is_access && self.is_claimed) {
             locality.claim(number);
         }
         if self.agent.control.is_some() {
-            // What is only looked into has no blocks of the application's.
+            // A class that is only instrumented because threads share its objects has accesses, but no blocks of the application.
             let is_access = matches!(site.kind, SiteKind::Read | SiteKind::Write);
-            let is_own = is_access || !self.agent.scope.is_inside(&self.class);
+            let is_own = is_access || !self.agent.scope.is_on_demand(&self.class);
             let is_application = is_own && self.agent.scope.covers(&self.class) && self.is_in_scope(&site);
             let flags = control::flags(
                 &site,
@@ -357,20 +357,21 @@ impl Environment for ClassEnvironment<'_> {
         if !self.is_in_scope(site) {
             return None;
         }
-        let place = monitor::place_of(site, &self.class);
-        let advised = monitor.advise(self.code, &place)?;
+        let join_point = monitor::join_point_of(site, &self.class);
+        let advised = monitor.advise(self.code, &join_point)?;
         let number = self.add_site(site);
         if number == 0 {
             return None;
         }
-        self.code.advised.insert(number, monitor::advised_site(place));
+        self.code.advised.insert(number, monitor::advised_site(join_point));
         Some(Advised { site: number, ..advised })
     }
 
     fn is_selected(&mut self, site: &Site<'_>) -> bool {
-        let is_asked =
-            |monitor: &Watcher| monitor.advise(self.code, &monitor::place_of(site, &self.class)).is_some();
-        self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_asked)
+        let is_wanted = |monitor: &Watcher| {
+            monitor.advise(self.code, &monitor::join_point_of(site, &self.class)).is_some()
+        };
+        self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_wanted)
     }
 
     fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
@@ -420,10 +421,10 @@ impl Environment for ClassEnvironment<'_> {
         let atomizer = self.agent.settings.atomizer.as_ref().unwrap_or(&none);
         let names = |pattern: &Pattern| pattern.names_method(&self.class, method.name);
         let covers = |pattern: &Pattern| pattern.matches_method(&self.class, method.name);
-        // Whoever names a whole class or package does not mean the lives of threads, nor what no one wrote.
-        let is_life =
+        // A pattern or annotation for a whole class or package does not mean `run` and `main`, nor methods that the compiler made.
+        let is_thread_body =
             matches!((method.name, method.descriptor), ("run", "()V") | ("main", "([Ljava/lang/String;)V"));
-        let is_meant = !is_life && method.access & SYNTHETIC == 0;
+        let is_meant = !is_thread_body && method.access & SYNTHETIC == 0;
         method.is_annotated && (is_meant || !method.is_class_annotated)
             || atomizer.atomic.iter().any(names)
             || is_meant && atomizer.atomic.iter().any(covers)
@@ -440,8 +441,8 @@ impl Environment for ClassEnvironment<'_> {
         match self.code.registry.resolve(self.loader, class, name, descriptor, in_scope) {
             Resolved::Unwatched => Foreign::Ignore,
             Resolved::Known(_, Member::Volatile) => Foreign::Volatile,
-            // A class of the same loader that is there already and declares the field itself: no other class can
-            // be meant, and its shadow can be read without looking anything up.
+            // A class of the same loader that is loaded already and declares the field itself: the name cannot mean another class,
+            // so its shadow field can be accessed directly.
             Resolved::Known(number, Member::Shadowed { .. })
                 if self.code.registry.class(number).is(self.loader, class) =>
             {

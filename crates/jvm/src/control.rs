@@ -1,8 +1,8 @@
-//! Makes true what the conductor decides: the thread that it names runs, and all others wait in native code.
+//! Carries out the conductor's decisions: the thread that it chose runs, and all others wait in native code.
 //!
-//! Threads of the program come here from the hook class `FissureControl` ([`natives`]), or when the JVM says that they begin or
-//! end. The state is behind one mutex, which is held only while somebody decides; a thread waits for its turn at a gate of its
-//! own. What is told in the end is put together in [`explanation`]; [`watchdog`] looks after a thread that does not come back.
+//! Threads of the program enter this module from the hook class `FissureControl` ([`natives`]), or from the JVM's callbacks when
+//! they begin or end. One mutex protects the state and is held only during a decision; each thread waits for its turn at its own
+//! [`Gate`]. [`explanation`] writes the results of the run; [`watchdog`] detects a thread that does not return to a scheduling point.
 
 mod calls;
 mod contents;
@@ -52,14 +52,14 @@ use gate::Gate;
 use points::Points;
 use sets::Sets;
 
-/// The exit code of a run that Fissure ended because nobody could or should run any more.
+/// The exit code of a run that Fissure ended because no thread could run, or because it had too many steps.
 const ENDED_BY_FISSURE: i32 = 86;
 
-/// Everything about the threads under control.
+/// The scheduler's side of the agent: the state of all controlled threads.
 pub(crate) struct Control {
     state: Mutex<State>,
-    /// A release that the conductor has not been told of: the thread's number plus one, and below that the lock's, as the hook
-    /// class left them here; 0 if there is none. This saves the way through the JVM's border for every other operation.
+    /// A release that the hook class stored here and that the conductor has not processed yet: the thread's number plus one in the upper
+    /// half, the lock's number in the lower half; 0 if there is none. This saves a native call for every second operation.
     releases: AtomicU64,
 }
 
@@ -77,42 +77,42 @@ pub(crate) struct State {
     sets: Sets,
     /// Names of locks, by number.
     locks: Vec<LockName>,
-    /// How many locks of each kind have a number.
+    /// The number of locks with each name that have a number.
     named: FxHashMap<String, u32>,
-    /// Whether nobody can run, unless somebody outside of control wakes a thread.
+    /// Whether no thread can run unless one outside of control wakes it.
     is_idle: bool,
-    /// Threads that are over for the conductor and perhaps not yet for the JVM: whoever runs next waits for that.
+    /// Threads that have ended for the conductor and perhaps not yet for the JVM; the next thread that runs waits until they have.
     dying: Vec<ThreadId>,
     /// Threads that others wait for in the monitor of the thread's object, as `join` does.
     joined: Vec<(ThreadId, LockId)>,
-    /// Why another run may go otherwise.
+    /// The reasons why a replay may differ from this run.
     uncontrolled: Vec<String>,
-    /// How many steps the program took, once it is over.
+    /// The number of steps that the program took; set when it has ended.
     steps: Option<u64>,
-    /// A thread waits for the end of another.
-    is_burying: bool,
+    /// A thread waits until the JVM has ended another.
+    awaits_thread_end: bool,
     is_over: bool,
 }
 
-/// What a reader may recognise a lock by: `com.acme.Account@3`, or `com.acme.Account.class`.
+/// The name of a lock in reports: `com.acme.Account@3`, or `com.acme.Account.class`.
 #[derive(Debug, Default)]
 pub(crate) struct LockName {
     pub(crate) name: String,
-    /// Given when the program itself first uses the lock, so that it does not depend on what the JVM does beside.
+    /// Assigned when the program first uses the lock, so that it does not depend on what the JVM's own threads do.
     pub(crate) number: Option<u32>,
 }
 
 struct ControlledThread {
     gate: Arc<Gate>,
-    /// How many regions it is in for which others may wait inside of the JVM.
+    /// The number of regions it is in during which other threads may wait for it inside of the JVM.
     regions: u32,
-    /// Where it tries for a lock.
+    /// The site of its current attempt to acquire a lock of `java.util.concurrent`.
     attempt_site: SiteId,
-    /// Calls of collections that it is in.
+    /// The calls of collections that it is in.
     calls: Vec<OpenCall>,
     /// A global reference to the thread's object.
     reference: Option<usize>,
-    /// The number that the kernel knows it by, once it runs.
+    /// Its thread id in the kernel, once it runs.
     kernel_thread: Option<i32>,
 }
 
@@ -168,27 +168,27 @@ impl Control {
                 joined: Vec::new(),
                 uncontrolled: Vec::new(),
                 steps: None,
-                is_burying: false,
+                awaits_thread_end: false,
                 is_over: false,
             }),
             releases: AtomicU64::new(0),
         }
     }
 
-    /// The state, as it is after everything that has happened so far.
+    /// Locks the state, after processing the release that the hook class may have stored.
     #[inline]
     pub(crate) fn state(&self) -> Held<'_, State> {
         let mut state = locked(&self.state);
         let release = self.releases.load(Ordering::Acquire);
         if let Some(thread) = ((release >> 32) as u32).checked_sub(1) {
-            // Nobody leaves one while there is one, and nobody else takes it while this has the mutex.
+            // The hook class stores a release only while there is none, and only the holder of the mutex takes it.
             self.releases.store(0, Ordering::Release);
             state.conductor.release(ThreadId(thread), LockId(release as u32));
         }
         state
     }
 
-    /// Makes a decision true. If `me` is to wait, this returns when its turn has come.
+    /// Carries out a decision. If `me` has to wait, this returns when its turn has come.
     fn follow<'a>(
         &'a self,
         mut state: Held<'a, State>,
@@ -202,7 +202,7 @@ impl Control {
             Decision::Run(thread) if Some(thread) == me => return state,
             Decision::Run(thread) => {
                 let gate = state.gate(thread);
-                // Whoever goes on asks for the state first of all.
+                // The mutex is released first, because the thread that goes on locks it at once.
                 if let Some(me) = me {
                     let own = state.gate(me);
                     drop(state);
@@ -230,27 +230,27 @@ impl Control {
         self.state()
     }
 
-    /// The JVM ends.
+    /// Called when the JVM ends.
     pub(crate) fn finish(&self) {
         let mut state = self.state();
         if !state.is_over {
             state.is_over = true;
-            explanation::tell(&mut state, RunEnd::Finished);
+            explanation::write_results(&mut state, RunEnd::Finished);
         }
         gate::end(state.threads.iter().map(|thread| &*thread.gate));
     }
 
-    /// Control has ended in the midst of the run: every thread runs as it likes, and the real monitors keep them apart.
+    /// Ends control in the middle of the run: all threads run freely, and only the real monitors synchronize them.
     pub(crate) fn let_all_go(&self) {
         let mut state = locked(&self.state);
         state.is_over = true;
-        gate::abolish(state.threads.iter().map(|thread| &*thread.gate));
+        gate::open_all(state.threads.iter().map(|thread| &*thread.gate));
     }
 
-    /// Something happened outside of control that may let a thread go on.
+    /// Called after an event outside of control that may let a thread go on.
     fn outside(&self, mut state: Held<'_, State>) {
         if state.conductor.running().is_none() && state.is_idle {
-            let reason = "a thread that is not under control woke one that is";
+            let reason = "a thread that Fissure does not control woke a thread that it controls";
             state.lose_control(reason);
             let decision = state.conductor.retry();
             drop(self.follow(state, None, decision));
@@ -284,7 +284,7 @@ impl State {
         });
     }
 
-    /// Gives a lock a number that tells it from others of its kind.
+    /// Gives a lock a number that distinguishes it from others with the same name.
     #[inline]
     fn name_lock(&mut self, lock: LockId) {
         if self.locks.get(lock.0 as usize).is_some_and(|lock| lock.number.is_none()) {
@@ -300,14 +300,14 @@ impl State {
         lock.number = Some(*count);
     }
 
-    /// All threads are over that the program waits for. What the JVM does after that is none of the program's steps, and it may
-    /// have begun before.
+    /// Called when all threads that the program waits for have ended. Later steps belong to the JVM's shutdown and are not counted;
+    /// parts of the shutdown may have begun earlier.
     fn note_end(&mut self) {
         let steps = self.conductor.trace().last();
         self.steps.get_or_insert(steps);
     }
 
-    /// Notes why another run may go otherwise.
+    /// Records why a replay may differ from this run.
     fn lose_control(&mut self, reason: &str) {
         if !self.uncontrolled.iter().any(|known| known == reason) {
             self.uncontrolled.push(reason.to_owned());
@@ -315,17 +315,17 @@ impl State {
     }
 }
 
-/// Whose the events are that a run looks for, in their order. Words of one pattern differ in locations only.
+/// The unit that executes each event of the run's goal, in order. All words of one pattern agree in this; they differ in locations.
 fn letters(settings: &ControlSettings) -> Vec<Who> {
     let Some(Goal::Set(goal)) = &settings.target else { return Vec::new() };
     let word = WORDS.iter().find(|word| word.pattern == goal.pattern);
     word.map_or_else(Vec::new, |word| word.letters.iter().map(|letter| letter.who).collect())
 }
 
-/// Tells the explanation so far and ends the JVM: nobody in it would do so.
+/// Writes the results so far and ends the process, because no thread in it would.
 fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
     state.is_over = true;
-    explanation::tell(&mut state, end);
-    // SAFETY: ends the process at once, whatever its threads do.
+    explanation::write_results(&mut state, end);
+    // SAFETY: ends the process at once, without running exit handlers; all results have been written.
     unsafe { libc::_exit(ENDED_BY_FISSURE) }
 }

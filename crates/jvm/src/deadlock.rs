@@ -1,8 +1,8 @@
-//! Deadlocks of a program that is only watched: threads that wait for each other's locks in a circle.
+//! Deadlocks in runs that are not controlled: threads that wait for each other's locks in a cycle.
 //!
-//! The JVM's own thread bean (module `java.management`) is asked: it knows who waits for whom by monitors and by the locks of
-//! `java.util.concurrent`, and answers for one moment at which no thread runs. So a circle in its answer is a deadlock and not
-//! a coincidence of several looks.
+//! They come from the JVM's thread bean (module `java.management`). It knows which threads wait for monitors and for locks of
+//! `java.util.concurrent`, and it takes its snapshot at a safepoint. So a cycle in its answer is a deadlock and not an artefact
+//! of several observations.
 
 use fissure_model::finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint};
 use jvmti_bindings::sys::jni::{jobject, jvalue};
@@ -16,17 +16,17 @@ use crate::{
     vm::Jni,
 };
 
-/// The name of what finds them, in reports.
+/// The name of this analysis in reports.
 const ANALYSIS: &str = "deadlock";
 
-/// The JDK's names for the parts of its locks that know their owner.
+/// The inner classes of the JDK's locks that hold the owner.
 const LOCK_PARTS: [&str; 3] = ["$NonfairSync", "$FairSync", "$Sync"];
 
-/// The JVM has no thread bean: its image or its modules leave it out.
+/// The JVM has no thread bean, because its image or its module graph lacks it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoThreadBean;
 
-/// A thread that waits for a lock, as the thread bean tells it.
+/// A thread that waits for a lock, as the thread bean describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Waiting {
     /// `Thread.getId`.
@@ -36,13 +36,13 @@ struct Waiting {
     lock: String,
     /// The thread that holds the lock.
     owner: i64,
-    /// Whether it gives up after some time.
+    /// Whether its wait has a time-out.
     is_timed: bool,
-    /// The monitors that it holds, each with where it entered them.
+    /// The monitors that it holds, each with the frame that entered it.
     held: Vec<(String, Option<Frame>)>,
 }
 
-/// The deadlocks there are now. Java code runs here, so no lock of the agent may be held.
+/// The current deadlocks. This runs Java code, so the agent's mutexes must not be held.
 pub(crate) fn find(agent: &Agent, jni: Jni, fields: &Fields) -> Result<Vec<Finding>, NoThreadBean> {
     let bean = thread_bean(jni).ok_or(NoThreadBean)?;
     let Some(threads) = jni.object_of(bean, c"findDeadlockedThreads", c"()[J", &[]) else {
@@ -58,13 +58,13 @@ pub(crate) fn find(agent: &Agent, jni: Jni, fields: &Fields) -> Result<Vec<Findi
         .into_iter()
         .filter_map(|info| jni.in_frame(None, || waiting(jni, info)))
         .collect();
-    let found = circles(&waiting);
-    Ok(found.iter().map(|circle| finding(agent, jni, fields, circle)).collect())
+    let found = cycles(&waiting);
+    Ok(found.iter().map(|cycle| finding(agent, jni, fields, cycle)).collect())
 }
 
 fn thread_bean(jni: Jni) -> Option<jobject> {
     let class = jni.find_class(c"java/lang/Class")?;
-    // The boot loader alone is asked: that of the application may be anybody's code.
+    // Only the boot loader is used: the application's loader may run the application's code.
     let arguments = [
         jvalue { l: jni.string("java.lang.management.ManagementFactory") },
         jvalue { z: 1 },
@@ -81,7 +81,7 @@ fn waiting(jni: Jni, info: jobject) -> Option<Waiting> {
         jni.object_of(info, c"getLockedMonitors", c"()[Ljava/lang/management/MonitorInfo;", &[])?;
     let held = jni.elements(monitors).into_iter().filter_map(|monitor| {
         let frame = jni.object_of(monitor, c"getLockedStackFrame", c"()Ljava/lang/StackTraceElement;", &[]);
-        Some((jni.text_of(monitor, c"toString")?, frame.and_then(|frame| told_frame(jni, frame))))
+        Some((jni.text_of(monitor, c"toString")?, frame.and_then(|frame| frame_of(jni, frame))))
     });
     let held = held.collect();
     Some(Waiting {
@@ -94,7 +94,7 @@ fn waiting(jni: Jni, info: jobject) -> Option<Waiting> {
     })
 }
 
-fn told_frame(jni: Jni, element: jobject) -> Option<Frame> {
+fn frame_of(jni: Jni, element: jobject) -> Option<Frame> {
     Some(Frame {
         class: jni.text_of(element, c"getClassName")?,
         method: jni.text_of(element, c"getMethodName")?,
@@ -103,9 +103,9 @@ fn told_frame(jni: Jni, element: jobject) -> Option<Frame> {
     })
 }
 
-/// The circles among threads, each of which waits for the lock of the next. Threads that only wait for one of a circle are not
-/// part of it, and a thread that gives up after some time breaks it.
-fn circles(waiting: &[Waiting]) -> Vec<Vec<&Waiting>> {
+/// The cycles of threads in which each waits for a lock of the next. A thread that waits for a member of a cycle is not part of it, and
+/// a wait with a time-out breaks the cycle.
+fn cycles(waiting: &[Waiting]) -> Vec<Vec<&Waiting>> {
     let mut found: Vec<Vec<&Waiting>> = Vec::new();
     for first in waiting {
         if found.iter().flatten().any(|known| known.thread == first.thread) {
@@ -129,22 +129,22 @@ fn circles(waiting: &[Waiting]) -> Vec<Vec<&Waiting>> {
     found
 }
 
-fn finding(agent: &Agent, jni: Jni, fields: &Fields, circle: &[&Waiting]) -> Finding {
+fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Finding {
     let wanted: Vec<Option<Wanted>> =
-        circle.iter().map(|waiting| wanted(agent, jni, fields, waiting.thread)).collect();
-    let held: Vec<Held> = (0..circle.len())
+        cycle.iter().map(|waiting| wanted(agent, jni, fields, waiting.thread)).collect();
+    let held: Vec<Held> = (0..cycle.len())
         .map(|at| {
-            // The lock that a thread holds is the one that the thread before it waits for.
-            let before = (at + circle.len() - 1) % circle.len();
+            // A thread holds the lock that the thread before it in the cycle waits for.
+            let before = (at + cycle.len() - 1) % cycle.len();
             let owner = wanted[at].as_ref().map(|wanted| wanted.thread);
             let lock = wanted[before].as_ref().map(|wanted| wanted.lock);
-            held(agent, jni, fields, owner.zip(lock), circle[at], &circle[before].lock)
+            held(agent, jni, fields, owner.zip(lock), cycle[at], &cycle[before].lock)
         })
         .collect();
     let is_jdk = |class: &str| agent.scope.is_jdk(class);
     let mut sites = Vec::new();
     let mut places = Vec::new();
-    for (at, waiting) in circle.iter().enumerate() {
+    for (at, waiting) in cycle.iter().enumerate() {
         let lock = HeldLock { name: held[at].name.clone(), shared: false };
         if let Some(frame) = held[at].acquired.clone() {
             sites.push(site(
@@ -155,7 +155,7 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, circle: &[&Waiting]) -> Fin
                 is_jdk,
             ));
         }
-        let role = format!("waits for lock {}", held[(at + 1) % circle.len()].name);
+        let role = format!("waits for lock {}", held[(at + 1) % cycle.len()].name);
         let stack = wanted[at].as_ref().map_or_else(Vec::new, |wanted| wanted.stack.clone());
         let waits = site(role, &waiting.name, stack, vec![lock], is_jdk);
         places.push(format!("{}.{}", waits.class, waits.method));
@@ -171,7 +171,7 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, circle: &[&Waiting]) -> Fin
     }
 }
 
-/// A thread and what it waits for, as local references, and where.
+/// A thread and the lock that it waits for, as local references, and the thread's stack.
 struct Wanted {
     thread: jobject,
     lock: jobject,
@@ -187,27 +187,29 @@ fn wanted(agent: &Agent, jni: Jni, fields: &Fields, number: i64) -> Option<Wante
     Some(Wanted { thread, lock, stack: stacks::named(agent.tool, &stack) })
 }
 
-/// A lock that a thread of a circle holds.
+/// A lock that a thread of a cycle holds.
 struct Held {
     name: String,
-    /// Where it was acquired.
+    /// The frame that acquired it.
     acquired: Option<Frame>,
 }
 
-/// The hook classes know more of a lock than the thread bean: the line, and the lock itself rather than the part of it that knows
-/// its owner.
+/// The lock that a thread of a cycle holds. If the hook classes know the lock, they give the exact line and the lock itself; the
+/// thread bean only names the frame and the inner object that holds the owner.
 fn held(
     agent: &Agent,
     jni: Jni,
     fields: &Fields,
     owner_and_lock: Option<(jobject, jobject)>,
     waiting: &Waiting,
-    told: &str,
+    bean_name: &str,
 ) -> Held {
-    let acquired = waiting.held.iter().find(|(held, _)| held == told);
-    // The bean tells the frame, but not at which of its lines the lock was acquired.
+    let acquired = waiting.held.iter().find(|(held, _)| held == bean_name);
+    // The bean names the frame, but not the line at which the lock was acquired.
     let frame = acquired.and_then(|(_, frame)| frame.clone()).map(|frame| Frame { line: None, ..frame });
-    let Some((owner, lock)) = owner_and_lock else { return Held { name: told.to_owned(), acquired: frame } };
+    let Some((owner, lock)) = owner_and_lock else {
+        return Held { name: bean_name.to_owned(), acquired: frame };
+    };
     let Some((known, site)) = fields.acquired(jni, owner, lock) else {
         return Held { name: lock_name(&findings::object_name(agent, jni, lock)), acquired: frame };
     };
@@ -222,12 +224,12 @@ fn held(
     Held { name, acquired: exact.or(frame) }
 }
 
-/// The name of a lock by that of the part that knows its owner: `…ReentrantLock$NonfairSync@3` is `…ReentrantLock@3`.
+/// The name of a lock from that of its inner object: `…ReentrantLock$NonfairSync@3` is `…ReentrantLock@3`.
 fn lock_name(part: &str) -> String {
     LOCK_PARTS.iter().fold(part.to_owned(), |name, part| name.replacen(&format!("{part}@"), "@", 1))
 }
 
-/// A site by its stack: the line of the application that comes first stands for it, for the JDK's own lines tell a reader little.
+/// A site from its stack: its first frame outside of the JDK, because the JDK's frames say little to a reader.
 fn site(
     role: String,
     thread: &str,
@@ -255,7 +257,7 @@ fn site(
 mod tests {
     use super::*;
 
-    /// Threads by number, each with the one that it waits for and whether it gives up.
+    /// Threads by number, each with the owner of the lock it waits for and whether its wait has a time-out.
     fn check(threads: &[(i64, i64, bool)], expected: &[&[i64]]) {
         let waiting: Vec<Waiting> = threads
             .iter()
@@ -268,15 +270,15 @@ mod tests {
                 held: Vec::new(),
             })
             .collect();
-        let found: Vec<Vec<i64>> = circles(&waiting)
+        let found: Vec<Vec<i64>> = cycles(&waiting)
             .iter()
-            .map(|circle| circle.iter().map(|waiting| waiting.thread).collect())
+            .map(|cycle| cycle.iter().map(|waiting| waiting.thread).collect())
             .collect();
         assert_eq!(found, expected, "{threads:?}");
     }
 
     #[test]
-    fn only_circles_are_deadlocks() {
+    fn only_cycles_are_deadlocks() {
         check(&[], &[]);
         check(&[(1, 2, false), (2, 1, false)], &[&[1, 2]]);
         check(&[(1, 2, false), (2, 3, false), (3, 1, false)], &[&[1, 2, 3]]);
@@ -284,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_for_a_circle_are_not_in_it() {
+    fn threads_that_wait_for_a_cycle_are_not_in_it() {
         check(&[(3, 1, false), (1, 2, false), (2, 1, false)], &[&[1, 2]]);
         check(&[(1, 2, false), (2, 1, false), (4, 5, false), (5, 4, false)], &[&[1, 2], &[4, 5]]);
     }
 
     #[test]
-    fn threads_that_give_up_break_the_circle() {
+    fn waits_with_a_time_out_break_the_cycle() {
         check(&[(1, 2, true), (2, 1, false)], &[]);
         check(&[(1, 2, false), (2, 1, true)], &[]);
     }
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_applications_own_line_comes_first() {
+    fn a_site_is_the_first_frame_of_the_application() {
         let frame = |class: &str, line| Frame {
             class: class.to_owned(),
             method: "m".to_owned(),

@@ -1,12 +1,13 @@
-//! Executes harnesses again and again, each time under another schedule, in one JVM.
+//! Executes harnesses repeatedly in one JVM, each time under another schedule.
 //!
-//! A few threads of the driver take part in executions (the driver's class `fissure.object.Explorer` says when, see [`driver`]). While
-//! they do, they stop before every access to memory that others may notice (hook class `FissureExplore`, see [`natives`]), and
-//! a conductor decides who goes on. It is the same conductor that whole programs are controlled by, but it begins anew with every
-//! execution, and a strategy that knows all schedules decides. Between executions the threads are like any others.
+//! A few threads of the driver (the actors) take part in executions; the driver's class `fissure.object.Explorer` begins and ends them
+//! (see [`driver`]). During an execution every access to memory that other threads may observe is a scheduling point (hook class
+//! `FissureExplore`, see [`natives`]), at which a conductor chooses the next thread. It is the same conductor as for whole programs, but
+//! it starts afresh with every execution and uses a strategy that enumerates all schedules. Between executions the actors are
+//! not controlled.
 //!
-//! An execution that takes too long is cut: its threads are set free and run to their end as they like. So is one in which nobody
-//! can go on, and whether its threads end is then for the driver to see.
+//! An execution that takes too many steps is cut: its threads run freely to their end. The same happens to an execution in which
+//! no thread can run; the driver then finds out whether its threads end.
 
 mod classes;
 mod driver;
@@ -33,14 +34,14 @@ use crate::{
 };
 use gate::Gate;
 
-/// How many threads may take part.
+/// The largest number of actors.
 const MOST_ACTORS: usize = 16;
-/// After so many steps an execution is cut.
+/// The number of steps after which an execution is cut.
 const STEPS: u64 = 20_000;
-/// What makes threads draw the same random numbers in every execution.
+/// The seed from which threads draw the same random numbers in every execution.
 const RANDOM_SEED: i64 = 0x2545_F491_4F6C_DD1D;
 
-/// What executes harnesses.
+/// Executes harnesses.
 #[derive(Default)]
 pub(crate) struct Explorer {
     state: Mutex<Option<State>>,
@@ -53,20 +54,20 @@ impl std::fmt::Debug for Explorer {
     }
 }
 
-/// One harness that is explored.
+/// The harness that is being explored.
 pub(crate) struct State {
     conductor: Conductor,
     actors: Vec<Actor>,
-    /// How many threads have come for the first execution.
+    /// The number of actors that are ready for the first execution.
     arrived: usize,
-    /// How many have come to their end in this one.
+    /// The number of actors that have ended in this execution.
     ended: usize,
     end: End,
     /// Locks by the identity of their objects, in this execution.
     locks: FxHashMap<i32, LockId>,
-    /// Which steps came before each call: the number of the last step, the actor and the call.
+    /// The calls of the harness: the number of the last step before the call, the actor and the call.
     calls: Vec<(u64, usize, u32)>,
-    /// Executions that were cut.
+    /// The number of executions that were cut.
     cut: u64,
     has_strays: bool,
     is_over: bool,
@@ -76,14 +77,14 @@ pub(crate) struct State {
 struct Actor {
     /// A global reference to the thread's object.
     thread: usize,
-    /// Those that must have ended before this one begins.
+    /// The actors that must have ended before this one begins.
     before: Vec<usize>,
     has_ended: bool,
-    /// It may go on with what it waits for at its gate.
-    goes: bool,
+    /// It may pass its gate and go on.
+    may_run: bool,
 }
 
-/// Whether an execution is under control to its end.
+/// How the control of an execution ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Controlled,
@@ -91,7 +92,7 @@ pub(crate) enum End {
     Stuck,
 }
 
-/// What decides about a thread, in its object.
+/// The fields of a thread object that control it or determine its random numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadFields {
     control: jfieldID,
@@ -105,29 +106,34 @@ impl Explorer {
         locked(&self.state)
     }
 
-    /// Does something to the conductor while threads are controlled.
+    /// Changes the state if the execution is controlled.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> Option<T> {
         self.state().as_mut().filter(|state| state.end == End::Controlled).map(change)
     }
 
-    /// A thread stops before an operation; returns when it may be done.
-    fn stop(&self, jni: Jni, thread: ThreadId, operation: Operation, calm: bool) {
-        self.stop_after(jni, thread, calm, |_| operation);
+    /// A scheduling point: lets the conductor choose a thread, and returns when this one may execute the operation.
+    fn schedule(&self, jni: Jni, thread: ThreadId, operation: Operation, is_quiet: bool) {
+        self.schedule_after(jni, thread, is_quiet, |_| operation);
     }
 
-    /// The same, for an operation that follows from something done to the conductor.
-    fn stop_after(
+    /// The same for an operation that results from a change of the state.
+    fn schedule_after(
         &self,
         jni: Jni,
         thread: ThreadId,
-        calm: bool,
+        is_quiet: bool,
         operation: impl FnOnce(&mut State) -> Operation,
     ) {
         let mut guard = self.state();
         let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return };
         let operation = operation(state);
-        let arrival =
-            Arrival { operation, calm, stays: false, target: Target::default(), role: GoalRole::default() };
+        let arrival = Arrival {
+            operation,
+            calm: is_quiet,
+            stays: false,
+            target: Target::default(),
+            role: GoalRole::default(),
+        };
         let decision = state.conductor.arrive(thread, arrival);
         if decision == Decision::Run(thread) {
             return;
@@ -137,13 +143,13 @@ impl Explorer {
         self.wait(thread.0 as usize);
     }
 
-    /// Waits until a thread may go on.
+    /// Waits until an actor may go on.
     fn wait(&self, actor: usize) {
         loop {
             self.gates[actor].pass();
             let mut guard = self.state();
             let Some(state) = guard.as_mut() else { return };
-            if state.is_over || std::mem::take(&mut state.actors[actor].goes) {
+            if state.is_over || std::mem::take(&mut state.actors[actor].may_run) {
                 return;
             }
         }
@@ -157,7 +163,7 @@ impl State {
         let actors: Vec<Actor> = threads
             .into_iter()
             .zip(before)
-            .map(|(thread, before)| Actor { thread, before, has_ended: false, goes: false })
+            .map(|(thread, before)| Actor { thread, before, has_ended: false, may_run: false })
             .collect();
         for number in 0..actors.len() {
             conductor.announce(&number.to_string(), false);
@@ -176,7 +182,7 @@ impl State {
         }
     }
 
-    /// Makes a decision true, but for the one who asks.
+    /// Carries out a decision for all threads but the caller.
     fn follow(&mut self, explorer: &Explorer, jni: Jni, decision: Decision) {
         match decision {
             Decision::Run(thread) => self.let_go(explorer, thread.0 as usize),
@@ -188,12 +194,12 @@ impl State {
 
     fn let_go(&mut self, explorer: &Explorer, actor: usize) {
         if let Some(state) = self.actors.get_mut(actor) {
-            state.goes = true;
+            state.may_run = true;
             explorer.gates[actor].open();
         }
     }
 
-    /// Nobody is controlled any more in this execution.
+    /// Ends control for the rest of this execution: all threads run freely.
     fn set_free(&mut self, explorer: &Explorer, jni: Jni, end: End) {
         self.end = end;
         let fields = driver::thread_fields();
@@ -207,7 +213,7 @@ impl State {
         }
     }
 
-    /// Begins an execution. Says who runs first.
+    /// Begins an execution. Returns the decision which thread runs first.
     fn begin(&mut self) -> Decision {
         self.ended = 0;
         self.end = End::Controlled;
@@ -215,7 +221,7 @@ impl State {
         self.calls.clear();
         for number in 0..self.actors.len() {
             self.actors[number].has_ended = false;
-            self.actors[number].goes = false;
+            self.actors[number].may_run = false;
             if self.actors[number].before.is_empty() {
                 self.conductor.prepare(ThreadId(number as u32));
             }
@@ -223,7 +229,7 @@ impl State {
         self.conductor.retry()
     }
 
-    /// An actor has come to its end. Those may begin now that waited for it.
+    /// Records that an actor has ended; actors that waited for it may begin.
     fn note_end(&mut self, actor: usize) {
         self.actors[actor].has_ended = true;
         self.ended += 1;
@@ -241,7 +247,7 @@ impl State {
     }
 }
 
-/// A location by the identity of its object and what part of that it is; 0 stands for any part.
+/// A location, by the identity of its object and the part of it; part 0 stands for the whole object.
 fn location(object: i32, part: i32) -> LocationId {
     LocationId(u64::from(object.cast_unsigned()) << 32 | u64::from(part.cast_unsigned()))
 }

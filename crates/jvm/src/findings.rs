@@ -1,4 +1,4 @@
-//! Races become findings: names for numbers, one finding a field.
+//! Turns races into findings: resolves numbers to names, and keeps one finding per field.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,28 +14,28 @@ use jvmti_bindings::sys::jni::jobject;
 use crate::{
     agent::Agent,
     mutex::locked,
-    points::Place,
+    points::JoinPoint,
     registry::Resolved,
     sites::{SiteInfo, Target, type_name},
     stacks,
     vm::Jni,
 };
 
-/// What was found so far, by subject.
+/// The findings so far, by subject.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     found: FxHashMap<String, Finding>,
-    /// The subject of each site at which a race was seen, so that its next race there costs little.
+    /// The subject of each site with a race, so that further races at the site are cheap.
     subjects: FxHashMap<u32, String>,
-    /// Which objects each race was seen in, by their numbers.
+    /// The numbers of the objects in which each race was seen.
     owners: FxHashMap<String, FxHashSet<i64>>,
 }
 
-/// Objects beyond this number are not counted any more.
+/// The largest number of objects that are counted per finding.
 const MOST_OWNERS: usize = 1 << 20;
 
 impl Findings {
-    /// Counts the object of a race at a site whose field was reported before, if this race is no worse.
+    /// Counts the object of a race whose field was reported before, unless this race is worse than the reported one.
     fn count_again(&mut self, race: &Race, owner: i64) -> bool {
         let Some(subject) = self.subjects.get(&race.later.site) else { return false };
         let Some(known) = self.found.get_mut(subject) else { return false };
@@ -50,7 +50,7 @@ impl Findings {
         true
     }
 
-    /// All findings as they are now, in a fixed order.
+    /// All findings so far, in a fixed order.
     pub(crate) fn all(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = self.found.values().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
@@ -65,7 +65,7 @@ struct Subject {
     is_static: bool,
 }
 
-/// Reports a race, unless its field was reported before and this one is no worse.
+/// Reports a race, unless its field was reported before with a race that is at least as bad.
 pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     if !agent.settings.races || race.ordered && agent.settings.order == Order::HappensBefore {
         return;
@@ -116,7 +116,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     }
 }
 
-/// Whether an access is in scope, now that the object is known.
+/// Whether an access is in scope, now that its object is known.
 fn is_in_scope(agent: &Agent, jni: Jni, site: &SiteInfo, object: jobject) -> bool {
     if !agent.scope.is_selective() {
         return true;
@@ -125,8 +125,12 @@ fn is_in_scope(agent: &Agent, jni: Jni, site: &SiteInfo, object: jobject) -> boo
     let is_static = object.is_null();
     let target = if is_static { Value::None } else { Value::Exactly(&kind) };
     let code = locked(&agent.code);
-    Place::of_access(site, is_static, kind.ends_with("[]"))
-        .with_point(&code.classes, target, None, |point| agent.scope.has(point, &code.classes))
+    JoinPoint::of_access(site, is_static, kind.ends_with("[]")).with_point(
+        &code.classes,
+        target,
+        None,
+        |point| agent.scope.has(point, &code.classes),
+    )
 }
 
 /// A name for an object: `com.acme.Account@3`, or `com.acme.Account.class` for a class.
@@ -138,7 +142,7 @@ pub(crate) fn object_name(agent: &Agent, jni: Jni, object: jobject) -> String {
     format!("{name}@{}", agent.object_number(object))
 }
 
-/// What kind of object it is: `com.acme.Account`, or `com.acme.Account.class` for a class.
+/// The class of an object: `com.acme.Account`, or `com.acme.Account.class` if the object is a class.
 pub(crate) fn kind_of_object(agent: &Agent, jni: Jni, object: jobject) -> String {
     if object.is_null() {
         return "null".to_owned();
@@ -152,7 +156,7 @@ pub(crate) fn kind_of_object(agent: &Agent, jni: Jni, object: jobject) -> String
     if name.starts_with('[') { type_name(&name) } else { name.replace('/', ".") }
 }
 
-/// The class of an array by the JVM's name, `[I`.
+/// The JVM's name for the class of an array, such as `[I`.
 pub(crate) fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<String> {
     if array.is_null() {
         return None;
@@ -163,7 +167,7 @@ pub(crate) fn array_class(agent: &Agent, jni: Jni, array: jobject) -> Option<Str
     name
 }
 
-/// The field in question: the one that the site names, where it is declared. For an array element, the field that
+/// The subject of a race: the field that the site names, in the class that declares it. For an array element it is the field that
 /// held the array, or else the local variable.
 fn subject(
     agent: &Agent,
@@ -174,7 +178,7 @@ fn subject(
 ) -> Option<Subject> {
     let is_named = |site: &&SiteInfo| matches!(site.target, Target::Field { .. });
     let found = [Some(later), earlier].into_iter().flatten().find(is_named).cloned().or_else(|| {
-        // Where the array came from could not be told. If the method uses just one field of its type, it is that one.
+        // The source of the array is unknown. If the method uses only one field of the array's type, that field is assumed.
         let array = array_class(agent, jni, object)?;
         locked(&agent.code).sites.only_field_like(later, &array).cloned()
     });
@@ -184,7 +188,7 @@ fn subject(
             let code = locked(&agent.code);
             let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
             let declaring = match code.registry.resolve(named.loader, class, name, descriptor, in_scope) {
-                // Volatile fields are watched for what they do to blocks; they do not race.
+                // Volatile fields are watched only because their accesses matter in atomic blocks; they do not race.
                 Resolved::Known(number, _) if code.registry.class(number).has_volatile(name, descriptor) => {
                     return None;
                 }
@@ -197,7 +201,7 @@ fn subject(
                 is_static: object.is_null(),
             })
         }
-        // An atomic.
+        // Atomics do not race.
         Target::Method { .. } => None,
         target => {
             let array =
@@ -237,7 +241,7 @@ fn site(
         (names.threads.get(thread as usize).cloned().unwrap_or_default(), held)
     };
     if entry.set == ANY {
-        held.push(HeldLock { name: "locks that are not known".to_owned(), shared: false });
+        held.push(HeldLock { name: "unknown locks".to_owned(), shared: false });
     }
     let mut stack = stack(thread);
     let (class, method, file, line) = info.map_or_else(

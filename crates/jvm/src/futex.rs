@@ -1,11 +1,11 @@
-//! Sleeping until a number changes: the kernel's own means for it.
+//! Waiting until a 32-bit number changes, with the Linux futex system call.
 
 use std::sync::atomic::AtomicU32;
 
-/// Sleeps until somebody wakes those who wait for this number, unless it is another than `expected` already.
+/// Sleeps until a `wake` on this number; returns at once if the number differs from `expected`. May return spuriously.
 pub(crate) fn wait(number: &AtomicU32, expected: u32) {
-    // SAFETY: the address is that of an aligned 32-bit number that lives during the call; the kernel looks at it again before it
-    // puts the thread to sleep.
+    // SAFETY: the address is that of an aligned 32-bit number that lives during the call; the kernel compares it with `expected`
+    // before it puts the thread to sleep.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -17,7 +17,7 @@ pub(crate) fn wait(number: &AtomicU32, expected: u32) {
     }
 }
 
-/// Wakes one that waits for this number.
+/// Wakes one thread that waits on this number.
 pub(crate) fn wake(number: &AtomicU32) {
     // SAFETY: the address is that of an aligned 32-bit number that lives during the call.
     unsafe {

@@ -1,7 +1,6 @@
-//! Finds the field that a variable handle, `Unsafe` or reflection leads to.
+//! Finds the field that a variable handle, `Unsafe` or reflection accesses.
 //!
-//! They name a field by its offset. Only fields that are watched are compared with it, so that no class that is none of
-//! Fissure's business is looked into.
+//! They identify a field by its offset. Only watched fields are compared with it, so that classes out of scope are not inspected.
 
 use std::sync::atomic::Ordering;
 
@@ -11,21 +10,21 @@ use crate::{
     agent::{Agent, guarded},
     monitor,
     mutex::locked,
-    points::Place,
+    points::JoinPoint,
     registry::Member,
     sites::Target,
     vm::{DeclaredField, Jni},
 };
 
-/// A field whose accesses are asked about.
+/// The field of an access, as far as the call identifies it.
 struct Wanted {
     offset: i64,
-    /// Its type's descriptor, if it is known.
+    /// The descriptor of its type, if it is known.
     descriptor: Option<String>,
     is_static: bool,
 }
 
-/// The native method of the hook class `FissureEngine`: the site for accesses of one field by the call at another site.
+/// The native method of the hook class `FissureEngine`: the site for accesses to one field by the call at another site.
 pub(crate) extern "system" fn site_of(
     environment: *mut JNIEnv,
     _class: jclass,
@@ -54,7 +53,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
             if offset(agent, jni, class, field) != Some(wanted.offset) {
                 continue;
             }
-            let place = match member {
+            let state_at = match member {
                 Member::Cell(cell) => cell.cast_signed(),
                 Member::Shadowed { descriptor, .. } => {
                     let is_shadow =
@@ -75,13 +74,13 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
             if agent.monitor.is_some()
                 && let Some(info) = code.sites.get(site).cloned()
             {
-                let place = Place::of_access(&info, wanted.is_static, false);
-                code.advised.entry(site).or_insert_with(|| monitor::advised_site(place));
+                let join_point = JoinPoint::of_access(&info, wanted.is_static, false);
+                code.advised.entry(site).or_insert_with(|| monitor::advised_site(join_point));
                 return Some(site);
             }
             drop(code);
             if site != 0 {
-                agent.offsets.set_i32(site as usize, place);
+                agent.offsets.set_i32(site as usize, state_at);
             }
             return Some(site);
         }
@@ -89,7 +88,7 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
     }
 }
 
-/// Those fields of a class that are watched and may be meant.
+/// The watched fields of a class that match.
 fn watched<'f>(
     agent: &Agent,
     loader: i64,

@@ -1,8 +1,8 @@
 //! The hook classes: Java code that rewritten programs call.
 //!
 //! They are compiled from `hook/src` by `cargo xtask hook` and kept in the repository, so that building Fissure needs no
-//! JDK. They are defined in the boot loader, in `java.lang`, before the JVM runs its first instruction of Java, so
-//! that every class of every module may call them.
+//! JDK. The agent defines them in the boot loader, in `java.lang`, before the JVM executes its first Java instruction, so
+//! that every class of every module can call them.
 
 use fissure_classfile::{AddedField, Catcher, guard};
 
@@ -12,15 +12,15 @@ use crate::{agent::guarded, vm::Jni};
 
 /// The class with the methods that rewritten code calls.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
-/// The class with the methods that rewritten code calls under control, and its native methods.
+/// The class with the methods that rewritten code calls in controlled runs, and with its native methods.
 pub(crate) const CONTROL: &str = "java/lang/FissureControl";
-/// The class with the methods that rewritten code calls while harnesses are explored, and its native methods.
+/// The class with the methods that rewritten code calls while harnesses are explored, and with its native methods.
 pub(crate) const EXPLORE: &str = "java/lang/FissureExplore";
-/// What the names of all hook classes begin with.
+/// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
-/// What `java.lang.Thread` gets: the words that let an access pass, and the rest of what is known of the thread. Synthetic
-/// and transient together is what hides them from reflection.
+/// The fields added to `java.lang.Thread`: the two words that the fast path compares with shadow words, and the rest of the thread's state.
+/// Fields that are both synthetic and transient are hidden from reflection.
 pub(crate) const THREAD_FIELDS: &[AddedField<'static>] = &[
     AddedField { name: "fissureRead", descriptor: "J", access: 0x1080 },
     AddedField { name: "fissureWrite", descriptor: "J", access: 0x1080 },
@@ -65,13 +65,13 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThrown",
 ];
 
-/// The classes that rewritten code calls. No exception leaves their methods.
+/// The classes that rewritten code calls. No exception of Fissure leaves their methods.
 const CALLED: [&str; 3] = [HOOK, CONTROL, EXPLORE];
 
-/// Gets the exceptions of Fissure's own code.
+/// Receives the exceptions of Fissure's code.
 const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };
 
-/// Defines all of them; says which one failed.
+/// Defines all hook classes; returns the name of the one that failed.
 pub(crate) fn define(jni: Jni) -> Result<(), &'static str> {
     CLASSES.iter().try_for_each(|(name, bytes)| {
         let is_defined = match CALLED.contains(name) {
@@ -96,7 +96,7 @@ extern "system" fn Java_java_lang_FissureFailure_report(
 mod tests {
     use std::{collections::BTreeMap, fs, path::Path};
 
-    /// A class that is not defined is missed only once it is used.
+    /// A missing class would be noticed only when it is used.
     #[test]
     fn every_hook_class_is_defined() {
         let classes = Path::new(env!("CARGO_MANIFEST_DIR")).join("hook/classes");
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(compiled, defined);
     }
 
-    /// Methods with results, or with exceptions that are the program's own, catch the others by themselves.
+    /// Methods with results, or that may throw exceptions of the program, catch Fissure's exceptions themselves.
     #[test]
     fn hooks_are_guarded() {
         let unguarded: Vec<String> = super::CLASSES
@@ -119,12 +119,12 @@ mod tests {
             .filter(|(name, _)| super::CALLED.contains(name))
             .flat_map(|(_, bytes)| super::guard(bytes, super::CATCHER).unwrap().unguarded)
             .map(|method| method.split('(').next().unwrap_or_default().to_owned())
-            .filter(|name| !BY_THEMSELVES.contains(&name.as_str()))
+            .filter(|name| !SELF_GUARDED.contains(&name.as_str()))
             .collect();
         assert!(unguarded.is_empty(), "{unguarded:?}");
     }
 
-    const BY_THEMSELVES: [&str; 20] = [
+    const SELF_GUARDED: [&str; 20] = [
         "<clinit>",
         "adjustment",
         "currentTimeMillis",
@@ -147,7 +147,7 @@ mod tests {
         "begin",
     ];
 
-    /// The compiled classes must be those of the sources beside them.
+    /// The compiled classes must match the sources in the repository.
     #[test]
     fn the_compiled_hook_classes_are_up_to_date() {
         let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("hook");

@@ -1,5 +1,5 @@
-//! What is particular about classes of the JDK: where they take locks that are not monitors, where threads start and
-//! end, where one thread hands over to another, and which classes are better left as they are.
+//! JDK classes that need special treatment: locks other than monitors, starting and joining threads, calls that order
+//! threads, and classes that must not be rewritten.
 
 use fissure_classfile::{LockCall, Probe, ProbeArguments, ProbePoint};
 use fissure_model::settings::Order;
@@ -69,31 +69,31 @@ const STAMPED_LOCK: &[Probe<'static>] = &[
     probe("unstampedUnlockRead", Some("()V"), Entry, "unlocked", This),
 ];
 
-// Starting and joining in the library's words: tasks, latches and the like, and queues, where one thread hands over to another
-// as a whole. Maps and atomics are not among them: they are used far too often for a new segment each time. Each release is at a method's entry, before its effect can be seen, and each
-// acquire at its return, after the effect of others was seen.
+// The library's equivalents of start and join: tasks, latches and the like, and queues, with which one thread passes everything it did
+// so far to another. Maps and atomics are not among them: they are used too often for a new segment each time. Each release is at a
+// method's entry, before its effect is visible, and each acquire at its return, after the effects of others were visible.
 
-/// At entry, what the thread did so far is handed over at the object itself.
+/// A release at entry, on the object itself: what the thread did so far happens before the matching acquires.
 const fn releases(method: &'static str) -> Probe<'static> {
     probe(method, None, Entry, "released", This)
 }
 
-/// At entry, it is handed over with a parameter: a task, an element, a value.
+/// A release at entry, on a parameter: a task, an element or a value.
 const fn releases_with(method: &'static str, descriptor: &'static str, parameter: u8) -> Probe<'static> {
     probe(method, Some(descriptor), Entry, "released", Parameter(parameter))
 }
 
-/// At entry, what was handed over at the object itself is taken over: a task begins.
+/// An acquire at entry, on the object itself: a task begins.
 const fn begins(method: &'static str) -> Probe<'static> {
     probe(method, None, Entry, "acquired", This)
 }
 
-/// At return, what was handed over at the object itself is taken over.
+/// An acquire at return, on the object itself.
 const fn acquires(method: &'static str) -> Probe<'static> {
     probe(method, None, Return, "acquired", This)
 }
 
-/// At return, what was handed over with the result is taken over.
+/// An acquire at return, on the result.
 const fn takes(method: &'static str, descriptor: &'static str) -> Probe<'static> {
     probe(method, Some(descriptor), Return, "taken", ResultAndThis)
 }
@@ -193,7 +193,7 @@ const TIMER: &[Probe<'static>] = &[releases_with("sched", "(Ljava/util/TimerTask
 
 const TIMER_QUEUE: &[Probe<'static>] = &[takes("getMin", "()Ljava/util/TimerTask;")];
 
-/// Queues and deques hand over with each element.
+/// Queues and deques pass order on with each element.
 const QUEUE: &[Probe<'static>] = &[
     releases_with("add", "(Ljava/lang/Object;)Z", 0),
     releases_with("addFirst", "(Ljava/lang/Object;)V", 0),
@@ -220,9 +220,9 @@ const QUEUE: &[Probe<'static>] = &[
     takes("takeLast", "()Ljava/lang/Object;"),
 ];
 
-// What else orders, for those who want nothing reported that anything ordered.
+// Further sources of order, for analyses that report only accesses without any happens-before order.
 
-/// Maps hand over with each value.
+/// Maps pass order on with each value.
 const MAP: &[Probe<'static>] = &[
     releases_with("put", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", 1),
     releases_with("putIfAbsent", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", 1),
@@ -253,7 +253,7 @@ const CONDITION: &[Probe<'static>] = &[
     acquires("awaitUninterruptibly"),
 ];
 
-/// Reads take over, writes hand over, and what does both does both.
+/// Reads acquire, writes release, and read-modify-write operations do both.
 const ATOMIC: &[Probe<'static>] = &[
     acquires("get"),
     acquires("getAcquire"),
@@ -286,17 +286,17 @@ const ATOMIC: &[Probe<'static>] = &[
     acquires("accumulateAndGet"),
 ];
 
-/// At entry, what the thread did so far is handed over at a parameter, whatever the method's type.
+/// A release at entry, on a parameter, for any descriptor.
 const fn releases_to(method: &'static str, parameter: u8) -> Probe<'static> {
     probe(method, None, Entry, "released", Parameter(parameter))
 }
 
-/// At return, what was handed over at a parameter is taken over.
+/// An acquire at return, on a parameter.
 const fn acquires_from(method: &'static str, parameter: u8) -> Probe<'static> {
     probe(method, None, Return, "acquired", Parameter(parameter))
 }
 
-/// Variable handles of fields and array elements: the second parameter is the object. Plain modes order nothing.
+/// Variable handles of fields and array elements: the second parameter is the object. Plain access modes order nothing.
 const VAR_HANDLE: &[Probe<'static>] = &[
     acquires_from("getVolatile", 1),
     acquires_from("getAcquire", 1),
@@ -336,7 +336,7 @@ const VAR_HANDLE: &[Probe<'static>] = &[
     acquires_from("getAndBitwiseXor", 1),
 ];
 
-/// Those of static fields have nothing but themselves.
+/// Variable handles of static fields have no object, so order is kept on the handle itself.
 const STATIC_VAR_HANDLE: &[Probe<'static>] = &[
     acquires_from("getVolatile", 0),
     acquires_from("getAcquire", 0),
@@ -376,7 +376,7 @@ const STATIC_VAR_HANDLE: &[Probe<'static>] = &[
     acquires_from("getAndBitwiseXor", 0),
 ];
 
-/// The `Unsafe` that libraries use.
+/// `sun.misc.Unsafe`, which libraries use.
 const UNSAFE: &[Probe<'static>] = &[
     acquires_from("getIntVolatile", 0),
     acquires_from("getLongVolatile", 0),
@@ -440,12 +440,12 @@ const REFLECTION: &[Probe<'static>] = &[probe(
     MapResult,
 )];
 
-/// An atomic is read or written at the entry of a method.
+/// Reports a read or write of an atomic at the entry of a method.
 const fn atomic(method: &'static str, hook_method: &'static str) -> Probe<'static> {
     probe(method, None, Entry, hook_method, This)
 }
 
-/// Atomics as locations; all that is not here is called seldom, or calls what is here.
+/// The methods that access atomics; all others are called rarely or call one of these.
 const ATOMIC_ACCESS: &[Probe<'static>] = &[
     atomic("get", "atomicRead"),
     atomic("getAcquire", "atomicRead"),
@@ -505,8 +505,7 @@ const STAMPED_METHODS: &[&str] = &[
     "readLockInterruptibly",
 ];
 
-/// Methods of which it matters to blocks from where they are called: locks that are not monitors, and atomics. What the JDK does
-/// with them by itself is its own affair.
+/// Methods whose call sites matter for atomic blocks: locks other than monitors, and atomics. Calls within the JDK do not matter.
 pub(crate) const ANNOUNCED: &[(&str, &[&str])] = &[
     ("java/util/concurrent/locks/Lock", LOCK_METHODS),
     ("java/util/concurrent/locks/ReentrantLock", LOCK_METHODS),
@@ -519,7 +518,7 @@ pub(crate) const ANNOUNCED: &[(&str, &[&str])] = &[
     ("java/util/concurrent/atomic/AtomicReference", ATOMIC_METHODS),
 ];
 
-/// Calls that acquire and release locks of the library, for monitors that users write.
+/// Calls that acquire and release locks of `java.util.concurrent`, for monitor scripts.
 pub(crate) const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[
     ("java/util/concurrent/locks/Lock", LOCK_CALL_METHODS),
     ("java/util/concurrent/locks/ReentrantLock", LOCK_CALL_METHODS),
@@ -545,7 +544,7 @@ const STAMPED_CALL_METHODS: &[(&str, LockCall)] = &[
     ("unlockWrite", LockCall::Release),
 ];
 
-/// The calls to insert into a class of the JDK, by its internal name.
+/// The probes to insert into a JDK class, by its internal name.
 pub(crate) fn probes(class: &str, order: Order, atomics: bool) -> &'static [Probe<'static>] {
     match class {
         "java/util/concurrent/atomic/AtomicBoolean"
@@ -634,8 +633,8 @@ pub(crate) fn hand_over_probes(class: &str) -> &'static [Probe<'static>] {
     }
 }
 
-/// Whether a class must stay as it is: the root of all classes, Fissure's own, and the machinery of virtual threads,
-/// in which the current thread changes under one's feet.
+/// Whether a class must not be rewritten: `Object`, `Unsafe`, the hook classes, and the implementation of virtual threads, in
+/// which the current thread changes in the middle of a method.
 pub(crate) fn is_untouchable(class: &str) -> bool {
     class == "java/lang/Object"
         || class.starts_with(crate::hook::PREFIX)
@@ -643,7 +642,7 @@ pub(crate) fn is_untouchable(class: &str) -> bool {
         || class.starts_with("jdk/internal/misc/Unsafe")
 }
 
-/// Whether the monitors of a class are not watched.
+/// Whether the monitors of a class are not instrumented.
 pub(crate) fn keeps_its_monitors(class: &str) -> bool {
     class == "java/lang/VirtualThread" || class.starts_with("java/lang/VirtualThread$")
 }

@@ -1,13 +1,14 @@
-//! Fissure's JVMTI agent: the only crate that knows the JVM.
+//! Fissure's JVMTI agent: the only crate that calls JVMTI and JNI.
 //!
 //! The JVM loads this library when it starts, before it runs any Java code. Every class is rewritten as it is loaded
-//! ([`classes`]) so that it calls the hook classes ([`hook`], Java sources under `hook/src`), which keep the state of
-//! each watched location beside the data and settle nearly every access by comparing two words. What is left comes
-//! here ([`natives`]) and goes through `fissure-analysis`; races become findings ([`findings`]) and are written down at
-//! once ([`output`]), so that a JVM that is killed leaves behind what was seen.
+//! ([`classes`]) so that it calls the hook classes ([`hook`], Java sources under `hook/src`). The hook classes keep the state
+//! of each watched location next to the data and settle nearly every access by comparing two words. The remaining accesses
+//! call native code ([`natives`]), which passes them to `fissure-analysis`. Races become findings ([`findings`]), which are
+//! written to the run's folder at once ([`output`]), so that a JVM that is killed does not lose them.
 //!
-//! Two rules hold everywhere: no panic crosses into the JVM, and whatever cannot be handled is left alone and counted.
-//! `unsafe` lives in [`vm`] and [`memory`], and in the functions whose signatures the JVM prescribes.
+//! Two rules hold everywhere: no panic crosses into the JVM, and code that cannot be instrumented stays unchanged and is counted.
+//! `unsafe` lives in [`vm`], [`memory`] and [`futex`], in the functions whose signatures the JVM prescribes, and in a few single
+//! calls of libc.
 
 mod agent;
 mod blocks;
@@ -39,6 +40,6 @@ mod tested;
 mod vm;
 mod world;
 
-/// Counts what monitors that users write keep.
+/// Counts the memory that monitor scripts use.
 #[global_allocator]
 static ALLOCATOR: fissure_monitor::memory::Counting = fissure_monitor::memory::Counting;

@@ -1,7 +1,7 @@
-//! What a static analysis said before the program began: accesses that only one thread can ever make are left out.
+//! The result of the static analysis, which ran before the program: accesses that only one thread can ever make are not instrumented.
 //!
-//! It holds for the classes that were analysed. A class that was not, or whose bytes are others, is watched in full, and so is
-//! every class that is loaded after it, for it may do anything with them.
+//! It is valid for the classes that were analysed. A class that was not analysed, or whose bytes differ, is instrumented in full. So is
+//! every class that is loaded after it, because the unknown class may share their objects between threads.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,11 +18,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::mutex::locked;
 
-/// The analysis of the program.
+/// The result for the whole program.
 #[derive(Debug, Default)]
 pub(crate) struct Locality {
     classes: FxHashMap<String, LocalClass>,
-    /// Whether everything is watched all the same, to see whether the analysis is right.
+    /// Whether everything is instrumented nevertheless, to check the analysis.
     is_checked: bool,
     is_void: AtomicBool,
     conservative: BTreeMap<String, u64>,
@@ -30,12 +30,12 @@ pub(crate) struct Locality {
     fields: Count,
     sites: Count,
     elements: Count,
-    /// Sites that should be thread-local.
+    /// Sites that the analysis claims to be thread-local.
     claimed: Mutex<FxHashSet<u32>>,
     contradicted: Mutex<BTreeSet<u32>>,
 }
 
-/// What is thread-local in a class.
+/// The thread-local fields and accesses of a class.
 #[derive(Debug)]
 pub(crate) struct LocalClass {
     hash: u64,
@@ -73,7 +73,7 @@ impl Locality {
         Some(Locality { classes, is_checked, conservative: read.conservative, ..Locality::default() })
     }
 
-    /// What is known about a class of the program, by its internal name and its bytes.
+    /// The result for a class, by its internal name and its bytes.
     pub(crate) fn class(&self, name: &str, bytes: &[u8]) -> Option<&LocalClass> {
         let known = self.classes.get(name).filter(|known| known.hash == content_hash(bytes));
         if known.is_none() {
@@ -101,17 +101,17 @@ impl Locality {
         class.and_then(|class| class.sites.get(&key)).is_some_and(|places| places.binary_search(&pc).is_ok())
     }
 
-    /// Whether what is thread-local is left out.
+    /// Whether thread-local accesses are left out.
     pub(crate) fn leaves_out(&self) -> bool {
         !self.is_checked
     }
 
-    /// Counts an access to a field or an element of an array.
+    /// Counts an access to a field or an array element.
     pub(crate) fn count(&self, is_element: bool, is_local: bool) {
         if is_element { self.elements.add(is_local) } else { self.sites.add(is_local) }
     }
 
-    /// A site that should be thread-local is watched all the same.
+    /// Records a site that the analysis claims to be thread-local and that is instrumented to check this.
     pub(crate) fn claim(&self, site: u32) {
         locked(&self.claimed).insert(site);
     }
@@ -125,12 +125,12 @@ impl Locality {
         }
     }
 
-    /// Sites that the analysis was wrong about.
+    /// Sites that the analysis wrongly claims to be thread-local.
     pub(crate) fn contradicted(&self) -> Vec<u32> {
         locked(&self.contradicted).iter().copied().collect()
     }
 
-    /// How much was left to watch.
+    /// The number of fields and accesses, and how many of them are instrumented.
     pub(crate) fn coverage(&self) -> StaticCoverage {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         StaticCoverage {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_thread_local_is_left_out_and_counted() {
+    fn thread_local_accesses_are_left_out_and_counted() {
         let locality = example(false);
         let class = locality.class("a/A", b"bytes");
         assert!(locality.leaves_field(class, "x", "I") && !locality.leaves_field(class, "y", "I"));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_was_not_analysed_ends_all_trust() {
+    fn a_class_that_was_not_analysed_invalidates_the_result() {
         let locality = example(false);
         assert!(locality.class("a/A", b"bytes").is_some());
         assert!(locality.class("a/B", b"bytes").is_none());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_held_against_what_threads_do() {
+    fn claims_are_checked_against_the_run() {
         let locality = example(true);
         let class = locality.class("a/A", b"bytes");
         assert!(!locality.leaves_field(class, "x", "I"));

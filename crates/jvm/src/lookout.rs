@@ -1,8 +1,8 @@
-//! Looks after the threads of a program that is only watched, in the background: are there any that wait for each other?
+//! Deadlock detection for runs that are not controlled, in a background thread.
 //!
-//! A look asks the JVM for the state of each thread, which costs microseconds and stops nobody. Only if the same two threads were
-//! waiting for locks of others at two looks in a row is the thread bean asked ([`deadlock`]), so that programs without a
-//! deadlock hardly notice. The thread that looks is hidden from Java code, and is not there at all in the first half second.
+//! A check asks the JVM for the state of each thread, which takes microseconds and stops no thread. Only if at least two threads
+//! were blocked on locks of others at two checks in a row is the thread bean asked ([`deadlock`]), so the cost for programs without a
+//! deadlock is small. The background thread is hidden from Java code, and it starts only after half a second.
 
 use std::{
     ffi::{CStr, c_void},
@@ -29,28 +29,28 @@ use crate::{
     vm::{Jni, RawFrame, Tool},
 };
 
-/// The pause between two looks, unless looking takes long.
+/// The pause between two checks, unless checks are slow.
 const PAUSE: Duration = Duration::from_millis(500);
-/// A look may take one part in so many of the time.
+/// A check may take at most this fraction of the time: one part in so many.
 const SHARE: u32 = 200;
-/// The longest pause between two questions to the thread bean that found nothing new.
+/// The longest pause between two queries of the thread bean that found nothing new.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
-/// How long the end of the JVM is held up by a last look.
-const LAST_LOOK: Duration = Duration::from_secs(2);
-/// How many threads are told of when a signal ends the program.
+/// The longest time by which a last check delays the end of the JVM.
+const LAST_CHECK: Duration = Duration::from_secs(2);
+/// The largest number of threads that are reported when a signal ends the program.
 const MOST_THREADS: usize = 5;
-/// How many frames of a thread are looked at.
+/// The number of frames that are read from a thread's stack.
 const DEPTH: usize = 64;
 
-/// The types of the parts of the JDK's locks that know their owner.
-const PARTS: [&CStr; 2] = [
+/// The inner types of the JDK's locks that hold the owner.
+const SYNC_TYPES: [&CStr; 2] = [
     c"Ljava/util/concurrent/locks/ReentrantLock$Sync;",
     c"Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync;",
 ];
 /// The bits of a site's number, as in the hook class `FissureThread`.
 const SITE: u32 = (1 << 20) - 1;
 
-/// Where the JDK keeps what a look asks for.
+/// The JDK's fields that a check reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     thread_number: jfieldID,
@@ -64,7 +64,7 @@ pub(crate) struct Fields {
     group: jobject,
 }
 
-// SAFETY: global references and numbers of fields may be used by all threads.
+// SAFETY: global references and field ids are valid on all threads.
 unsafe impl Send for Fields {}
 // SAFETY: as above.
 unsafe impl Sync for Fields {}
@@ -83,13 +83,13 @@ impl Fields {
         })
     }
 
-    /// The number that `Thread.getId` gives.
+    /// The number that `Thread.getId` returns.
     pub(crate) fn number(&self, jni: Jni, thread: jobject) -> i64 {
         jni.long_at(thread, self.thread_number)
     }
 
-    /// A lock among those that a thread has acquired, by the hook classes, and the number of the site; 0 if that is not known. `lock`
-    /// may also be the part of a lock of `java.util.concurrent` that knows its owner.
+    /// A lock that a thread has acquired according to the hook classes, and the number of the site, 0 if it is unknown. `lock` may also be
+    /// the inner object of a lock of `java.util.concurrent` that holds the owner.
     pub(crate) fn acquired(&self, jni: Jni, thread: jobject, lock: jobject) -> Option<(jobject, u32)> {
         let state = jni.object_field(thread, c"fissureState", c"Ljava/lang/FissureThread;")?;
         let locks = jni.object_field(state, c"locks", c"[Ljava/lang/Object;")?;
@@ -97,11 +97,11 @@ impl Fields {
         let sites = jni.ints(sites);
         let is_it = |held: jobject| {
             jni.is_same(held, lock)
-                || PARTS.iter().any(|part| {
+                || SYNC_TYPES.iter().any(|part| {
                     jni.object_field(held, c"sync", part).is_some_and(|part| jni.is_same(part, lock))
                 })
         };
-        // Locks that were released may still be in the array, but only behind those that are held.
+        // Released locks may still be in the array, but only after those that are held.
         (0..jni.length(locks)).find_map(|at| {
             let held = jni.element(locks, at)?;
             let site = sites.get(at).map_or(0, |&site| site as u32 & SITE);
@@ -109,7 +109,7 @@ impl Fields {
         })
     }
 
-    /// The lock of `java.util.concurrent` that a thread parks for, if it has an owner; as a local reference.
+    /// The lock of `java.util.concurrent` that a thread is parked on, if it has an owner; as a local reference.
     pub(crate) fn blocker(&self, jni: Jni, thread: jobject) -> Option<jobject> {
         let blocker = jni.object_at(thread, self.blocker)?;
         let owner = jni.is_a(blocker, self.owned).then(|| jni.object_at(blocker, self.owner)).flatten();
@@ -126,36 +126,39 @@ impl Fields {
     }
 }
 
-/// Asks for a look at once, and to be told when it is over.
+/// A request for an immediate check; the checking thread sends the reply.
 type Call = Sender<()>;
 
-/// The agent's part of it.
+/// The agent's side of the deadlock detection.
 #[derive(Debug, Default)]
 pub(crate) struct Lookout {
     fields: Mutex<Option<Fields>>,
     calls: Mutex<Option<Sender<Call>>>,
-    /// Where the thread that looks takes calls from, while it is being started.
+    /// The requests, on their way to the hidden thread while it is being started.
     waiting_calls: Mutex<Option<(Receiver<Call>, Option<Call>)>>,
 }
 
-/// Kept from look to look.
+/// State that is kept between checks.
 #[derive(Debug)]
 struct Memory {
-    /// Threads that waited for locks of others at the last look.
+    /// Threads that were blocked on locks of others at the last check.
     blocked: Vec<i64>,
-    /// The deadlocks that were told, by their ids.
-    told: Vec<String>,
-    /// Whether it was told that there is no thread bean.
+    /// The ids of the deadlocks that were reported.
+    reported: Vec<String>,
+    /// Whether the missing thread bean was reported.
     lacks_bean: bool,
-    /// When the thread bean may be asked again.
-    next_question: Instant,
+    /// The time at which the thread bean may be queried again.
+    next_query: Instant,
     silence: Duration,
 }
 
-/// Starts to look after the threads. The JVM is up.
+/// Starts the deadlock detection in an initialized JVM.
 pub(crate) fn begin(agent: &Agent, jni: Jni) {
     let Some(fields) = Fields::find(agent.tool, jni) else {
-        agent.notice("Deadlocks are not looked for: this JVM's threads are not as Fissure knows them.");
+        agent.notice(
+            "Deadlock detection is off, because this JVM's Thread class lacks fields that Fissure reads; \
+             run the program on HotSpot 11 or newer to detect deadlocks.",
+        );
         return;
     };
     let vm = agent.vm;
@@ -163,7 +166,7 @@ pub(crate) fn begin(agent: &Agent, jni: Jni) {
     *locked(&agent.lookout.fields) = Some(fields);
     *locked(&agent.lookout.calls) = Some(calls);
     let spawned = thread::Builder::new().name("fissure-lookout".to_owned()).spawn(move || {
-        // Most test programs have ended by then, and have had no thread of ours among theirs.
+        // Most test programs have ended by then and never had an additional thread.
         let call = match taken.recv_timeout(PAUSE) {
             Ok(call) => Some(call),
             Err(RecvTimeoutError::Timeout) => None,
@@ -172,8 +175,10 @@ pub(crate) fn begin(agent: &Agent, jni: Jni) {
         vm.attached(c"fissure-lookout", fields.group, |jni| {
             guarded((), |agent| {
                 *locked(&agent.lookout.waiting_calls) = Some((taken, call));
-                if !hide(agent.tool, jni, &fields) {
-                    agent.notice("Deadlocks are not looked for: the JVM refused a thread for it.");
+                if !start_hidden_thread(agent.tool, jni, &fields) {
+                    agent.notice(
+                        "Deadlock detection is off, because the JVM could not start a thread for it.",
+                    );
                 }
             });
         });
@@ -181,23 +186,23 @@ pub(crate) fn begin(agent: &Agent, jni: Jni) {
     drop(spawned);
 }
 
-/// Starts the thread that looks.
-fn hide(tool: Tool, jni: Jni, fields: &Fields) -> bool {
+/// Starts the hidden thread.
+fn start_hidden_thread(tool: Tool, jni: Jni, fields: &Fields) -> bool {
     let arguments = [jvalue { l: fields.group }, jvalue { l: jni.string("fissure-lookout") }];
     let thread = jni.make(fields.thread, c"(Ljava/lang/ThreadGroup;Ljava/lang/String;)V", &arguments);
-    thread.is_some_and(|thread| tool.run_hidden(thread, look_on))
+    thread.is_some_and(|thread| tool.run_hidden(thread, run_checks))
 }
 
 /// The work of the hidden thread, until the JVM ends.
-unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothing: *mut c_void) {
+unsafe extern "system" fn run_checks(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothing: *mut c_void) {
     let jni = Jni::new(jni);
     let taken = guarded(None, |agent| locked(&agent.lookout.waiting_calls).take());
     let Some((calls, mut call)) = taken else { return };
     let mut memory = Memory {
         blocked: Vec::new(),
-        told: Vec::new(),
+        reported: Vec::new(),
         lacks_bean: false,
-        next_question: Instant::now(),
+        next_query: Instant::now(),
         silence: PAUSE,
     };
     loop {
@@ -206,11 +211,11 @@ unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothi
         let goes_on = guarded(false, |agent| {
             let fields = *locked(&agent.lookout.fields);
             let Some(fields) = fields else { return false };
-            jni.in_frame((), || look(agent, jni, &fields, &mut memory, is_last));
+            jni.in_frame((), || check(agent, jni, &fields, &mut memory, is_last));
             true
         });
         if let Some(call) = call.take() {
-            // The caller may have gone on without the answer.
+            // The requester may have timed out.
             let _ = call.send(());
         }
         if !goes_on {
@@ -224,37 +229,37 @@ unsafe extern "system" fn look_on(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, _nothi
     }
 }
 
-fn look(agent: &Agent, jni: Jni, fields: &Fields, memory: &mut Memory, is_last: bool) {
+fn check(agent: &Agent, jni: Jni, fields: &Fields, memory: &mut Memory, is_last: bool) {
     let blocked = blocked(agent.tool, jni, fields);
     let stayed = blocked.iter().filter(|thread| memory.blocked.contains(thread)).count();
     let is_suspicious = if is_last { blocked.len() } else { stayed } > 1;
     memory.blocked = blocked;
-    if !is_suspicious || !is_last && Instant::now() < memory.next_question {
+    if !is_suspicious || !is_last && Instant::now() < memory.next_query {
         return;
     }
     let found = deadlock::find(agent, jni, fields).unwrap_or_else(|NoThreadBean| {
         if !std::mem::replace(&mut memory.lacks_bean, true) {
             agent.notice(
-                "Threads waited for locks for long; whether in a deadlock is not known, because this JVM runs without the module \
-                 java.management: add --add-modules java.management to its options",
+                "Threads waited for locks for a long time, but Fissure cannot tell whether they are in a deadlock, because this JVM runs \
+                 without the module java.management: add --add-modules java.management to its options",
             );
         }
         Vec::new()
     });
-    let before = memory.told.len();
+    let before = memory.reported.len();
     for finding in found {
-        if !memory.told.contains(&finding.id) {
-            memory.told.push(finding.id.clone());
+        if !memory.reported.contains(&finding.id) {
+            memory.reported.push(finding.id.clone());
             agent.output.write(&Record::Finding(Box::new(finding)));
             agent.write_coverage();
         }
     }
-    let is_news = memory.told.len() > before;
+    let is_news = memory.reported.len() > before;
     memory.silence = if is_news { PAUSE } else { (memory.silence * 2).min(LONGEST_SILENCE) };
-    memory.next_question = Instant::now() + memory.silence;
+    memory.next_query = Instant::now() + memory.silence;
 }
 
-/// The numbers of threads that wait for a lock that another thread holds, and would do so for ever.
+/// The numbers of threads that wait, without a time-out, for a lock that another thread holds.
 fn blocked(tool: Tool, jni: Jni, fields: &Fields) -> Vec<i64> {
     let mut blocked = Vec::new();
     for thread in tool.threads() {
@@ -271,8 +276,8 @@ fn blocked(tool: Tool, jni: Jni, fields: &Fields) -> Vec<i64> {
     blocked
 }
 
-/// The stack of a thread. An interpreted thread that waits to enter a monitor is already past the instruction that does so, and often
-/// past its line.
+/// The stack of a thread. The position of an interpreted thread that is blocked on a monitor is already after the `monitorenter`
+/// instruction, and often on the next line, so it is moved back.
 pub(crate) fn stack(tool: Tool, thread: jobject, is_blocked: bool) -> Vec<RawFrame> {
     let mut stack = tool.stack_of(thread, DEPTH);
     if let Some(top) = stack.first_mut().filter(|_| is_blocked) {
@@ -281,16 +286,16 @@ pub(crate) fn stack(tool: Tool, thread: jobject, is_blocked: bool) -> Vec<RawFra
     stack
 }
 
-/// The JVM ends: a last look, if threads wait for locks, and where threads stand if a signal ends it.
+/// Called when the JVM ends: makes a last check if threads are blocked, and reports what threads are doing if a signal ends the JVM.
 pub(crate) fn finish(agent: &Agent, jni: Jni) {
     let fields = *locked(&agent.lookout.fields);
     let Some(fields) = fields else { return };
     if blocked(agent.tool, jni, &fields).len() > 1 {
-        // Java code that finds deadlocks out could itself wait for a lock, so another thread does it.
+        // The Java code of the thread bean could itself wait for a lock, so the hidden thread runs it.
         let calls = locked(&agent.lookout.calls).clone();
         let (answer, answered) = channel();
         if calls.is_some_and(|calls| calls.send(answer).is_ok()) {
-            let _ = answered.recv_timeout(LAST_LOOK);
+            let _ = answered.recv_timeout(LAST_CHECK);
         }
     }
     let by_signal = agent.tool.facts(jni, ptr::null_mut()).is_some_and(|facts| {
@@ -301,12 +306,12 @@ pub(crate) fn finish(agent: &Agent, jni: Jni) {
     }
 }
 
-/// Where the program's threads stand: those first without which the program would have ended.
+/// The current frames of the program's threads, non-daemon threads first, because they keep the program running.
 fn standing(agent: &Agent, jni: Jni) -> Vec<StandingThread> {
     let tool = agent.tool;
     let mut threads = Vec::new();
     for thread in tool.threads() {
-        let told = tool.facts(jni, thread).filter(|facts| !facts.is_of_the_jvm()).and_then(|facts| {
+        let reported = tool.facts(jni, thread).filter(|facts| !facts.is_of_the_jvm()).and_then(|facts| {
             let state = tool.state(thread)?;
             let stack = stacks::named(tool, &stack(tool, thread, state.is_blocked()));
             let frame = stack.into_iter().find(|frame| !agent.scope.is_library(&frame.class))?;
@@ -317,7 +322,7 @@ fn standing(agent: &Agent, jni: Jni) -> Vec<StandingThread> {
             };
             Some((facts.is_daemon, StandingThread { name: facts.name, doing, frame }))
         });
-        threads.extend(told);
+        threads.extend(reported);
         jni.forget(thread);
     }
     threads.sort_by_key(|(is_daemon, _)| *is_daemon);

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
 };
 
-/// Zeroed memory that lives as long as the JVM. Pages cost nothing until they are touched.
+/// Zeroed memory that lives as long as the JVM. A page uses no physical memory until it is first accessed.
 #[derive(Debug)]
 pub(crate) struct Table {
     address: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Room for a number of entries of `size` bytes each.
+    /// Allocates a table of so many entries of `size` bytes each.
     pub(crate) fn new(entries: usize, size: usize) -> io::Result<Table> {
         // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing memory.
         let address = unsafe {
@@ -32,7 +32,7 @@ impl Table {
         Ok(Table { address: address as usize, entries })
     }
 
-    /// Where it lies.
+    /// Its address.
     pub(crate) fn address(&self) -> usize {
         self.address
     }
@@ -41,13 +41,13 @@ impl Table {
     pub(crate) fn set_i32(&self, at: usize, value: i32) {
         if at < self.entries {
             // SAFETY: the entry lies inside the mapping, is aligned, and is never unmapped; Java code that
-            // reads it at the same time sees the old or the new value.
+            // reads it concurrently sees the old or the new value.
             let entry = unsafe { &*((self.address + at * 4) as *const AtomicI32) };
             entry.store(value, Ordering::Release);
         }
     }
 
-    /// Sets bits of an 8-bit entry; gives the entry as it was before.
+    /// Sets bits of an 8-bit entry; returns the previous value.
     pub(crate) fn set_bits(&self, at: usize, bits: u8) -> u8 {
         if at >= self.entries {
             return 0;
@@ -57,7 +57,7 @@ impl Table {
         entry.fetch_or(bits, Ordering::Relaxed)
     }
 
-    /// The 64-bit entry at a place; 0 beyond the table.
+    /// The 64-bit entry at an index; 0 beyond the end.
     pub(crate) fn number(&self, at: usize) -> u64 {
         if at < self.entries { self.get_u64(at) } else { 0 }
     }
@@ -72,14 +72,14 @@ impl Table {
         entry.load(Ordering::Acquire)
     }
 
-    /// Reads a 64-bit value, counted in 8-byte steps. It must lie within the table.
+    /// Reads a 64-bit value; the index counts 8-byte units and must lie within the table.
     fn get_u64(&self, index: usize) -> u64 {
-        // SAFETY: `quadruples` and `number` stay within the table, the value is aligned and never unmapped.
+        // SAFETY: `quadruples` and `number` stay within the table; the value is aligned and never unmapped.
         let value = unsafe { &*((self.address + index * 8) as *const AtomicU64) };
         value.load(Ordering::Relaxed)
     }
 
-    /// Goes through the first `count` entries of a table of four 64-bit values each.
+    /// Iterates over the first `count` entries of a table with four 64-bit values per entry.
     pub(crate) fn quadruples(&self, count: usize) -> impl Iterator<Item = [u64; 4]> + '_ {
         (0..count.min(self.entries)).map(|at| std::array::from_fn(|part| self.get_u64(at * 4 + part)))
     }

@@ -1,11 +1,10 @@
-//! Feeds a monitor that the user wrote.
+//! Sends events to the monitor script.
 //!
-//! Which points a monitor wants to know of is decided when classes are rewritten ([`Watcher::advise`]); what depends on classes that were
-//! not loaded by then, or on the objects at hand, when a point is reached ([`event`]). The script runs on a thread of its own with a
-//! large stack, to which events go by a queue: no Java thread has to have room for an interpreter on its stack, and a script
-//! that does not come to an end holds up nobody. The queue has an end, so that a slow script slows the program down rather
-//! than fills its memory. A thread puts an event into the queue before it goes on, so that what is ordered in the program is in
-//! order for the monitor.
+//! The join points that a script needs are selected when classes are rewritten ([`Watcher::advise`]). Conditions on classes that were not
+//! loaded by then, or on the objects of an event, are evaluated when a join point is reached ([`event`]). The script runs on a separate
+//! thread with a large stack and receives events through a queue: Java threads need no stack space for an interpreter, and an endless
+//! loop in the script does not block them. The queue is bounded, so that a slow script slows the program down instead of filling its
+//! memory. A thread sends an event before it goes on, so that events that are ordered in the program arrive in that order.
 
 use std::{
     io::Write,
@@ -35,38 +34,38 @@ use crate::{
     agent::{Agent, Code, agent, guarded},
     findings,
     mutex::locked,
-    points::{Place, PlaceKind},
+    points::{JoinPoint, JoinPointKind},
     sites::type_name,
     stacks,
     vm::Jni,
 };
 
-/// How many events may wait.
+/// The capacity of the queue.
 const QUEUE: usize = 1024;
-/// Room for an interpreter that calls itself.
+/// The stack size for the interpreter, which is recursive.
 const STACK: usize = 64 << 20;
-/// Stacks are taken once for each thread and site, up to this number.
+/// The largest number of stacks; one is taken for each pair of a thread and a site.
 const MOST_STACKS: usize = 1 << 16;
 
-/// What the script's thread is told.
+/// A message to the script's thread.
 enum Message {
     Event(Event),
-    /// Objects that are gone.
+    /// Objects that were collected.
     Forget(Vec<i64>),
     End,
 }
 
-/// A site that the monitor asks about.
+/// A site that reports to the monitor script.
 #[derive(Debug, Clone)]
 pub(crate) struct AdvisedSite {
-    place: Arc<Place>,
+    join_point: Arc<JoinPoint>,
 }
 
-/// What was found out about a site when it was reached first.
+/// The advices of a site, resolved when it is first reached.
 #[derive(Debug)]
 struct Resolved {
     site: Arc<EventSite>,
-    place: Arc<Place>,
+    join_point: Arc<JoinPoint>,
     before: Selection,
     after: Selection,
 }
@@ -76,11 +75,11 @@ struct Resolved {
 struct Selection {
     /// Those that always apply.
     always: Arc<[usize]>,
-    /// Those that depend on the objects at hand.
+    /// Those that depend on the objects of the event.
     open: Vec<usize>,
 }
 
-/// The monitor of this JVM.
+/// The monitor script of this JVM.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     advices: Vec<Advice>,
@@ -88,7 +87,7 @@ pub(crate) struct Watcher {
     sender: SyncSender<Message>,
     script: Mutex<Option<JoinHandle<()>>>,
     resolved: Mutex<FxHashMap<u32, Option<Arc<Resolved>>>>,
-    /// The threads that were seen at a site.
+    /// The pairs of a thread and a site whose stack was taken.
     sampled: Mutex<FxHashSet<(u32, u32)>>,
     names: Mutex<FxHashMap<i64, Arc<str>>>,
     thread_names: Mutex<FxHashMap<u32, Arc<str>>>,
@@ -112,7 +111,7 @@ impl Watcher {
                 match Monitor::load(&name, &source, Limits::default(), outside) {
                     Ok(monitor) => {
                         let _ = ready.send(Ok((monitor.advices(), monitor.needs_locks())));
-                        attend(&name, monitor, &receiver);
+                        process_events(&name, monitor, &receiver);
                     }
                     Err(error) => {
                         let _ = ready.send(Err(format!("{name}: {error}")));
@@ -137,12 +136,12 @@ impl Watcher {
         })
     }
 
-    /// Whether the script asks for the locks that threads hold.
+    /// Whether the script uses the locks that threads hold.
     pub(crate) fn needs_locks(&self) -> bool {
         self.needs_locks
     }
 
-    /// How many events there were.
+    /// The number of events.
     pub(crate) fn events(&self) -> u64 {
         self.events.load(Ordering::Relaxed)
     }
@@ -152,10 +151,10 @@ impl Watcher {
         self.advices.iter().any(|advice| advice.pointcut.names(class))
     }
 
-    /// What is to be reported of a place, as far as that is known before it is reached.
-    pub(crate) fn advise(&self, code: &Code, place: &Place) -> Option<Advised> {
+    /// The events to report at a join point, as far as the pointcuts can be evaluated before it is reached.
+    pub(crate) fn advise(&self, code: &Code, join_point: &JoinPoint) -> Option<Advised> {
         let (mut before, mut after, mut arguments) = (false, false, false);
-        place.with_point(&code.classes, Value::Unknown, None, |point| {
+        join_point.with_point(&code.classes, Value::Unknown, None, |point| {
             for advice in &self.advices {
                 let answer = advice.pointcut.evaluate(point, &code.classes);
                 if answer == Answer::No {
@@ -171,13 +170,13 @@ impl Watcher {
         (before || after).then_some(Advised { site: 0, before, after, arguments })
     }
 
-    /// An object is gone.
+    /// Called when an object was collected.
     pub(crate) fn freed(&self, number: i64) {
         locked(&self.freed).push(number);
         self.has_freed.store(true, Ordering::Release);
     }
 
-    /// Lets the script come to an end with what there is.
+    /// Lets the script process the remaining events and end.
     pub(crate) fn finish(&self) {
         let _ = self.sender.send(Message::End);
         if let Some(script) = locked(&self.script).take() {
@@ -221,23 +220,23 @@ impl Watcher {
         name
     }
 
-    /// What there is to know about a site; nothing if no advice applies to it, now that its classes are loaded.
+    /// The advices of a site; `None` if no advice applies to it, now that its classes are loaded.
     fn resolve(&self, agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<Arc<Resolved>> {
         if let Some(known) = locked(&self.resolved).get(&site) {
             return known.clone();
         }
-        let place = {
+        let join_point = {
             let code = locked(&agent.code);
-            let place = code.advised.get(&site)?.place.clone();
-            match place.kind {
-                // Fields that handles lead to have sites of their own; what is left are elements of arrays.
-                PlaceKind::Indirect => Arc::new(Place::of_access(code.sites.get(site)?, false, true)),
-                _ => place,
+            let join_point = code.advised.get(&site)?.join_point.clone();
+            match join_point.kind {
+                // Fields that are accessed by handles have derived sites; what remains are array elements.
+                JoinPointKind::Indirect => Arc::new(JoinPoint::of_access(code.sites.get(site)?, false, true)),
+                _ => join_point,
             }
         };
         let [before, after] = {
             let code = locked(&agent.code);
-            place.with_point(&code.classes, Value::Unknown, None, |point| {
+            join_point.with_point(&code.classes, Value::Unknown, None, |point| {
                 [When::Before, When::After].map(|when| {
                     let (mut always, mut open) = (Vec::new(), Vec::new());
                     for (number, advice) in
@@ -255,8 +254,8 @@ impl Watcher {
         };
         let is_wanted = [&before, &after].iter().any(|side| !side.always.is_empty() || !side.open.is_empty());
         let resolved = if is_wanted {
-            let site = event_site(agent, jni, site, &place, object)?;
-            Some(Arc::new(Resolved { site: Arc::new(site), place, before, after }))
+            let site = event_site(agent, jni, site, &join_point, object)?;
+            Some(Arc::new(Resolved { site: Arc::new(site), join_point, before, after }))
         } else {
             agent.offsets.set_i32(site as usize, -1);
             None
@@ -266,7 +265,7 @@ impl Watcher {
     }
 }
 
-/// The native method of the hook class `FissureEngine`: a point was reached that the monitor may ask about.
+/// The native method of the hook class `FissureEngine`: a join point was reached that the monitor script may select.
 #[allow(clippy::too_many_arguments)]
 pub(crate) extern "system" fn event(
     environment: *mut JNIEnv,
@@ -290,7 +289,7 @@ pub(crate) extern "system" fn event(
         let (thread, site) = (thread as u32, site as u32);
         let Some(resolved) = watcher.resolve(agent, jni, site, object) else { return };
         let side = if after != 0 { &resolved.after } else { &resolved.before };
-        let Some(advices) = select(agent, jni, watcher, &resolved.place, side, object, arguments) else {
+        let Some(advices) = select(agent, jni, watcher, &resolved.join_point, side, object, arguments) else {
             return;
         };
         let is_new = {
@@ -315,12 +314,12 @@ pub(crate) extern "system" fn event(
     });
 }
 
-/// The advices that apply, now that the objects are known; nothing if none does.
+/// The advices that apply, now that the objects are known; `None` if none does.
 fn select(
     agent: &Agent,
     jni: Jni,
     watcher: &Watcher,
-    place: &Place,
+    join_point: &JoinPoint,
     side: &Selection,
     object: jobject,
     arguments: jobject,
@@ -330,12 +329,12 @@ fn select(
     }
     let kind = class_name(agent, jni, object);
     let target = kind.as_deref().map_or(Value::Unknown, Value::Exactly);
-    let handed: Option<Vec<Option<String>>> =
-        (!arguments.is_null()).then(|| references(agent, jni, place, arguments));
-    let declared = place.handed_over();
-    let values: Option<Vec<Value<'_>>> = handed.as_ref().map(|handed| {
-        // References come one after the other; what lies between them is known by its declaration.
-        let mut references = handed.iter();
+    let passed: Option<Vec<Option<String>>> =
+        (!arguments.is_null()).then(|| references(agent, jni, join_point, arguments));
+    let declared = join_point.passed_types();
+    let values: Option<Vec<Value<'_>>> = passed.as_ref().map(|passed| {
+        // The array holds only the references, in order; for the primitive values between them only the declared type is known.
+        let mut references = passed.iter();
         declared
             .iter()
             .map(|of_type| match is_reference(of_type).then(|| references.next()).flatten() {
@@ -347,8 +346,8 @@ fn select(
     });
     let code = locked(&agent.code);
     let mut advices = side.always.to_vec();
-    place.with_point(&code.classes, target, values.as_deref(), |point| {
-        // What is still open now will never be known.
+    join_point.with_point(&code.classes, target, values.as_deref(), |point| {
+        // A condition that is still undecided now can never be decided, and counts as met.
         let applies =
             |advice: &&usize| watcher.advices[**advice].pointcut.evaluate(point, &code.classes) != Answer::No;
         advices.extend(side.open.iter().filter(applies));
@@ -357,9 +356,9 @@ fn select(
     (!advices.is_empty()).then(|| advices.into())
 }
 
-/// The kinds of the objects that are handed over, in order; nothing for null.
-fn references(agent: &Agent, jni: Jni, place: &Place, arguments: jobject) -> Vec<Option<String>> {
-    let count = place.handed_over().iter().filter(|of_type| is_reference(of_type)).count();
+/// The classes of the references that are passed, in order; `None` for null.
+fn references(agent: &Agent, jni: Jni, join_point: &JoinPoint, arguments: jobject) -> Vec<Option<String>> {
+    let count = join_point.passed_types().iter().filter(|of_type| is_reference(of_type)).count();
     (0..count)
         .map(|at| {
             let object = jni.element(arguments, at)?;
@@ -370,7 +369,7 @@ fn references(agent: &Agent, jni: Jni, place: &Place, arguments: jobject) -> Vec
         .collect()
 }
 
-/// The class of an object as pointcuts name it; what they ask about it is known from then on.
+/// The class of an object as pointcuts name it; also records its supertypes.
 fn class_name(agent: &Agent, jni: Jni, object: jobject) -> Option<String> {
     if object.is_null() {
         return None;
@@ -387,9 +386,9 @@ fn class_name(agent: &Agent, jni: Jni, object: jobject) -> Option<String> {
     Some(name)
 }
 
-/// Takes note of the supertypes of a class whose file never came by: hidden ones, such as those of lambdas.
+/// Records the supertypes of a class whose class file the agent has not seen: hidden classes, such as those of lambdas.
 fn learn(agent: &Agent, jni: Jni, class: jclass, depth: usize) {
-    /// No hierarchy is as deep.
+    /// No class hierarchy is as deep.
     const DEEPEST: usize = 100;
     let Some(name) = agent.tool.class_name(class) else { return };
     let name = name.replace('/', ".");
@@ -424,7 +423,7 @@ fn asks_for_arguments(expression: &Expression) -> bool {
 }
 
 fn held(agent: &Agent, locks: &[i32]) -> Arc<[HeldLock]> {
-    // A lock may be held many times over.
+    // A re-entrant lock may be in the list several times.
     let mut different: Vec<i32> = Vec::new();
     for lock in locks {
         if !different.contains(lock) {
@@ -439,29 +438,36 @@ fn held(agent: &Agent, locks: &[i32]) -> Arc<[HeldLock]> {
     different.iter().map(named).collect()
 }
 
-/// The place of a site that a class got, with what the monitor must know of it.
-pub(crate) fn advised_site(place: Place) -> AdvisedSite {
-    AdvisedSite { place: Arc::new(place) }
+/// Wraps the join point of a site for the monitor script.
+pub(crate) fn advised_site(join_point: JoinPoint) -> AdvisedSite {
+    AdvisedSite { join_point: Arc::new(join_point) }
 }
 
-/// What scripts are told about a site.
-fn event_site(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject) -> Option<EventSite> {
+/// The description of a site for scripts.
+fn event_site(
+    agent: &Agent,
+    jni: Jni,
+    site: u32,
+    join_point: &JoinPoint,
+    object: jobject,
+) -> Option<EventSite> {
     let info = locked(&agent.code).sites.get(site).cloned()?;
     let code = locked(&agent.code);
     let declared = |owner: &str, name: &str, descriptor: &str| {
         let class = code.classes.declaring(owner, name, descriptor).map_or(owner, |(class, _)| class);
         format!("{class}.{name}")
     };
-    let (member, field_type) = match place.kind {
-        PlaceKind::Call | PlaceKind::Execution => {
-            let name = if place.name == "<init>" { "new" } else { &place.name };
-            (format!("{}.{name}", place.owner), None)
+    let (member, field_type) = match join_point.kind {
+        JoinPointKind::Call | JoinPointKind::Execution => {
+            let name = if join_point.name == "<init>" { "new" } else { &join_point.name };
+            (format!("{}.{name}", join_point.owner), None)
         }
-        PlaceKind::Lock | PlaceKind::Unlock | PlaceKind::Indirect => (String::new(), None),
-        PlaceKind::Get | PlaceKind::Set if !place.descriptor.is_empty() => {
-            (declared(&place.owner, &place.name, &place.descriptor), place.of_type.clone())
-        }
-        PlaceKind::Get | PlaceKind::Set => {
+        JoinPointKind::Lock | JoinPointKind::Unlock | JoinPointKind::Indirect => (String::new(), None),
+        JoinPointKind::Get | JoinPointKind::Set if !join_point.descriptor.is_empty() => (
+            declared(&join_point.owner, &join_point.name, &join_point.descriptor),
+            join_point.of_type.clone(),
+        ),
+        JoinPointKind::Get | JoinPointKind::Set => {
             let array = findings::array_class(agent, jni, object);
             let like = array.as_deref().and_then(|array| code.sites.only_field_like(&info, array));
             let of_type = array.as_deref().map_or_else(|| "array".to_owned(), type_name);
@@ -470,7 +476,7 @@ fn event_site(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject
                     (declared(&class.replace('/', "."), name, descriptor), Some(of_type))
                 }
                 _ => {
-                    let variable = if place.name == "?" { of_type.as_str() } else { &place.name };
+                    let variable = if join_point.name == "?" { of_type.as_str() } else { &join_point.name };
                     (format!("{}.{}.{variable}", info.class, info.method), Some(of_type.clone()))
                 }
             }
@@ -478,13 +484,13 @@ fn event_site(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject
     };
     Some(EventSite {
         number: site,
-        kind: match place.kind {
-            PlaceKind::Get | PlaceKind::Indirect => "get",
-            PlaceKind::Set => "set",
-            PlaceKind::Call => "call",
-            PlaceKind::Execution => "execution",
-            PlaceKind::Lock => "lock",
-            PlaceKind::Unlock => "unlock",
+        kind: match join_point.kind {
+            JoinPointKind::Get | JoinPointKind::Indirect => "get",
+            JoinPointKind::Set => "set",
+            JoinPointKind::Call => "call",
+            JoinPointKind::Execution => "execution",
+            JoinPointKind::Lock => "lock",
+            JoinPointKind::Unlock => "unlock",
         },
         class: info.class.to_string(),
         method: info.method.to_string(),
@@ -492,13 +498,13 @@ fn event_site(agent: &Agent, jni: Jni, site: u32, place: &Place, object: jobject
         line: info.line,
         member,
         field_type,
-        is_static: place.is_static,
+        is_static: join_point.is_static,
         in_constructor: &*info.method == "<init>",
     })
 }
 
-/// The life of the script's thread.
-fn attend(name: &str, mut monitor: Monitor, receiver: &Receiver<Message>) {
+/// The main loop of the script's thread.
+fn process_events(name: &str, mut monitor: Monitor, receiver: &Receiver<Message>) {
     let stopped = |problem: String| {
         if let Some(agent) = agent() {
             if let Some(watcher) = &agent.monitor {
@@ -523,20 +529,20 @@ fn attend(name: &str, mut monitor: Monitor, receiver: &Receiver<Message>) {
     }
     if let Some(agent) = agent().filter(|_| monitor.dropped() > 0) {
         agent.notice(&format!(
-            "the monitor {name} reported more than a thousand different things; {} reports were left out",
+            "the monitor script {name} made more than a thousand different reports; {} reports were left out",
             monitor.dropped()
         ));
     }
 }
 
-/// What scripts can do.
+/// The functions that scripts can call.
 struct Listener {
     name: String,
 }
 
 impl Outside for Listener {
     fn print(&self, line: &str) {
-        // The program's standard output is its own.
+        // Scripts must not write to the program's standard output.
         let _ = writeln!(std::io::stderr(), "[{}] {line}", self.name);
     }
 
@@ -551,11 +557,11 @@ impl Outside for Listener {
     }
 }
 
-/// The place of a point in the code of a class, given with dots.
-pub(crate) fn place_of(site: &Site<'_>, class: &Arc<str>) -> Place {
-    let place = Place::of(site, class);
+/// The join point of a site in the code of a class; the class name is with dots.
+pub(crate) fn join_point_of(site: &Site<'_>, class: &Arc<str>) -> JoinPoint {
+    let join_point = JoinPoint::of(site, class);
     match site.kind {
-        SiteKind::Execution => place.method(class, site.method, site.descriptor, Some(site.access)),
-        _ => place,
+        SiteKind::Execution => join_point.method(class, site.method, site.descriptor, Some(site.access)),
+        _ => join_point,
     }
 }

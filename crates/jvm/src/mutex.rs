@@ -1,26 +1,26 @@
-//! The agent's mutexes. None may be held while Java code can run: rewritten code calls the agent, which would wait for itself.
+//! The agent's mutexes. None may be held while Java code can run: instrumented code calls the agent, which would deadlock with itself.
 //!
-//! Debug builds count the mutexes that a thread holds. The functions of [`crate::vm::Jni`] that can run Java code check that there are
-//! none, so that every end-to-end test checks it too.
+//! Debug builds count the mutexes that a thread holds. The functions of [`crate::vm::Jni`] that can run Java code assert that the
+//! count is zero, so every end-to-end test checks the rule.
 
 use std::{
     ops::{Deref, DerefMut},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// A mutex of the agent that is held.
+/// A held mutex of the agent.
 pub(crate) struct Held<'a, T> {
     guard: MutexGuard<'a, T>,
     _count: count::Entry,
 }
 
-/// Locks a mutex whatever happened to its last owner: after a panic the agent stops anyway.
+/// Locks a mutex even if its last owner panicked: after a panic the agent stops anyway.
 #[inline]
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> Held<'_, T> {
     Held { guard: mutex.lock().unwrap_or_else(PoisonError::into_inner), _count: count::Entry::new() }
 }
 
-/// The current thread is about to do something that can run Java code.
+/// Asserts that the current thread holds none of the agent's mutexes, before an operation that can run Java code.
 #[inline]
 pub(crate) fn check_none_is_held(what: &str) {
     count::check(what);

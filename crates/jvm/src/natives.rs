@@ -1,6 +1,6 @@
 //! The native methods of the hook class `FissureEngine`.
 //!
-//! Each gets what it needs as plain numbers, so that it does not matter on which carrier a virtual thread runs.
+//! Their arguments are plain numbers, so it does not matter on which carrier a virtual thread runs.
 
 use std::{
     ffi::{CStr, c_void},
@@ -35,7 +35,7 @@ use crate::{
     vm::Jni,
 };
 
-/// Exceptions beyond this number are not told any more.
+/// The largest number of exceptions that are reported.
 const MOST_FAILURES: u64 = 100;
 
 /// Thread, class, message and stack.
@@ -120,7 +120,7 @@ extern "system" fn resolve(environment: *mut JNIEnv, _class: jclass, site: jint,
     })
 }
 
-/// Where the shadow of the field that a site accesses lies in `object`.
+/// The offset, in `object`, of the shadow word for the field that a site accesses.
 fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<i32> {
     let (number, declaring, name, descriptor, shadow) = {
         let code = locked(&agent.code);
@@ -147,7 +147,7 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
     Some(offset)
 }
 
-/// Where a shadow that a class declares lies in its objects.
+/// The offset of a shadow field that a class declares.
 fn offset_of(agent: &Agent, jni: Jni, class: jclass, name: &str, shadow: &str) -> Option<i32> {
     let field = jni.reflected_field(class, name, shadow)?;
     let engine = agent.engine.load(Ordering::Acquire) as jclass;
@@ -156,7 +156,7 @@ fn offset_of(agent: &Agent, jni: Jni, class: jclass, name: &str, shadow: &str) -
     i32::try_from(offset).ok().filter(|&offset| offset > 0)
 }
 
-/// Where all shadows lie in the objects of a class, those of its superclasses included.
+/// The offsets of all shadow fields in the objects of a class, those of its superclasses included.
 extern "system" fn shadows(environment: *mut JNIEnv, _class: jclass, of: jclass) -> jobject {
     let jni = Jni::new(environment);
     let offsets = guarded(Vec::new(), |agent| {
@@ -185,7 +185,7 @@ extern "system" fn resolve_static(_environment: *mut JNIEnv, _class: jclass, sit
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         let cell = match code.registry.resolve(info.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Cell(cell)) => cell as i32,
-            // The access itself will load the class: until then it has the cell that the class will find.
+            // The access itself will load the class. Until then it uses the cell that the class will get.
             Resolved::NotLoaded => return code.registry.cell(info.loader, class, name, descriptor) as i32,
             _ => UNWATCHED,
         };
@@ -208,10 +208,10 @@ extern "system" fn step(
     guarded(Word::DONE.0 as i64, |agent| {
         let word = Word(word as u64);
         if agent.settings.atomizer.is_some() {
-            blocks::look_at(agent, word.site());
+            blocks::classify(agent, word.site());
         }
         let access = access(segment, set, site, write);
-        // The machine is locked twice only where the analysis is checked.
+        // The machine is locked twice only if the run checks the static analysis.
         if let Some(locality) = agent.locality.as_ref().filter(|locality| !locality.leaves_out())
             && locked(&agent.machine).has_others(word, access.segment)
         {
@@ -403,7 +403,7 @@ extern "system" fn out_of_memory(_environment: *mut JNIEnv, _class: jclass) {
     });
 }
 
-/// A thread or a test ends with an exception. The stack comes as lines of class, method, file and line number.
+/// A thread or a test ends with an exception. The stack has one line per frame: class, method, file and line number.
 extern "system" fn failed(
     environment: *mut JNIEnv,
     _class: jclass,
@@ -433,14 +433,14 @@ extern "system" fn failed(
     });
 }
 
-/// Lets the engine begin: the main thread is watched from here on.
+/// Starts the engine: from here on the main thread is watched.
 pub(crate) fn begin(agent: &Agent, jni: Jni, main: jobject) {
     if !agent.begin(jni, c"java/lang/FissureHook", main) {
         agent.fail("the hook classes could not be started");
     }
 }
 
-/// Begins to watch a thread that no Java code started, unless it serves the JVM itself.
+/// Begins to watch a thread that was not started by Java code, unless it belongs to the JVM itself.
 pub(crate) fn attach(agent: &Agent, jni: Jni, thread: jobject) {
     let engine = agent.engine.load(Ordering::Acquire) as jclass;
     let known = jni.object_field(thread, c"fissureState", c"Ljava/lang/FissureThread;").is_some();

@@ -1,8 +1,8 @@
-//! Where classes come from, and which of these places are the application.
+//! The origins of classes, and which of them belong to the application.
 //!
-//! The JVM tells for each class where it was loaded from: the code source of its protection domain. Directories of the class path
+//! For each class the JVM knows where it was loaded from: the code source of its protection domain. Directories of the class path
 //! are the application, archives are libraries; the exceptions are below. This module decides and reads no file: [`archive`]
-//! says what an archive holds, and [`table`] remembers what was decided.
+//! reads the contents of archives, and [`table`] keeps the decisions.
 
 mod archive;
 mod table;
@@ -10,7 +10,7 @@ mod table;
 pub(crate) use archive::{Contents, is_archive, read_contents};
 pub(crate) use table::{Origins, Source};
 
-/// The part that a class has in the program.
+/// The part of the program that a class belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Part of the JDK.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Library,
 }
 
-/// Where a class was loaded from.
+/// The origin of a class.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// A module of the JVM's own image.
@@ -34,21 +34,21 @@ pub(crate) enum Place {
     Folder { archive: String, folder: String },
     /// An archive inside another one.
     Nested { archive: String, inner: String },
-    /// Another protocol than those of files.
+    /// A URL with a protocol other than those of files and archives.
     Elsewhere(String),
     /// The class has no code source.
     Nowhere,
 }
 
-/// Names by which the places that are no paths go in reports.
+/// Names in reports for origins that are not paths.
 pub(crate) const NOWHERE: &str = "classes without a code source";
 pub(crate) const JDK_IMAGE: &str = "the JDK";
 
-/// Ends of names that are archives inside of others, or behind protocols that are not known.
+/// Suffixes of archives, for those inside of other archives or behind unknown protocols.
 const ARCHIVE_ENDS: &[&str] = &[".jar", ".war", ".ear", ".zip", ".rar"];
 
 impl Place {
-    /// Reads the location of a code source. `is_archive` tells whether a path in the file system is one.
+    /// Parses the location of a code source. `is_archive` says whether a path in the file system is an archive.
     pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> Place {
         let file = decode(file);
         match protocol {
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    /// How reports call it.
+    /// Its name in reports.
     pub(crate) fn root(&self) -> String {
         match self {
             Place::Image(module) => format!("module {module}"),
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-/// A place inside of an archive, by its path there.
+/// An origin inside of an archive, by its path there.
 fn inside(archive: &str, inner: &str) -> Place {
     let archive = archive.to_owned();
     let inner = inner.trim_end_matches(['/', '!']);
@@ -108,7 +108,7 @@ fn without_slash(path: &str) -> String {
     if path.len() > 1 { path.trim_end_matches('/').to_owned() } else { path.to_owned() }
 }
 
-/// URLs write special characters as `%20`.
+/// Decodes the percent escapes of a URL, such as `%20`.
 fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -151,7 +151,7 @@ pub(crate) struct Program {
     pub(crate) main_archive: Option<String>,
 }
 
-/// Main classes that run code of others: tests and scripts. They do not make their archive the application.
+/// Main classes that run other code: tests and scripts. Their archive is not the application.
 const RUNNERS: &[&str] = &[
     "clojure.",
     "com.intellij.rt.",
@@ -170,7 +170,7 @@ const RUNNERS: &[&str] = &[
     "worker.org.gradle.",
 ];
 
-/// Folders in which tools keep what they downloaded. Nothing in there was built here.
+/// Folders in which tools keep downloads. The project's build does not write there.
 const CACHES: &[&str] = &[".cache", ".coursier", ".gradle", ".ivy2", ".m2", ".sbt", "node_modules"];
 
 /// Folders inside of archives that hold the application's own classes.
@@ -184,7 +184,7 @@ impl Program {
         module: &str,
         is_archive: impl Fn(&str) -> bool,
     ) -> Program {
-        // With `-jar` the archive is all of the class path; its name may have blanks in it.
+        // With `-jar` the archive is the whole class path; its name may contain blanks.
         let is_started = |archive: &&str| {
             let rest = command.strip_prefix(archive);
             !archive.is_empty()
@@ -209,7 +209,7 @@ impl Program {
         self.main == Main::Class(class.to_owned()) && !is_runner(class)
     }
 
-    /// The role of the classes from a place. `contents` is asked only about archives that may be the application.
+    /// The role of the classes from an origin. `contents` is called only for archives that may be the application.
     pub(crate) fn role(
         &self,
         place: &Place,
@@ -252,7 +252,7 @@ impl Program {
         }
     }
 
-    /// Whether an archive is something that the project's own build made.
+    /// Whether the project's build made an archive.
     fn is_built_here(&self, path: &str) -> bool {
         let Some(below) = self.project.as_deref().and_then(|root| path.strip_prefix(root)) else {
             return false;
@@ -264,9 +264,9 @@ impl Program {
     }
 }
 
-/// Whether the folders that lead to an archive are those into which build tools put what they made, and not what they
-/// copied: `target` of Maven, `target/scala-3` of sbt, `build/libs` of Gradle, `out/artifacts/NAME` of IntelliJ IDEA, `bazel-bin` of
-/// Bazel, `quarkus-app/app` of Quarkus.
+/// Whether an archive is in a folder into which build tools put what they built, and not what they copied: `target` of Maven,
+/// `target/scala-3` of sbt, `build/libs` of Gradle, `out/artifacts/NAME` of IntelliJ IDEA, `bazel-bin` of Bazel, `quarkus-app/app` of
+/// Quarkus.
 fn is_output(folders: &[&str]) -> bool {
     match folders {
         [.., "target"] | [.., "build", "libs"] | [.., "quarkus-app", "app"] => true,
@@ -289,15 +289,15 @@ fn is_jdk_module(module: &str) -> bool {
     ["java.", "jdk."].iter().any(|prefix| module.starts_with(prefix))
 }
 
-/// The role of the classes of one place.
+/// The role of the classes of one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     Jdk,
     Application,
     Library,
-    /// The place says nothing; the class's package may.
+    /// The origin does not decide; the class's package may.
     Unplaced,
-    /// An archive that holds libraries, too: prefixes of packages that are the application's own and that are others'.
+    /// An archive that also holds libraries: the package prefixes of the application and those of libraries.
     Mixed {
         own: Vec<String>,
         foreign: Vec<String>,
@@ -305,7 +305,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The kind of a class, by its name with dots. `None` if the place does not say.
+    /// The kind of a class, by its name with dots; `None` if the origin does not decide.
     pub(crate) fn kind(&self, class: &str) -> Option<Kind> {
         Some(match self {
             Role::Jdk => Kind::Jdk,
@@ -321,7 +321,7 @@ impl Role {
                 match (longest(own), longest(foreign)) {
                     (Some(own), Some(foreign)) if foreign > own => Kind::Library,
                     (Some(_), _) => Kind::Application,
-                    // A main class without a package says nothing about packages.
+                    // If the main class has no package, no package prefix is known.
                     (None, None) if own.is_empty() || package.is_empty() => Kind::Application,
                     (None, _) => Kind::Library,
                 }
@@ -330,15 +330,15 @@ impl Role {
     }
 }
 
-/// The role of an archive that may be the application, by its contents. `main` is its main class, if another place names it.
+/// The role of an archive that may be the application, by its contents. `main` is its main class, if that is known from elsewhere.
 fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role {
     if contents.has_own_folder {
-        // Its own classes are in there; those at its top only start the program.
+        // The application's classes are in that folder; those at the top of the archive only start the program.
         return Role::Library;
     }
     let main = main.or(contents.main_class.as_deref());
     let base_of_main = main.map(package_of).filter(|package| !package.is_empty()).map(base_of);
-    // Benchmarks and tests may be packed together with whatever runs them.
+    // Benchmarks and tests may be packed together with the framework that runs them.
     let (base, runner) =
         if main.is_some_and(is_runner) { (None, base_of_main) } else { (base_of_main, None) };
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -365,13 +365,13 @@ fn role_of_archive(path: &str, main: Option<&str>, contents: &Contents) -> Role 
     Role::Mixed { own, foreign }
 }
 
-/// First parts of package names that many owners share.
+/// Top-level parts of package names that many owners share.
 const SHARED_TOPS: &[&str] = &["com", "dev", "edu", "gov", "info", "net", "org"];
-/// Owners with many projects.
+/// Owners with many independent projects.
 const SHARED_OWNERS: &[&str] =
     &["com.github", "com.gitlab", "com.google", "io.github", "org.apache", "org.eclipse"];
 
-/// The part of a package's name that says whose it is: `com.acme` of `com.acme.bank.core`, `bank` of `bank.core`.
+/// The prefix of a package's name that identifies its owner: `com.acme` of `com.acme.bank.core`, `bank` of `bank.core`.
 fn base_of(package: &str) -> &str {
     let is_shared = is_shared_top(package.split('.').next().unwrap_or_default());
     let parts = match package.splitn(3, '.').collect::<Vec<_>>()[..] {
@@ -383,7 +383,7 @@ fn base_of(package: &str) -> &str {
     &package[..end]
 }
 
-/// Whether a package, without a dot in it, says nothing about its owner: countries have two letters.
+/// Whether a top-level package does not identify an owner; country codes have two letters.
 pub(crate) fn is_shared_top(package: &str) -> bool {
     package.len() == 2 || SHARED_TOPS.contains(&package)
 }
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn locations_are_understood() {
+    fn locations_are_parsed() {
         let directory = |path: &str| Place::Directory(path.to_owned());
         let folder =
             |archive: &str, folder: &str| Place::Folder { archive: archive.into(), folder: folder.into() };
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn the_jvm_tells_what_it_was_started_for() {
+    fn the_main_class_archive_or_module_is_recognized() {
         fn check(command: &str, class_path: &str, module: &str, expected: Main) {
             let program = Program::new(command, class_path, module, |path| path.ends_with(".jar"));
             assert_eq!(program.main, expected, "{command}");
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_project_built_is_the_application() {
+    fn archives_that_the_project_built_are_the_application() {
         use Kind::{Application, Library};
         let program = started(Main::Class("com.acme.Main".into()));
         let check = |path: &str, expected| {
@@ -541,7 +541,7 @@ mod tests {
         assert_eq!(source.role(&place, Some("jdk.compiler"), Contents::default).kind("x.Y"), Some(Kind::Jdk));
     }
 
-    /// The class in `/x/bank-1.0.jar`, which is started.
+    /// Checks a class in `/x/bank-1.0.jar`, the archive with which the JVM was started.
     fn check_shaded(holds: Contents, class: &str, expected: Kind) {
         let program = started(Main::Archive("/x/bank-1.0.jar".into()));
         check(&program, "file:/x/bank-1.0.jar", holds, class, expected);
@@ -561,14 +561,14 @@ mod tests {
         check_shaded(shaded(), "com.acme.libs.Util", Library);
         check_shaded(shaded(), "com.google.common.base.Joiner", Library);
         check_shaded(shaded(), "pool.Pool", Library);
-        // A fat archive of Gradle tells of libraries, not of itself.
+        // A fat jar of Gradle has the metadata of its libraries, but none of the application.
         let foreign_only = || contents(&["com.google.guava:guava"], main);
         check_shaded(foreign_only(), "com.acme.core.Account", Application);
         check_shaded(foreign_only(), "com.google.common.base.Joiner", Library);
-        let untold = || contents(&[], main);
-        check_shaded(untold(), "com.acme.core.Account", Application);
-        check_shaded(untold(), "org.other.Thing", Library);
-        check_shaded(untold(), "Unnamed", Application);
+        let without_metadata = || contents(&[], main);
+        check_shaded(without_metadata(), "com.acme.core.Account", Application);
+        check_shaded(without_metadata(), "org.other.Thing", Library);
+        check_shaded(without_metadata(), "Unnamed", Application);
         check_shaded(contents(&[], Some("bank.Main")), "bank.core.Account", Application);
         check_shaded(contents(&[], Some("bank.Main")), "scala.Option", Library);
         check_shaded(contents(&[], Some("Main")), "bank.Account", Application);
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_known_by_the_beginning_of_packages() {
+    fn owners_are_recognized_by_package_prefixes() {
         fn check(package: &str, expected: &str) {
             assert_eq!(base_of(package), expected);
         }

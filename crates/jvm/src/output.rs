@@ -1,4 +1,4 @@
-//! Writes down what was seen, one line a record, at once.
+//! Writes records to the run's folder, one line each, without buffering.
 
 use std::{
     fs::{File, OpenOptions},
@@ -11,7 +11,7 @@ use fissure_model::{finding::Finding, record::Record};
 
 use crate::{agent::agent, tested::running_test};
 
-/// The file of this JVM.
+/// The output file of this JVM.
 #[derive(Debug)]
 pub(crate) struct Output {
     file: Mutex<File>,
@@ -25,8 +25,8 @@ impl Output {
         Ok(Output { file: Mutex::new(file) })
     }
 
-    /// Appends a record; a finding that names no test gets that which is running. A failure to write must not disturb the
-    /// program, and there is nowhere to tell it.
+    /// Appends a record; a finding without a test gets the test that is running. A write error is ignored: it must not disturb the
+    /// program, and it cannot be reported anywhere.
     pub(crate) fn write(&self, record: &Record) {
         if let Record::Finding(finding) = record
             && finding.test.is_none()

@@ -1,12 +1,12 @@
-//! Faults that tests plant: what becomes of a failure of Fissure's own code cannot be seen without one. Only debug builds have them.
+//! Faults that end-to-end tests inject to check how a failure of Fissure's code is handled. Only debug builds have them.
 
 use crate::vm::Jni;
 
-/// The environment variable that asks for a fault where the program starts its second thread: `exception` or `panic`.
+/// The environment variable that requests a fault when the program starts its second thread: `exception` or `panic`.
 #[cfg(debug_assertions)]
 const VARIABLE: &str = "FISSURE_TEST_FAULT";
 
-/// Fails as the tests want it, once the main thread is known.
+/// Fails in the requested way, except in the first call, which is for the main thread.
 #[cfg(debug_assertions)]
 pub(crate) fn fault(jni: Jni) {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +21,6 @@ pub(crate) fn fault(jni: Jni) {
     }
 }
 
-/// Nothing fails.
+/// Release builds inject no faults.
 #[cfg(not(debug_assertions))]
 pub(crate) fn fault(_jni: Jni) {}

@@ -1,4 +1,4 @@
-//! Places in rewritten code as points that pointcuts select.
+//! Join points: the operations in rewritten code that pointcuts select.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::{
 
 const STATIC: u16 = 0x0008;
 
-/// What happens at a place.
+/// The kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlaceKind {
+pub(crate) enum JoinPointKind {
     Get,
     Set,
     Call,
     Execution,
     Lock,
     Unlock,
-    /// An access that shows only when it happens where it leads.
+    /// An access whose target is only known when it happens, such as one by a variable handle.
     Indirect,
 }
 
-/// A place, in words of the source.
+/// A join point, with names as in source code.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) kind: PlaceKind,
+pub(crate) struct JoinPoint {
+    pub(crate) kind: JoinPointKind,
     /// The class of the code, with dots.
     pub(crate) class: Arc<str>,
     /// The class of the member, with dots.
@@ -40,61 +40,65 @@ pub(crate) struct Place {
     /// The type of a field or of a method's result, if it is known.
     pub(crate) of_type: Option<String>,
     pub(crate) parameters: Vec<String>,
-    /// The access flags of a method that runs.
+    /// The access flags of a method that is executed.
     pub(crate) access: Option<u16>,
     pub(crate) is_static: bool,
     pub(crate) is_element: bool,
 }
 
-impl Place {
-    /// The place of an access or acquire in the code of a class, given with dots.
-    pub(crate) fn of(site: &Site<'_>, class: &Arc<str>) -> Place {
+impl JoinPoint {
+    /// The join point of an access or acquire in the code of a class; the class name is with dots.
+    pub(crate) fn of(site: &Site<'_>, class: &Arc<str>) -> JoinPoint {
         let kind = match (site.kind, site.target) {
-            (_, SiteTarget::Indirect { .. }) => PlaceKind::Indirect,
-            (SiteKind::Read, _) => PlaceKind::Get,
-            (SiteKind::Write, _) => PlaceKind::Set,
-            (SiteKind::Enter | SiteKind::EnterMethod, _) => PlaceKind::Lock,
-            (SiteKind::Exit | SiteKind::ExitMethod, _) => PlaceKind::Unlock,
-            (SiteKind::Block | SiteKind::Unit | SiteKind::Execution, _) => PlaceKind::Execution,
-            (SiteKind::Call, _) => PlaceKind::Call,
+            (_, SiteTarget::Indirect { .. }) => JoinPointKind::Indirect,
+            (SiteKind::Read, _) => JoinPointKind::Get,
+            (SiteKind::Write, _) => JoinPointKind::Set,
+            (SiteKind::Enter | SiteKind::EnterMethod, _) => JoinPointKind::Lock,
+            (SiteKind::Exit | SiteKind::ExitMethod, _) => JoinPointKind::Unlock,
+            (SiteKind::Block | SiteKind::Unit | SiteKind::Execution, _) => JoinPointKind::Execution,
+            (SiteKind::Call, _) => JoinPointKind::Call,
         };
-        let place = Place::nowhere(kind, class);
+        let join_point = JoinPoint::unresolved(kind, class);
         match site.target {
             SiteTarget::Field { class, name, descriptor, is_static } => {
-                Place { is_static, ..place.field(class, name, descriptor) }
+                JoinPoint { is_static, ..join_point.field(class, name, descriptor) }
             }
             SiteTarget::ArrayElement { source } => {
-                let place = Place { is_element: true, ..place };
+                let join_point = JoinPoint { is_element: true, ..join_point };
                 match source {
-                    ArraySource::Field { class, name, descriptor } => place.field(class, name, descriptor),
-                    ArraySource::Local { name: Some(name), .. } => Place { name: name.to_owned(), ..place },
-                    _ => place,
+                    ArraySource::Field { class, name, descriptor } => {
+                        join_point.field(class, name, descriptor)
+                    }
+                    ArraySource::Local { name: Some(name), .. } => {
+                        JoinPoint { name: name.to_owned(), ..join_point }
+                    }
+                    _ => join_point,
                 }
             }
-            SiteTarget::Called { class, name, descriptor, is_static } if kind == PlaceKind::Call => {
-                Place { is_static, ..place.method(&class.replace('/', "."), name, descriptor, None) }
+            SiteTarget::Called { class, name, descriptor, is_static } if kind == JoinPointKind::Call => {
+                JoinPoint { is_static, ..join_point.method(&class.replace('/', "."), name, descriptor, None) }
             }
-            SiteTarget::Called { .. } => place,
+            SiteTarget::Called { .. } => join_point,
             SiteTarget::Method { class, name } => {
-                Place { owner: class.replace('/', "."), name: name.to_owned(), ..place }
+                JoinPoint { owner: class.replace('/', "."), name: name.to_owned(), ..join_point }
             }
-            SiteTarget::Contents { .. } | SiteTarget::Indirect { .. } | SiteTarget::Nothing => place,
+            SiteTarget::Contents { .. } | SiteTarget::Indirect { .. } | SiteTarget::Nothing => join_point,
         }
     }
 
-    /// The place of an access that is reported; what it went to is known by now.
-    pub(crate) fn of_access(site: &SiteInfo, is_static: bool, is_element: bool) -> Place {
-        let kind = if site.kind == SiteKind::Write { PlaceKind::Set } else { PlaceKind::Get };
-        let place = Place { is_static, is_element, ..Place::nowhere(kind, &site.class) };
+    /// The join point of an access that is being reported, whose target is known by now.
+    pub(crate) fn of_access(site: &SiteInfo, is_static: bool, is_element: bool) -> JoinPoint {
+        let kind = if site.kind == SiteKind::Write { JoinPointKind::Set } else { JoinPointKind::Get };
+        let join_point = JoinPoint { is_static, is_element, ..JoinPoint::unresolved(kind, &site.class) };
         match &site.target {
-            Target::Field { class, name, descriptor } => place.field(class, name, descriptor),
-            Target::Local(Some(name)) => Place { name: name.to_string(), ..place },
-            Target::Local(None) | Target::Method { .. } | Target::Unknown => place,
+            Target::Field { class, name, descriptor } => join_point.field(class, name, descriptor),
+            Target::Local(Some(name)) => JoinPoint { name: name.to_string(), ..join_point },
+            Target::Local(None) | Target::Method { .. } | Target::Unknown => join_point,
         }
     }
 
-    fn nowhere(kind: PlaceKind, class: &Arc<str>) -> Place {
-        Place {
+    fn unresolved(kind: JoinPointKind, class: &Arc<str>) -> JoinPoint {
+        JoinPoint {
             kind,
             class: class.clone(),
             owner: class.to_string(),
@@ -108,10 +112,10 @@ impl Place {
         }
     }
 
-    /// The place of a method that is called or that runs, in a class given with dots.
-    pub(crate) fn method(self, class: &str, name: &str, descriptor: &str, access: Option<u16>) -> Place {
+    /// The join point of a method call or execution, in a class whose name is with dots.
+    pub(crate) fn method(self, class: &str, name: &str, descriptor: &str, access: Option<u16>) -> JoinPoint {
         let (parameters, result) = signature(descriptor);
-        Place {
+        JoinPoint {
             owner: class.to_owned(),
             name: name.to_owned(),
             descriptor: descriptor.to_owned(),
@@ -123,21 +127,21 @@ impl Place {
         }
     }
 
-    /// The types of what is handed over, as they are declared.
-    pub(crate) fn handed_over(&self) -> Vec<String> {
+    /// The declared types of the values that are passed or stored.
+    pub(crate) fn passed_types(&self) -> Vec<String> {
         match (self.kind, &self.of_type) {
-            (PlaceKind::Call | PlaceKind::Execution, _) => self.parameters.clone(),
-            (PlaceKind::Set, Some(of_type)) if self.is_element => {
+            (JoinPointKind::Call | JoinPointKind::Execution, _) => self.parameters.clone(),
+            (JoinPointKind::Set, Some(of_type)) if self.is_element => {
                 vec![of_type.strip_suffix("[]").unwrap_or("java.lang.Object").to_owned()]
             }
-            (PlaceKind::Set, Some(of_type)) => vec![of_type.clone()],
-            (PlaceKind::Set, None) => vec!["java.lang.Object".to_owned()],
+            (JoinPointKind::Set, Some(of_type)) => vec![of_type.clone()],
+            (JoinPointKind::Set, None) => vec!["java.lang.Object".to_owned()],
             _ => Vec::new(),
         }
     }
 
-    fn field(self, class: &str, name: &str, descriptor: &str) -> Place {
-        Place {
+    fn field(self, class: &str, name: &str, descriptor: &str) -> JoinPoint {
+        JoinPoint {
             owner: class.replace('/', "."),
             name: name.to_owned(),
             descriptor: descriptor.to_owned(),
@@ -146,13 +150,13 @@ impl Place {
         }
     }
 
-    /// Shows the place as a point, with what is known of its values.
+    /// Evaluates a function on the point for pointcuts, with what is known about its values.
     pub(crate) fn with_point<R>(
         &self,
         classes: &Classes,
         target: Value<'_>,
         arguments: Option<&[Value<'_>]>,
-        look: impl FnOnce(&Point<'_>) -> R,
+        evaluate: impl FnOnce(&Point<'_>) -> R,
     ) -> R {
         let declared = || classes.declaring(&self.owner, &self.name, &self.descriptor);
         let field = || {
@@ -176,13 +180,13 @@ impl Place {
             is_static: self.is_static,
         };
         let kind = match self.kind {
-            PlaceKind::Get => Kind::Get(field()),
-            PlaceKind::Set => Kind::Set(field()),
-            PlaceKind::Call => Kind::Call(method()),
-            PlaceKind::Execution => Kind::Execution(method()),
-            PlaceKind::Lock => Kind::Lock,
-            PlaceKind::Unlock => Kind::Unlock,
-            PlaceKind::Indirect => Kind::Any,
+            JoinPointKind::Get => Kind::Get(field()),
+            JoinPointKind::Set => Kind::Set(field()),
+            JoinPointKind::Call => Kind::Call(method()),
+            JoinPointKind::Execution => Kind::Execution(method()),
+            JoinPointKind::Lock => Kind::Lock,
+            JoinPointKind::Unlock => Kind::Unlock,
+            JoinPointKind::Indirect => Kind::Any,
         };
         let target = match target {
             Value::Unknown if self.is_static => Value::None,
@@ -194,11 +198,11 @@ impl Place {
             }
             target => target,
         };
-        look(&Point { kind, class: Some(&self.class), target, arguments })
+        evaluate(&Point { kind, class: Some(&self.class), target, arguments })
     }
 }
 
-/// The parameters and the result of a method, as in source.
+/// The parameter types and the result type of a method, as in source.
 fn signature(descriptor: &str) -> (Vec<String>, String) {
     let Some((inside, result)) = descriptor.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
         return (Vec::new(), "void".to_owned());

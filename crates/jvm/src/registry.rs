@@ -1,25 +1,25 @@
-//! The watched classes and where the state of their fields is kept.
+//! The watched classes and where the shadow words of their fields are kept.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How one field of a watched class is followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Member {
-    /// An instance field with a shadow of this descriptor beside it, at this offset once it is known.
+    /// An instance field with a shadow field of this descriptor; the offset is set once it is known.
     Shadowed { descriptor: &'static str, offset: Option<i32> },
-    /// A static field whose state is in this cell.
+    /// A static field whose shadow word is in this cell.
     Cell(u32),
-    /// A field that a monitor may ask about.
+    /// A field whose accesses the monitor script may select.
     Observed,
     /// Volatile.
     Volatile,
-    /// Nothing is kept for it: every access is told.
+    /// A field without a shadow word; every access to it is reported.
     Point,
-    /// Final, or in a class that had to be left alone.
+    /// A final field, or a field of a class that could not be rewritten.
     Unwatched,
 }
 
-/// What a field reference leads to.
+/// The target of a field reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resolved {
     /// A field of a known class, by the class's number.
@@ -39,7 +39,7 @@ pub(crate) struct ClassInfo {
     loader: i64,
     superclass: Option<String>,
     members: FxHashMap<(String, String), Member>,
-    /// Those of the members that are volatile.
+    /// The volatile ones among the members.
     volatiles: FxHashSet<(String, String)>,
 }
 
@@ -54,7 +54,7 @@ impl ClassInfo {
         self.loader
     }
 
-    /// Whether this is the class of that name and loader.
+    /// Whether this is the class with that name and loader.
     pub(crate) fn is(&self, loader: i64, name: &str) -> bool {
         self.loader == loader && self.name == name
     }
@@ -68,18 +68,18 @@ pub(crate) struct Registry {
     cells: FxHashMap<(i64, String, String, String), u32>,
 }
 
-/// Static fields beyond this number are not watched.
+/// The number of cells; all further static fields share the last one.
 pub(crate) const MOST_CELLS: u32 = 1 << 20;
 
 impl Registry {
-    /// The cell of a static field. Whoever refers to it first, the class itself or another one, makes it.
+    /// The cell of a static field. The first reference to the field, in its class or in another one, creates it.
     pub(crate) fn cell(&mut self, loader: i64, class: &str, name: &str, descriptor: &str) -> u32 {
         let next = self.cells.len() as u32 + 1;
         let key = (loader, class.to_owned(), name.to_owned(), descriptor.to_owned());
         *self.cells.entry(key).or_insert(if next < MOST_CELLS { next } else { MOST_CELLS - 1 })
     }
 
-    /// Takes note of a class that was rewritten. A class that is defined anew replaces its predecessor.
+    /// Adds a class that was rewritten. A class that is redefined replaces its predecessor.
     pub(crate) fn add(
         &mut self,
         loader: i64,
@@ -105,14 +105,14 @@ impl Registry {
         &self.classes[number]
     }
 
-    /// How a field that a class declares is followed; nothing if the class is not known.
+    /// How a field that a class declares is followed; `None` if the class is not known.
     pub(crate) fn declared(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<&Member> {
         let number =
             self.by_name.get(class)?.iter().find(|&&number| self.classes[number].loader == loader)?;
         self.classes[*number].members.get(&(name.to_owned(), descriptor.to_owned()))
     }
 
-    /// The fields that a class declares and that have a shadow beside them, with its descriptor.
+    /// The fields that a class declares and that have a shadow field, with its descriptor.
     pub(crate) fn shadowed(&self, loader: i64, class: &str) -> Vec<(String, &'static str)> {
         let numbers = self.by_name.get(class).map_or(&[][..], Vec::as_slice);
         let known = numbers.iter().map(|&number| &self.classes[number]).find(|known| known.loader == loader);
@@ -125,8 +125,8 @@ impl Registry {
             .collect()
     }
 
-    /// Finds the field that a reference in a class of `loader` means, up the superclasses. `in_scope` tells whether
-    /// a class that is not known will be watched once it is loaded.
+    /// Resolves a field reference in a class of `loader`, searching the superclasses. `in_scope` says whether a class that is
+    /// not known will be watched once it is loaded.
     pub(crate) fn resolve(
         &self,
         loader: i64,
@@ -136,7 +136,7 @@ impl Registry {
         in_scope: impl Fn(&str) -> bool,
     ) -> Resolved {
         let mut class = class.to_owned();
-        // A chain longer than this is a circle of classes that the JVM will refuse.
+        // A longer chain is a cycle of classes, which the JVM will reject.
         for _ in 0..1000 {
             let Some(number) = self.find(loader, &class) else {
                 return if in_scope(&class) { Resolved::NotLoaded } else { Resolved::Unwatched };
@@ -156,7 +156,7 @@ impl Registry {
         Resolved::Unwatched
     }
 
-    /// The class in scope that declares a field, watched or not, as a class of `loader` sees it by this class.
+    /// The class in scope that declares a field, watched or not, if a class of `loader` refers to it by this class.
     pub(crate) fn declaring(&self, loader: i64, class: &str, name: &str, descriptor: &str) -> Option<usize> {
         let key = (name.to_owned(), descriptor.to_owned());
         let mut class = class;
@@ -170,7 +170,7 @@ impl Registry {
         None
     }
 
-    /// Whether a class, as a class of `loader` sees it, is another one or inherits from it.
+    /// Whether a class, as seen from a class of `loader`, is another one or inherits from it.
     pub(crate) fn inherits(&self, loader: i64, class: &str, from: &str) -> bool {
         let mut class = class;
         for _ in 0..1000 {
@@ -187,7 +187,7 @@ impl Registry {
         false
     }
 
-    /// Remembers where the shadow of a field lies.
+    /// Records the offset of a field's shadow word.
     pub(crate) fn set_offset(&mut self, number: usize, name: &str, descriptor: &str, offset: i32) {
         let key = (name.to_owned(), descriptor.to_owned());
         if let Some(Member::Shadowed { offset: known, .. }) =
@@ -197,7 +197,7 @@ impl Registry {
         }
     }
 
-    /// The class of that name that a class of `loader` sees: one of the same loader, or else the first known.
+    /// The class of that name that a class of `loader` refers to: the one of the same loader, or else the first known.
     fn find(&self, loader: i64, class: &str) -> Option<usize> {
         let numbers = self.by_name.get(class)?;
         numbers
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_not_watched_are_declared_all_the_same() {
+    fn declaring_classes_of_unwatched_fields_are_found() {
         let mut registry = Registry::default();
         registry.add(1, "a/Sub", Some("a/Super"), members(&[]), FxHashSet::default());
         let items = members(&[("items", Member::Unwatched)]);

@@ -1,11 +1,11 @@
-//! Which classes' fields are watched.
+//! The scope: the classes whose fields are watched.
 //!
-//! By default the application's own, which [`crate::origin`] tells from libraries by where classes come from. Libraries and the
-//! JDK are watched for what they do to locks and threads.
+//! By default these are the application's classes, which [`crate::origin`] distinguishes from libraries by their code sources. In
+//! libraries and the JDK only the use of locks and threads is watched.
 //!
-//! A scope is a list of pointcuts. What can be decided when a class is rewritten is decided then, so that what is not in scope costs
-//! nothing; what cannot is watched, and looked at again before it is reported. A pointcut has the JDK and libraries in it only
-//! if it names them: nobody who writes `!within(com.acme.util..*)` means the whole JDK.
+//! A scope is a list of pointcuts. Conditions that can be decided when a class is rewritten are decided then, so that code out of scope
+//! has no cost; accesses for which they cannot are watched, and checked again before they are reported. A pointcut covers classes of the
+//! JDK and of libraries only if it names them: a user who writes `!within(com.acme.util..*)` does not mean the whole JDK.
 
 use fissure_model::pointcut::{self, Expression, FieldPoint, NoWorld, Point, Pointcut, Value, World};
 
@@ -15,20 +15,20 @@ use crate::origin::{Kind, Origins};
 const JDK: &[&str] =
     &["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.", "org.ietf.jgss."];
 
-/// Classes whose layout or timing the JVM itself depends on: their fields are never watched, whatever the scope says.
+/// Classes on whose layout or timing the JVM itself depends: their fields are never watched, whatever the scope says.
 const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
 
-/// Whether a name, with dots, is like those of the JDK's classes.
+/// Whether a name, with dots, looks like that of a JDK class.
 pub(crate) fn is_jdk_name(class: &str) -> bool {
     JDK.iter().any(|prefix| class.starts_with(prefix))
 }
 
-/// Libraries of collections and pools: the application relies on the atomicity of their synchronized methods as it does on that of the
-/// JDK's collections. The locks of other libraries, such as those that write logs or run tests, are their own affair, and
-/// their authors have them in view as the application.
+/// Libraries of collections and pools: the application relies on the atomicity of their synchronized methods as on that of the JDK's
+/// collections. The locks of other libraries, such as logging or test frameworks, are internal to them, and their authors can test
+/// them as the application.
 const SHARED_LIBRARIES: &[&str] = &["com.google.common.", "org.apache.commons."];
 
-/// Classes of `java.util` whose locks are internal affairs: caches, services and the clockwork of timers.
+/// Classes of `java.util` whose locks are internal: caches, services and the implementation of timers.
 const INTERNAL: &[&str] = &[
     "java.util.Calendar",
     "java.util.Currency",
@@ -44,14 +44,14 @@ const INTERNAL: &[&str] = &[
     "java.util.UUID",
 ];
 
-/// How a class is seen by those who ask which blocks are atomic.
+/// How the atomicity analysis treats the blocks of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
-    /// Its blocks are the application's.
+    /// Its blocks belong to the application.
     Application,
-    /// Its blocks count where the application calls them.
+    /// Its blocks count if the application calls them.
     Library,
-    /// What it does with locks is its own affair.
+    /// Its blocks do not count.
     None,
 }
 
@@ -59,11 +59,11 @@ pub(crate) enum View {
 #[derive(Debug)]
 pub(crate) struct Scope {
     pointcuts: Vec<Pointcut>,
-    /// Whether there is more to it than class patterns.
+    /// Whether it has pointcuts other than class patterns.
     is_selective: bool,
-    /// Classes that are looked into whatever the pointcuts say, by their names with dots.
-    inside: Vec<String>,
-    /// Tells the application from libraries.
+    /// Thread-unsafe classes that are instrumented on demand, whatever the pointcuts say; names with dots.
+    on_demand: Vec<String>,
+    /// Distinguishes the application from libraries.
     origins: Origins,
 }
 
@@ -73,48 +73,48 @@ impl Scope {
         Scope {
             is_selective: !pointcuts.iter().all(is_plain),
             pointcuts,
-            inside: Vec::new(),
+            on_demand: Vec::new(),
             origins: Origins::default(),
         }
     }
 
-    /// The same, with what is known of where the program's classes come from.
+    /// The same scope, with the origins of the program's classes.
     pub(crate) fn with_origins(self, origins: Origins) -> Scope {
         Scope { origins, ..self }
     }
 
-    /// Where classes come from.
+    /// The origins of classes.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// Whether a class, by its name with dots, is one of the JDK's.
+    /// Whether a class, by its name with dots, belongs to the JDK.
     pub(crate) fn is_jdk(&self, class: &str) -> bool {
         self.origins.kind(class) == Kind::Jdk
     }
 
-    /// Whether a class, by its name with dots, is not the application's own.
+    /// Whether a class, by its name with dots, does not belong to the application.
     pub(crate) fn is_library(&self, class: &str) -> bool {
         self.origins.kind(class) != Kind::Application
     }
 
-    /// Whether the user said what is in scope.
+    /// Whether the user gave a scope.
     pub(crate) fn is_given(&self) -> bool {
         !self.pointcuts.is_empty()
     }
 
-    /// The same, with these classes and those in them besides.
-    pub(crate) fn with_inside(self, inside: Vec<String>) -> Scope {
-        Scope { inside, ..self }
+    /// The same scope, with these classes and their inner classes instrumented on demand.
+    pub(crate) fn with_on_demand(self, on_demand: Vec<String>) -> Scope {
+        Scope { on_demand, ..self }
     }
 
-    /// Whether a class, by its name with dots, is only there to be looked into.
-    pub(crate) fn is_inside(&self, class: &str) -> bool {
+    /// Whether a class, by its name with dots, is one of those instrumented on demand.
+    pub(crate) fn is_on_demand(&self, class: &str) -> bool {
         let is_part = |rest: &str| rest.is_empty() || rest.starts_with('$');
-        self.inside.iter().any(|name| class.strip_prefix(name.as_str()).is_some_and(is_part))
+        self.on_demand.iter().any(|name| class.strip_prefix(name.as_str()).is_some_and(is_part))
     }
 
-    /// Whether single points must be asked about; otherwise whole classes are in scope or not.
+    /// Whether each join point must be checked; otherwise whole classes are in scope or not.
     pub(crate) fn is_selective(&self) -> bool {
         self.is_selective
     }
@@ -122,7 +122,7 @@ impl Scope {
     /// Whether the fields of a class are watched. The name is with dots.
     pub(crate) fn covers(&self, class: &str) -> bool {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
-        if self.is_inside(class) {
+        if self.is_on_demand(class) {
             return true;
         }
         if begins(NEVER) {
@@ -144,17 +144,17 @@ impl Scope {
         })
     }
 
-    /// Whether a class outside of the default may be brought into view by whoever names it.
+    /// Whether a class outside of the default scope is watched if a monitor script names it.
     pub(crate) fn may_be_named(&self, class: &str) -> bool {
         self.pointcuts.is_empty() && !NEVER.iter().any(|prefix| class.starts_with(prefix))
     }
 
-    /// Whether a point is watched, or may turn out to be.
+    /// Whether a join point is, or may turn out to be, in scope.
     pub(crate) fn has(&self, point: &Point<'_>, world: &dyn World) -> bool {
         !self.is_selective || self.pointcuts.iter().any(|pointcut| pointcut.may_cover(point, world))
     }
 
-    /// Whether some access to a field may be watched.
+    /// Whether any access to a field may be in scope.
     pub(crate) fn has_field(&self, field: FieldPoint<'_>, world: &dyn World) -> bool {
         let at = |kind| Point { kind, class: None, target: Value::Unknown, arguments: None };
         [field, FieldPoint { is_element: true, ..field }].into_iter().any(|field| {
@@ -163,13 +163,13 @@ impl Scope {
         })
     }
 
-    /// How the blocks of a class are seen. The name is with dots.
+    /// How the atomicity analysis treats the blocks of a class. The name is with dots.
     pub(crate) fn view(&self, class: &str) -> View {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
         if self.covers(class) {
             return View::Application;
         }
-        let is_seen = match self.origins.kind(class) {
+        let counts = match self.origins.kind(class) {
             Kind::Jdk => {
                 let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
                 class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
@@ -177,7 +177,7 @@ impl Scope {
             Kind::Library => begins(SHARED_LIBRARIES),
             Kind::Application => true,
         };
-        if is_seen { View::Library } else { View::None }
+        if counts { View::Library } else { View::None }
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_application_is_in_view_and_libraries_are_not() {
+    fn the_application_is_in_scope_and_libraries_are_not() {
         check(&[], "Account", true);
         check(&[], "com.acme.Account", true);
         check(&[], "java.util.Vector", false);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_are_seen_and_internal_affairs_are_not() {
+    fn blocks_of_collections_count_and_internal_blocks_do_not() {
         check_view(&[], "com.acme.Account", View::Application);
         check_view(&[], "java.util.Collections$SynchronizedMap", View::Library);
         check_view(&[], "java.lang.StringBuffer", View::Library);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_takes_the_place_of_the_default() {
+    fn a_given_scope_replaces_the_default() {
         check(&["java.util..*"], "java.util.Vector", true);
         check(&["java.util..*"], "com.acme.Account", false);
         check(&["com.acme"], "com.acme.deep.Account", true);
@@ -252,7 +252,7 @@ mod tests {
         check(&["get(int Account.*)"], "java.util.Vector", false);
         check(&["!within(com.acme.util..*)"], "java.util.Vector", false);
         check(&["!within(com.acme.util..*)"], "com.acme.Account", true);
-        // Code in there may access the fields of any class of the application.
+        // Code in `com.acme` may access the fields of any class of the application.
         check(&["within(com.acme..*)"], "org.other.Thing", true);
         check(&["within(com.acme..*)"], "java.util.Vector", false);
         check(&["within(java.util..*) && set(*)"], "java.util.Vector", true);

@@ -1,4 +1,4 @@
-//! The places in the program where watched locations are accessed, numbered as classes are rewritten.
+//! The sites at which the program accesses watched locations, numbered as classes are rewritten.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 use fissure_analysis::word::SITE_BITS;
 use fissure_classfile::{ArraySource, SiteKind, SiteTarget};
 
-/// What a site accesses.
+/// The target of a site's access.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// A field, by the names in the code (internal class name).
     Field { class: Arc<str>, name: Arc<str>, descriptor: Arc<str> },
-    /// An element of an array that came from a local variable, by its name if the class tells.
+    /// An element of an array that was read from a local variable, with its name if the class file has it.
     Local(Option<Arc<str>>),
     /// A method that is called, by the names in the code (internal class name).
     Method { class: Arc<str>, name: Arc<str> },
-    /// An element of an array from somewhere else.
+    /// An element of an array from another source.
     Unknown,
 }
 
@@ -29,36 +29,36 @@ pub(crate) struct SiteInfo {
     pub(crate) file: Option<Arc<str>>,
     pub(crate) line: Option<u32>,
     pub(crate) loader: i64,
-    /// What happens there.
+    /// The kind of operation.
     pub(crate) kind: SiteKind,
-    /// What is accessed, or, for an array element, where the array came from.
+    /// The field that is accessed, or, for an array element, where the array was read from.
     pub(crate) target: Target,
-    /// Whether it is an element of an array that is accessed.
+    /// Whether an array element is accessed.
     pub(crate) is_element: bool,
 }
 
 impl SiteInfo {
-    /// The site in a few words.
+    /// The site as text for messages.
     pub(crate) fn describe(&self) -> String {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
         let target = match &self.target {
             Target::Field { class, name, .. } => format!("{}.{name}", class.replace('/', ".")),
-            _ => "an element of an array".to_owned(),
+            _ => "an array element".to_owned(),
         };
         format!("{target} at {}.{}{line}", self.class, self.method)
     }
 }
 
-/// All sites. Number 0 stands for those that no longer fit.
+/// All sites. Number 0 stands for the sites beyond the largest number.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     sites: Vec<SiteInfo>,
-    /// Sites that stand for one field that another site leads to, by that site and the field with its loader.
+    /// Sites for one field that the call at another site accesses, by that site and the field with its loader.
     derived: FxHashMap<(u32, i64, Target), u32>,
     overflow: u64,
 }
 
-/// How many sites there may be.
+/// The largest number of sites.
 pub(crate) const MOST_SITES: usize = 1 << SITE_BITS;
 
 impl Sites {
@@ -71,7 +71,7 @@ impl Sites {
         self.sites.len() as u32
     }
 
-    /// The site that stands for the accesses by the call at another site to one field.
+    /// The site for accesses to one field by the call at another site.
     pub(crate) fn derived(&mut self, call: u32, loader: i64, target: Target) -> Option<u32> {
         let key = (call, loader, target);
         if let Some(&known) = self.derived.get(&key) {
@@ -87,7 +87,7 @@ impl Sites {
         self.sites.get((number as usize).checked_sub(1)?)
     }
 
-    /// The one field of this descriptor that the method of `site` accesses elements of or reads, if there is just one.
+    /// The only field of this descriptor that the method of `site` uses; `None` if it uses several or none.
     pub(crate) fn only_field_like(&self, site: &SiteInfo, wanted: &str) -> Option<&SiteInfo> {
         let is_like = |other: &&SiteInfo| {
             other.class == site.class
@@ -104,13 +104,13 @@ impl Sites {
         self.sites.len()
     }
 
-    /// How many sites did not fit.
+    /// The number of sites that did not fit.
     pub(crate) fn overflow(&self) -> u64 {
         self.overflow
     }
 }
 
-/// What a site accesses, from what the rewriter says.
+/// Converts the rewriter's description of a site's target.
 pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
     let field = |class: &str, name: &str, descriptor: &str| Target::Field {
         class: class.into(),
@@ -134,7 +134,7 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
     }
 }
 
-/// A field's type as it is written in source: `[Ljava/lang/String;` is `java.lang.String[]`.
+/// A type as in source: `[Ljava/lang/String;` is `java.lang.String[]`.
 pub(crate) fn type_name(descriptor: &str) -> String {
     let element = descriptor.trim_start_matches('[');
     let dimensions = descriptor.len() - element.len();
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_has_one_site_for_each_field_that_it_leads_to() {
+    fn a_call_has_one_site_for_each_field_that_it_accesses() {
         let mut sites = Sites::default();
         let call = sites.add(SiteInfo {
             class: "a.A".into(),

@@ -1,4 +1,4 @@
-//! Stacks, kept as the JVM tells them and turned into names only for what is reported.
+//! Stacks, kept as raw frames and resolved to names only for reports.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,22 +11,22 @@ use crate::{
     vm::{RawFrame, Tool},
 };
 
-/// How many frames are looked at.
+/// The number of frames that are read.
 const DEPTH: usize = 64;
-/// How many stacks are kept for one site; a report on an access of a further thread shows the access alone.
+/// The number of stacks that are kept per site; a report on an access by a further thread shows only the site.
 const MOST_SAMPLES: usize = 64;
 
-/// Stacks by site, each with its thread.
+/// Threads and their stacks, by site.
 type Stacks = FxHashMap<u32, Vec<(u32, Box<[RawFrame]>)>>;
 
-/// One stack for each site that each thread passed.
+/// One stack for each pair of a site and a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     stacks: Mutex<Stacks>,
 }
 
 impl Samples {
-    /// Keeps the current thread's stack for a site, unless there is one.
+    /// Keeps the current thread's stack for a site, unless it has been kept before.
     pub(crate) fn take(&self, tool: Tool, thread: u32, site: u32) {
         let mut stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = stacks.entry(site).or_default();
@@ -35,7 +35,7 @@ impl Samples {
         }
     }
 
-    /// The stack of a thread at a site, by names.
+    /// The stack of a thread at a site, with names.
     pub(crate) fn frames(&self, tool: Tool, thread: u32, site: u32) -> Vec<Frame> {
         let stack = {
             let stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,17 +46,17 @@ impl Samples {
     }
 }
 
-/// The current thread's stack as the JVM tells it.
+/// The current thread's stack as raw frames.
 pub(crate) fn raw(tool: Tool) -> Vec<RawFrame> {
     tool.stack(DEPTH)
 }
 
-/// The current thread's stack, by names.
+/// The current thread's stack, with names.
 pub(crate) fn current(tool: Tool) -> Vec<Frame> {
     named(tool, &tool.stack(DEPTH))
 }
 
-/// A stack by names, without Fissure's own frames.
+/// Resolves a stack to names, without Fissure's frames.
 pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
     stack
         .iter()
@@ -67,7 +67,7 @@ pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
                 return None;
             }
             Some(Frame {
-                class: lasting(&name).replace('/', "."),
+                class: stable_name(&name).replace('/', "."),
                 method,
                 file: tool.source_file(class),
                 line: tool.line(raw),
@@ -76,10 +76,10 @@ pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
         .collect()
 }
 
-/// The name of a class without what the JVM adds to that of a hidden one: an address or a hash, another one in each run.
-fn lasting(name: &str) -> &str {
+/// The name of a class without the suffix that the JVM adds for hidden classes: an address or hash that differs in each run.
+fn stable_name(name: &str) -> &str {
     let lambda = name.find("$$Lambda").unwrap_or(name.len());
-    let end = name[lambda..].find('/').map_or(name.len(), |place| lambda + place);
+    let end = name[lambda..].find('/').map_or(name.len(), |index| lambda + index);
     name[..end].split('.').next().unwrap_or(name)
 }
 
@@ -88,11 +88,11 @@ mod tests {
     use super::*;
 
     fn check(name: &str, expected: &str) {
-        assert_eq!(lasting(name), expected);
+        assert_eq!(stable_name(name), expected);
     }
 
     #[test]
-    fn hidden_classes_keep_their_names_from_run_to_run() {
+    fn names_of_hidden_classes_do_not_differ_between_runs() {
         check("com/acme/Main", "com/acme/Main");
         check("com/acme/Main$$Lambda.0x0000000054080210", "com/acme/Main$$Lambda");
         check("com/acme/Main$$Lambda$1.0x0000000800000a08", "com/acme/Main$$Lambda$1");

@@ -1,8 +1,8 @@
 //! Which test is running when something is found, and which tests fail.
 //!
-//! The threads that a finding is about often say nothing of the test that started them: it waits in a thread of its own
-//! until they are done. So if a finding's own thread is in no test, that of the other threads is named, provided that
-//! there is only one.
+//! The threads of a finding often do not show the test that started them: the test waits in another thread until they are done.
+//! So if the current thread is in no test, the finding gets the test that other threads are in, provided that there is only
+//! one.
 
 use std::sync::{LazyLock, Mutex};
 
@@ -16,10 +16,10 @@ use crate::{
     vm::{RawFrame, Tool},
 };
 
-/// How many frames are looked at; test frameworks have deep stacks.
+/// The number of frames that are read; test frameworks have deep stacks.
 const DEPTH: usize = 256;
 
-/// Packages of what calls tests.
+/// Packages of test frameworks.
 const FRAMEWORKS: &[&str] = &[
     "io.cucumber.",
     "io.kotest.",
@@ -30,7 +30,7 @@ const FRAMEWORKS: &[&str] = &[
     "org.testng.",
 ];
 
-/// The calls to insert where the JUnit Platform, JUnit 4, JUnit 3 and TestNG take note of a test that has failed.
+/// The probes at which the JUnit Platform, JUnit 4, JUnit 3 and TestNG record a failed test.
 pub(crate) fn probes(class: &str) -> &'static [Probe<'static>] {
     const PLATFORM: &[Probe<'static>] = &[failure("failed", ProbePoint::Entry, 0)];
     const JUNIT_4: &[Probe<'static>] = &[failure("<init>", ProbePoint::Return, 1)];
@@ -51,7 +51,7 @@ const fn failure(method: &'static str, at: ProbePoint, exception: u8) -> Probe<'
     Probe { method, descriptor: None, at, hook_method: "testFailed", argument }
 }
 
-/// What a method is to a stack with a test in it.
+/// The role of a method in a stack that contains a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Role {
     Framework,
@@ -60,7 +60,7 @@ enum Role {
     Own(String),
 }
 
-/// What methods are, by the JVM's numbers for them.
+/// The roles of methods, by the JVM's method ids.
 static ROLES: LazyLock<Mutex<FxHashMap<usize, Role>>> = LazyLock::new(Mutex::default);
 
 /// The test that the current thread is in, or else the only one that any thread is in: `com.acme.AccountTest.deposits`.
@@ -73,7 +73,7 @@ pub(crate) fn running_test(tool: Tool) -> Option<String> {
     tests.all(|other| other == test).then_some(test)
 }
 
-/// The test that an exception came from, by its stack.
+/// The test that threw an exception with this stack.
 pub(crate) fn test_of(stack: &[Frame]) -> Option<String> {
     let is_library = |class: &str| agent().is_none_or(|agent| agent.scope.is_library(class));
     let role = |frame: &Frame| role(&frame.class, &frame.method, is_library(&frame.class));
@@ -110,7 +110,7 @@ fn role(class: &str, method: &str, is_library: bool) -> Role {
     if FRAMEWORKS.iter().any(|prefix| class.starts_with(prefix)) {
         return Role::Framework;
     }
-    // The JVM's own classes for lambdas are named after the class that they are in.
+    // The JVM's hidden classes for lambdas carry the name of the class that contains the lambda.
     if is_library || class.contains("$$Lambda") || method.starts_with('<') {
         return Role::Library;
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_is_what_the_framework_called_first() {
+    fn the_test_is_the_first_method_that_the_framework_called() {
         let waiting = [
             ("java.lang.Thread", "join"),
             ("com.acme.Harness", "together"),

@@ -1,6 +1,6 @@
-//! The JVM's two interfaces, JVMTI and JNI, as far as the agent uses them, behind functions that give back plain data.
+//! Safe wrappers for the parts of JVMTI and JNI that the agent uses; they return plain data.
 //!
-//! Errors of the JVM become `None`: every caller has something sensible to do without the answer.
+//! Errors of the JVM become `None`: every caller can go on without the answer.
 
 use std::{
     ffi::{CStr, CString, c_char, c_void},
@@ -24,40 +24,40 @@ unsafe impl Sync for Tool {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
-/// The JVM itself, which knows the JNI environment of every thread, and to which threads can be attached.
+/// The JVM itself, which has the JNI environment of every thread, and to which threads can be attached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vm(*mut JavaVM);
 
-// SAFETY: the invocation interface is for all threads.
+// SAFETY: the invocation interface may be used from all threads.
 unsafe impl Send for Vm {}
 // SAFETY: as above.
 unsafe impl Sync for Vm {}
 
-/// A static field that holds a boolean, of a class that is never unloaded.
+/// A static boolean field of a class that is never unloaded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Switch {
     class: jclass,
     field: jfieldID,
 }
 
-// SAFETY: a global reference and a field's number are valid on all threads.
+// SAFETY: a global reference and a field id are valid on all threads.
 unsafe impl Send for Switch {}
 // SAFETY: as above.
 unsafe impl Sync for Switch {}
 
-/// A monitor of the JVM that is no object's.
+/// A JVMTI raw monitor, which belongs to no Java object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawMonitor {
     tool: Tool,
     monitor: jrawMonitorID,
 }
 
-// SAFETY: raw monitors are for all threads.
+// SAFETY: raw monitors may be used from all threads.
 unsafe impl Send for RawMonitor {}
 // SAFETY: as above.
 unsafe impl Sync for RawMonitor {}
 
-/// How a thread that the JVM does not know yet is to be called: `JavaVMAttachArgs` of the JNI specification.
+/// The arguments for attaching a thread: `JavaVMAttachArgs` of the JNI specification.
 #[repr(C)]
 struct AttachArguments {
     version: jint,
@@ -78,13 +78,13 @@ pub(crate) struct ThreadFacts {
 }
 
 impl ThreadFacts {
-    /// Whether the thread serves the JVM itself rather than the program.
+    /// Whether the thread belongs to the JVM rather than to the program.
     pub(crate) fn is_of_the_jvm(&self) -> bool {
         self.group.as_deref() == Some("system") || self.name == "DestroyJavaVM"
     }
 }
 
-/// A thread's state as the JVM describes it, as bits.
+/// The state of a thread, as the bits that JVMTI defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ThreadState(jint);
 
@@ -94,7 +94,7 @@ impl ThreadState {
         self.0 & 0x400 != 0
     }
 
-    /// Whether it parks, and nothing but another thread can wake it.
+    /// Whether it is parked without a time-out.
     pub(crate) fn parks_for_ever(self) -> bool {
         self.0 & 0x200 != 0 && self.0 & 0x10 != 0
     }
@@ -105,14 +105,14 @@ impl ThreadState {
     }
 }
 
-/// A frame as the JVM tells it: a method and a place in its code.
+/// A frame as JVMTI returns it: a method and a position in its bytecode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawFrame {
     pub(crate) method: usize,
     pub(crate) location: i64,
 }
 
-/// The modifier of what belongs to a class and not to its objects.
+/// The modifier `static`.
 const STATIC: jint = 0x0008;
 
 /// A field as a class declares it.
@@ -124,7 +124,7 @@ pub(crate) struct DeclaredField {
     pub(crate) is_static: bool,
 }
 
-/// Calls a JVMTI function if the JVM has it, and gives back whether it succeeded.
+/// Calls a JVMTI function if the JVM has it; the value is whether it succeeded.
 macro_rules! tool {
     ($tool:expr, $function:ident $(, $argument:expr)*) => {
         // SAFETY: the environment is valid for the life of the JVM, and the arguments are of the function's types.
@@ -153,20 +153,20 @@ impl Vm {
     /// The environment of the current thread, if the JVM knows that thread.
     pub(crate) fn jni(self) -> Option<Jni> {
         let mut environment: *mut c_void = ptr::null_mut();
-        // SAFETY: the JVM's own pointer, and a place for the answer.
+        // SAFETY: `self.0` is the JVM's pointer, and `environment` receives the result.
         let answer = unsafe { ((**self.0).GetEnv)(self.0, &mut environment, JNI_VERSION) };
         (answer == 0 && !environment.is_null()).then_some(Jni(environment.cast()))
     }
 }
 
 impl RawMonitor {
-    /// A monitor that stays as long as the JVM.
+    /// Creates a raw monitor, which exists as long as the JVM.
     pub(crate) fn new(tool: Tool) -> Option<Self> {
         let mut monitor: jrawMonitorID = ptr::null_mut();
         tool!(tool, CreateRawMonitor, c"fissure".as_ptr(), &mut monitor).then_some(Self { tool, monitor })
     }
 
-    /// Enters it. Only threads that the JVM knows can.
+    /// Enters it; fails for threads that are not attached to the JVM.
     pub(crate) fn enter(self) -> bool {
         tool!(self.tool, RawMonitorEnter, self.monitor)
     }
@@ -176,19 +176,19 @@ impl RawMonitor {
         tool!(self.tool, RawMonitorExit, self.monitor)
     }
 
-    /// Waits to be notified; says whether that or the time is why it returns.
+    /// Waits for a notification or the time-out; returns false if the wait failed or was interrupted.
     pub(crate) fn wait(self, milliseconds: i64) -> bool {
         tool!(self.tool, RawMonitorWait, self.monitor, milliseconds)
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     pub(crate) fn notify_all(self) -> bool {
         tool!(self.tool, RawMonitorNotifyAll, self.monitor)
     }
 }
 
 impl Tool {
-    /// Asks a JVM that is starting for its JVMTI environment, in the version of Java 11.
+    /// Gets the JVMTI environment of a JVM that is starting, in the version of Java 11.
     ///
     /// # Safety
     /// `vm` must be the pointer that the JVM gave to the agent.
@@ -199,7 +199,7 @@ impl Tool {
         (answer == 0 && !environment.is_null()).then_some(Tool(environment.cast()))
     }
 
-    /// Asks for what the agent needs; virtual-thread support where the JVM has it.
+    /// Requests the capabilities that the agent needs; support for virtual threads only if the JVM has it.
     pub(crate) fn add_capabilities(self, object_free: bool) -> bool {
         let mut possible = jvmtiCapabilities::default();
         let _ = tool!(self, GetPotentialCapabilities, &mut possible);
@@ -211,7 +211,7 @@ impl Tool {
         wanted.set_can_get_line_numbers(true);
         wanted.set_can_generate_object_free_events(object_free);
         wanted.set_can_get_source_file_name(true);
-        // Names the lock in a deadlock. Unlike the capabilities that tell which locks a thread holds, it changes nothing in how the
+        // Finds the lock in a deadlock. Unlike the capabilities that report the monitors a thread owns, it does not change how the
         // JVM compiles code.
         wanted.set_can_get_current_contended_monitor(possible.can_get_current_contended_monitor());
         if possible.can_support_virtual_threads() {
@@ -220,13 +220,13 @@ impl Tool {
         tool!(self, AddCapabilities, &wanted)
     }
 
-    /// Sets the callbacks and switches their events on.
+    /// Sets the callbacks and enables their events.
     pub(crate) fn set_callbacks(self, callbacks: &jvmtiEventCallbacks, events: &[u32]) -> bool {
         tool!(self, SetEventCallbacks, callbacks, size_of::<jvmtiEventCallbacks>() as jint)
             && events.iter().all(|&event| self.enable(event))
     }
 
-    /// Switches an event on for all threads.
+    /// Enables an event for all threads.
     pub(crate) fn enable(self, event: u32) -> bool {
         tool!(self, SetEventNotificationMode, JVMTI_ENABLE, event, ptr::null_mut())
     }
@@ -259,7 +259,7 @@ impl Tool {
         tool!(self, GetClassLoader, class, &mut loader).then_some(loader)
     }
 
-    /// The name of the module that a loader has a package in; packages are written with slashes.
+    /// The name of the module that contains a loader's package; the package is written with slashes.
     pub(crate) fn module_of(self, jni: Jni, loader: jobject, package: &str) -> Option<String> {
         let package = CString::new(package).ok()?;
         let mut module: jobject = ptr::null_mut();
@@ -272,7 +272,7 @@ impl Tool {
         name
     }
 
-    /// The interfaces that a class names itself.
+    /// The interfaces that a class implements directly.
     pub(crate) fn interfaces(self, class: jclass) -> Vec<jclass> {
         let mut count = 0;
         let mut interfaces: *mut jclass = ptr::null_mut();
@@ -308,7 +308,7 @@ impl Tool {
         Some(DeclaredField { id, name: name?, descriptor: descriptor?, is_static })
     }
 
-    /// The source file's name of a class.
+    /// The name of a class's source file.
     pub(crate) fn source_file(self, class: jclass) -> Option<String> {
         let mut name: *mut c_char = ptr::null_mut();
         tool!(self, GetSourceFileName, class, &mut name).then(|| self.take_text(name))?
@@ -344,16 +344,16 @@ impl Tool {
             .collect()
     }
 
-    /// The stacks of all threads, innermost frame first. None if the current thread is not the JVM's.
+    /// The stacks of all threads, innermost frame first; empty if the current thread is not attached to the JVM.
     pub(crate) fn all_stacks(self, most: usize) -> Vec<Vec<RawFrame>> {
         let mut stacks: *mut jvmtiStackInfo = ptr::null_mut();
         let mut count = 0;
         if !tool!(self, GetAllStackTraces, most as jint, &mut stacks, &mut count) || stacks.is_null() {
             return Vec::new();
         }
-        // SAFETY: the JVM allocated a table of `count` entries for us, and in the same piece of memory the frames of each.
+        // SAFETY: the JVM allocated a table of `count` entries, with the frames of each in the same block of memory.
         let infos = unsafe { std::slice::from_raw_parts(stacks, count.max(0) as usize) };
-        let told = infos
+        let frames_of_threads = infos
             .iter()
             .filter(|info| !info.frame_buffer.is_null())
             .map(|info| {
@@ -368,10 +368,10 @@ impl Tool {
             })
             .collect();
         self.free(stacks.cast());
-        told
+        frames_of_threads
     }
 
-    /// Whether a thread has begun and not yet ended.
+    /// Whether a thread has started and not ended.
     pub(crate) fn is_alive(self, thread: jobject) -> bool {
         let mut state = 0;
         tool!(self, GetThreadState, thread, &mut state) && state & 1 != 0
@@ -390,7 +390,7 @@ impl Tool {
         Some((class, name))
     }
 
-    /// The source line of a place in a method's code.
+    /// The source line of a frame.
     pub(crate) fn line(self, frame: RawFrame) -> Option<u32> {
         let mut count = 0;
         let mut table: *mut jvmtiLineNumberEntry = ptr::null_mut();
@@ -406,14 +406,14 @@ impl Tool {
             .map(|entry| entry.line_number as u32)
     }
 
-    /// Whether a thread serves the JVM itself rather than the program.
+    /// Whether a thread belongs to the JVM rather than to the program.
     pub(crate) fn is_of_the_jvm(self, jni: Jni, thread: jobject) -> bool {
         self.facts(jni, thread).is_none_or(|facts| facts.is_of_the_jvm())
     }
 
-    /// Name, group and kind of a thread; null for the current one.
+    /// The name, group and kind of a thread; null means the current one.
     pub(crate) fn facts(self, jni: Jni, thread: jobject) -> Option<ThreadFacts> {
-        // SAFETY: all parts of the structure are pointers and numbers, for which zero is a value.
+        // SAFETY: all fields of the structure are pointers and numbers, for which zero is a valid value.
         let mut info: jvmtiThreadInfo = unsafe { std::mem::zeroed() };
         if !tool!(self, GetThreadInfo, thread, &mut info) {
             return None;
@@ -435,7 +435,7 @@ impl Tool {
         Some(ThreadFacts { name, group, is_daemon: info.is_daemon != 0 })
     }
 
-    /// All threads that have begun and not ended, virtual ones aside, as local references.
+    /// All threads that have started and not ended, except virtual ones, as local references.
     pub(crate) fn threads(self) -> Vec<jobject> {
         let mut count = 0;
         let mut threads: *mut jthread = ptr::null_mut();
@@ -454,11 +454,11 @@ impl Tool {
     /// The object whose monitor a thread waits to enter, as a local reference.
     pub(crate) fn contended_monitor(self, thread: jobject) -> Option<jobject> {
         let mut monitor: jobject = ptr::null_mut();
-        let told = tool!(self, GetCurrentContendedMonitor, thread, &mut monitor);
-        (told && !monitor.is_null()).then_some(monitor)
+        let is_found = tool!(self, GetCurrentContendedMonitor, thread, &mut monitor);
+        (is_found && !monitor.is_null()).then_some(monitor)
     }
 
-    /// The group of the JVM's own threads, as a local reference.
+    /// The thread group of the JVM's own threads, as a local reference.
     pub(crate) fn system_group(self) -> Option<jobject> {
         let mut count = 0;
         let mut groups: *mut jthreadGroup = ptr::null_mut();
@@ -468,12 +468,12 @@ impl Tool {
         self.take_table(groups, count).into_iter().next()
     }
 
-    /// Lets a new thread run `work`. Java code does not see such a thread, whatever it asks.
+    /// Starts a new thread that executes `work` and is hidden from Java code.
     pub(crate) fn run_hidden(self, thread: jobject, work: jvmtiStartFunction) -> bool {
         tool!(self, RunAgentThread, thread, Some(work), ptr::null(), JVMTI_THREAD_NORM_PRIORITY)
     }
 
-    /// Hands a rewritten class to the JVM, which frees it.
+    /// Copies a rewritten class into memory that the JVM will free.
     pub(crate) fn give(self, bytes: &[u8]) -> Option<(*mut u8, jint)> {
         let length = jint::try_from(bytes.len()).ok()?;
         let mut memory: *mut u8 = ptr::null_mut();
@@ -489,13 +489,13 @@ impl Tool {
         if text.is_null() {
             return None;
         }
-        // SAFETY: the JVM gave a string that ends in zero and that we own until it is deallocated.
+        // SAFETY: the JVM returned a NUL-terminated string that we own until we deallocate it.
         let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
         self.free(text.cast());
         Some(owned)
     }
 
-    /// Copies a table that the JVM allocated for us, and gives it back. An empty one may be null.
+    /// Copies a table that the JVM allocated for us and frees it. An empty one may be null.
     fn take_table<T: Copy>(self, table: *mut T, count: jint) -> Vec<T> {
         if table.is_null() {
             return Vec::new();
@@ -506,18 +506,18 @@ impl Tool {
         entries
     }
 
-    /// Gives memory back to the JVM that it allocated for us; it can do nothing about a failure, and neither can we.
+    /// Frees memory that the JVM allocated for us. A failure is ignored, because nothing could be done about it.
     fn free(self, memory: *mut u8) {
         let _ = tool!(self, Deallocate, memory);
     }
 }
 
 impl Vm {
-    /// Runs `work` on the current thread as one that the JVM knows: a daemon of this name and group.
+    /// Attaches the current thread to the JVM as a daemon with this name and group, and runs `work` on it.
     pub(crate) fn attached(self, name: &CStr, group: jobject, work: impl FnOnce(Jni)) {
         let mut arguments = AttachArguments { version: JNI_VERSION, name: name.as_ptr(), group };
         let mut environment: *mut c_void = ptr::null_mut();
-        // SAFETY: the JVM's table is valid for its life, and the arguments are as the specification says.
+        // SAFETY: the JVM's function table is valid for its life, and the arguments are those of the specification.
         let answer = unsafe {
             ((**self.0).AttachCurrentThreadAsDaemon)(
                 self.0,
@@ -540,7 +540,7 @@ impl Jni {
         Jni(environment)
     }
 
-    /// Runs `work`, and gives all local references back that it was given.
+    /// Runs `work` in a local frame, which frees all local references that it creates.
     pub(crate) fn in_frame<T>(self, otherwise: T, work: impl FnOnce() -> T) -> T {
         if jni!(self, PushLocalFrame, 32) != 0 {
             self.succeeded();
@@ -573,7 +573,7 @@ impl Jni {
         (self.succeeded() && !class.is_null()).then_some(class)
     }
 
-    /// Makes the native method that this is called in end with a new exception of a class of the boot loader.
+    /// Throws a new exception, of a class of the boot loader, from the native method that calls this.
     #[cfg(debug_assertions)]
     pub(crate) fn throw(self, class: &CStr, message: &CStr) {
         if let Some(class) = self.find_class(class) {
@@ -581,12 +581,12 @@ impl Jni {
         }
     }
 
-    /// A reference that stays valid on all threads.
+    /// Creates a global reference, which is valid on all threads.
     pub(crate) fn keep(self, object: jobject) -> jobject {
         jni!(self, NewGlobalRef, object)
     }
 
-    /// Gives such a reference back.
+    /// Deletes a global reference.
     pub(crate) fn release(self, object: jobject) {
         jni!(self, DeleteGlobalRef, object);
     }
@@ -597,7 +597,7 @@ impl Jni {
         jni!(self, MonitorEnter, object) == 0 && self.succeeded()
     }
 
-    /// Leaves an object's monitor for good; says how often the thread had entered it.
+    /// Exits an object's monitor completely; returns how often the thread had entered it.
     pub(crate) fn leave_all(self, object: jobject) -> u32 {
         check_none_is_held("MonitorExit");
         let mut times = 0;
@@ -611,7 +611,7 @@ impl Jni {
         times
     }
 
-    /// Whether the current thread is in an object's monitor. Leaving one that it is not in would throw.
+    /// Whether the current thread owns an object's monitor. Exiting a monitor that it does not own would throw.
     fn holds(self, object: jobject) -> bool {
         let (name, signature) = (c"holdsLock", c"(Ljava/lang/Object;)Z");
         let Some(class) = self.find_class(c"java/lang/Thread") else { return false };
@@ -623,12 +623,12 @@ impl Jni {
         self.succeeded() && holds
     }
 
-    /// Gives a local reference back.
+    /// Deletes a local reference.
     pub(crate) fn forget(self, object: jobject) {
         jni!(self, DeleteLocalRef, object);
     }
 
-    /// Binds native methods.
+    /// Registers native methods.
     pub(crate) fn register_natives(self, class: jclass, methods: &[(&CStr, &CStr, *mut c_void)]) -> bool {
         let methods: Vec<JNINativeMethod> = methods
             .iter()
@@ -641,7 +641,7 @@ impl Jni {
         jni!(self, RegisterNatives, class, methods.as_ptr(), methods.len() as jint) == 0 && self.succeeded()
     }
 
-    /// Calls a static method that takes one object and gives nothing back.
+    /// Calls a static method that takes one object and returns nothing.
     pub(crate) fn call_with(self, class: jclass, name: &CStr, signature: &CStr, argument: jobject) -> bool {
         check_none_is_held("a call");
         let method = jni!(self, GetStaticMethodID, class, name.as_ptr(), signature.as_ptr());
@@ -652,7 +652,7 @@ impl Jni {
         self.succeeded()
     }
 
-    /// Calls a static method that takes one object and gives back a long.
+    /// Calls a static method that takes one object and returns a long.
     pub(crate) fn long_from(
         self,
         class: jclass,
@@ -669,7 +669,7 @@ impl Jni {
         self.succeeded().then_some(value)
     }
 
-    /// A new object, made by the constructor with this signature.
+    /// Creates an object with the constructor of this signature.
     pub(crate) fn make(self, class: jclass, signature: &CStr, arguments: &[jvalue]) -> Option<jobject> {
         check_none_is_held("a constructor");
         let constructor = jni!(self, GetMethodID, class, c"<init>".as_ptr(), signature.as_ptr());
@@ -680,7 +680,7 @@ impl Jni {
         (self.succeeded() && !made.is_null()).then_some(made)
     }
 
-    /// Calls a static method; `None` if it throws or gives back null.
+    /// Calls a static method; `None` if it throws or returns null.
     pub(crate) fn static_object(
         self,
         class: jclass,
@@ -697,7 +697,7 @@ impl Jni {
         (self.succeeded() && !value.is_null()).then_some(value)
     }
 
-    /// Calls a method of an object; `None` if it throws or gives back null.
+    /// Calls a method of an object; `None` if it throws or returns null.
     pub(crate) fn object_of(
         self,
         object: jobject,
@@ -710,21 +710,21 @@ impl Jni {
         (self.succeeded() && !value.is_null()).then_some(value)
     }
 
-    /// Calls a method of an object that takes nothing and gives back a long.
+    /// Calls a method without parameters that returns a long.
     pub(crate) fn long_of(self, object: jobject, name: &CStr) -> Option<i64> {
         let method = self.method_of(object, name, c"()J")?;
         let value = jni!(self, CallLongMethodA, object, method, ptr::null());
         self.succeeded().then_some(value)
     }
 
-    /// Calls a method of an object that takes nothing and gives back an int.
+    /// Calls a method without parameters that returns an int.
     pub(crate) fn int_of(self, object: jobject, name: &CStr) -> Option<i32> {
         let method = self.method_of(object, name, c"()I")?;
         let value = jni!(self, CallIntMethodA, object, method, ptr::null());
         self.succeeded().then_some(value)
     }
 
-    /// Calls a method of an object that takes nothing and gives back a string.
+    /// Calls a method without parameters that returns a string.
     pub(crate) fn text_of(self, object: jobject, name: &CStr) -> Option<String> {
         let text = self.object_of(object, name, c"()Ljava/lang/String;", &[])?;
         let owned = self.text(text);
@@ -740,38 +740,38 @@ impl Jni {
         (self.succeeded() && !method.is_null()).then_some(method)
     }
 
-    /// The elements of an array of objects that are not null, as local references.
+    /// The elements of an object array that are not null, as local references.
     pub(crate) fn elements(self, array: jobject) -> Vec<jobject> {
         (0..self.length(array)).filter_map(|at| self.element(array, at)).collect()
     }
 
-    /// How many elements an array has.
+    /// The length of an array.
     pub(crate) fn length(self, array: jobject) -> usize {
         jni!(self, GetArrayLength, array).max(0) as usize
     }
 
-    /// Whether two references are to the same object.
+    /// Whether two references refer to the same object.
     pub(crate) fn is_same(self, left: jobject, right: jobject) -> bool {
         jni!(self, IsSameObject, left, right) != 0
     }
 
-    /// Whether an object is of a class or of one that extends it.
+    /// Whether an object is an instance of a class or of one of its subclasses.
     pub(crate) fn is_a(self, object: jobject, class: jclass) -> bool {
         jni!(self, IsInstanceOf, object, class) != 0
     }
 
-    /// The value of a field that holds an object, whose number is known.
+    /// The value of an object field with this id.
     pub(crate) fn object_at(self, object: jobject, field: jfieldID) -> Option<jobject> {
         let value = jni!(self, GetObjectField, object, field);
         (!value.is_null()).then_some(value)
     }
 
-    /// The value of a field that holds a long, whose number is known.
+    /// The value of a long field with this id.
     pub(crate) fn long_at(self, object: jobject, field: jfieldID) -> i64 {
         jni!(self, GetLongField, object, field)
     }
 
-    /// Sets the elements of a long array from its start.
+    /// Sets the first elements of a long array.
     pub(crate) fn fill(self, array: jobject, values: &[i64]) {
         jni!(self, SetLongArrayRegion, array, 0, values.len() as jint, values.as_ptr());
         self.succeeded();
@@ -795,7 +795,7 @@ impl Jni {
         array
     }
 
-    /// An element of an array of objects, if it is not null.
+    /// An element of an object array, if it is not null.
     pub(crate) fn element(self, array: jobject, at: usize) -> Option<jobject> {
         let element = jni!(self, GetObjectArrayElement, array, at as jint);
         (self.succeeded() && !element.is_null()).then_some(element)
@@ -836,13 +836,13 @@ impl Jni {
         self.to_reflected(class, field.id, field.is_static)
     }
 
-    /// What a field's number stands for depends on whether it is static, and the JVM does not check it.
+    /// `is_static` must be right: the meaning of a field id depends on it, and the JVM does not check it.
     fn to_reflected(self, class: jclass, field: jfieldID, is_static: bool) -> Option<jobject> {
         let reflected = jni!(self, ToReflectedField, class, field, jboolean::from(is_static));
         (self.succeeded() && !reflected.is_null()).then_some(reflected)
     }
 
-    /// The value of a field that holds an object.
+    /// The value of an object field.
     pub(crate) fn object_field(self, object: jobject, name: &CStr, descriptor: &CStr) -> Option<jobject> {
         check_none_is_held("GetFieldID");
         let class = self.class_of(object);
@@ -855,7 +855,7 @@ impl Jni {
         (!value.is_null()).then_some(value)
     }
 
-    /// The text of a field that holds a string.
+    /// The value of a string field.
     pub(crate) fn text_field(self, object: jobject, name: &CStr) -> Option<String> {
         let string = self.object_field(object, name, c"Ljava/lang/String;")?;
         let text = self.text(string);
@@ -863,7 +863,7 @@ impl Jni {
         Some(text)
     }
 
-    /// Where the code of a protection domain comes from, as protocol and file of a URL. It runs no Java code.
+    /// The code source of a protection domain, as protocol and file of its URL. This runs no Java code.
     pub(crate) fn code_location(self, domain: jobject) -> Option<(String, String)> {
         let source = self.object_field(domain, c"codesource", c"Ljava/security/CodeSource;")?;
         let location = self.object_field(source, c"location", c"Ljava/net/URL;");
@@ -874,7 +874,7 @@ impl Jni {
         Some((parts.0?, parts.1?))
     }
 
-    /// The value of a field that holds a long.
+    /// The value of a long field.
     pub(crate) fn long_field(self, object: jobject, name: &CStr) -> Option<i64> {
         check_none_is_held("GetFieldID");
         let class = self.class_of(object);
@@ -886,30 +886,30 @@ impl Jni {
         Some(jni!(self, GetLongField, object, field))
     }
 
-    /// The switch that a static field of a class is.
+    /// A static boolean field of a class as a switch.
     pub(crate) fn switch(self, class: jclass, name: &CStr) -> Option<Switch> {
         let field = jni!(self, GetStaticFieldID, class, name.as_ptr(), c"Z".as_ptr());
         (self.succeeded() && !field.is_null()).then(|| Switch { class: self.keep(class), field })
     }
 
-    /// Switches something off. No Java code runs for it.
+    /// Sets a switch to false. This runs no Java code.
     pub(crate) fn turn_off(self, switch: Switch) {
         jni!(self, SetStaticBooleanField, switch.class, switch.field, 0);
     }
 
-    /// Where a field of a class is.
+    /// The id of a field.
     pub(crate) fn field(self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jfieldID> {
         check_none_is_held("GetFieldID");
         let field = jni!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
         (self.succeeded() && !field.is_null()).then_some(field)
     }
 
-    /// Sets a field that holds a long.
+    /// Sets a long field.
     pub(crate) fn set_long(self, object: jobject, field: jfieldID, value: i64) {
         jni!(self, SetLongField, object, field, value);
     }
 
-    /// Sets a field that holds an int.
+    /// Sets an int field.
     pub(crate) fn set_int(self, object: jobject, field: jfieldID, value: i32) {
         jni!(self, SetIntField, object, field, value);
     }
@@ -932,13 +932,13 @@ impl Jni {
             self.succeeded();
             return String::new();
         }
-        // SAFETY: the JVM gave a string that ends in zero and stays until it is released.
+        // SAFETY: the JVM returned a NUL-terminated string that stays valid until it is released.
         let text = unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned();
         jni!(self, ReleaseStringUTFChars, string, chars);
         text
     }
 
-    /// Whether the call before went without an exception; one that is pending is cleared.
+    /// Whether the last call threw no exception; a pending exception is cleared.
     fn succeeded(self) -> bool {
         if jni!(self, ExceptionCheck) == 0 {
             return true;

@@ -1,4 +1,4 @@
-//! What is known of the program's classes when pointcuts are evaluated: their supertypes and fields, as far as they were loaded.
+//! The classes against which pointcuts are evaluated: supertypes and fields of the classes that were loaded so far.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,11 +14,11 @@ struct Known {
     fields: FxHashMap<(String, String), u16>,
 }
 
-/// The classes that were loaded, by their names with dots. Classes of one name in several loaders are taken for one.
+/// The loaded classes, by their names with dots. Classes of one name in several loaders are not distinguished.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     known: FxHashMap<String, Known>,
-    /// Fields that only one thread can ever access in each object, as far as a static analysis was asked: class with dots, and name.
+    /// Fields that only one thread can ever access in each object, if a static analysis ran: class with dots, and name.
     confined: FxHashSet<(String, String)>,
 }
 
@@ -34,12 +34,12 @@ impl Classes {
         self.known.insert(dotted(&summary.name), Known { supertypes, fields });
     }
 
-    /// Fields of a class that a static analysis calls thread-local.
+    /// Adds the fields of a class that the static analysis found to be thread-local.
     pub(crate) fn confine<'a>(&mut self, class: &str, fields: impl Iterator<Item = &'a str>) {
         self.confined.extend(fields.map(|field| (class.to_owned(), field.to_owned())));
     }
 
-    /// Whether a class was loaded while Fissure looked on, or was added.
+    /// Whether a class was loaded since the agent started, or was added.
     pub(crate) fn knows(&self, class: &str) -> bool {
         class == "java.lang.Object" || self.known.contains_key(class)
     }
@@ -49,11 +49,11 @@ impl Classes {
         self.known.entry(class).or_insert_with(|| Known { supertypes, fields: FxHashMap::default() });
     }
 
-    /// The class that declares a field, looked for from `class` on upwards, and the field's access flags.
+    /// The class that declares a field, searched from `class` upwards, and the field's access flags.
     pub(crate) fn declaring(&self, class: &str, name: &str, descriptor: &str) -> Option<(&str, u16)> {
         let key = (name.to_owned(), descriptor.to_owned());
         let mut next = vec![class];
-        // No class has so many supertypes; what is corrupt must not lead in circles.
+        // No class has so many supertypes; the limit ends the search if corrupt classes form a cycle.
         for _ in 0..1000 {
             let class = next.pop()?;
             let (class, known) = self.known.get_key_value(class)?;
@@ -87,7 +87,7 @@ impl World for Classes {
         false
     }
 
-    /// A field whose declaration is not known yet may be anybody's.
+    /// A field whose declaration is not known yet may be shared.
     fn may_be_shared(&self, field: &FieldPoint<'_>, _class: Option<&str>) -> Answer {
         let declaring = field.declaring.unwrap_or_default();
         let is_confined = self.confined.contains(&(declaring.to_owned(), field.name.to_owned()));
@@ -95,7 +95,7 @@ impl World for Classes {
     }
 }
 
-/// A field as the code names it, with what is known of its declaration.
+/// A field as the code names it, with its declaration as far as it is known.
 pub(crate) fn field_point<'a>(
     classes: &'a Classes,
     owner: &'a str,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn supertypes_and_fields_are_known_once_classes_are() {
+    fn supertypes_and_fields_are_known_once_classes_are_added() {
         let mut classes = Classes::default();
         let found = |classes: &Classes, class: &str, wanted: &str| {
             let mut is_found = false;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_one_thread_alone_can_touch_are_not_shared() {
+    fn thread_local_fields_are_not_shared() {
         let mut classes = Classes::default();
         classes.add(&class("a/Super", "java/lang/Object", &[], "y"));
         classes.add(&class("a/Sub", "a/Super", &[], "x"));

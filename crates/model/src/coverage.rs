@@ -1,38 +1,38 @@
-//! What was watched and what was not: a run that saw nothing must never look like a run that found nothing.
+//! Coverage: what was instrumented and what was not. A run that observed nothing must not look like a run that found nothing.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A method that had to be left as it was.
+/// A method that could not be instrumented.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftAlone {
     /// The class, with dots.
     pub class: String,
-    /// The method's name, empty if the whole class was left alone.
+    /// The method's name, empty if the whole class could not be instrumented.
     pub method: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a static analysis left to watch, of the classes that were loaded and are in view.
+/// How much a static analysis left to instrument in the loaded classes in scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StaticCoverage {
     /// Plain fields.
     pub fields: u64,
-    /// Those of them that several threads may access.
+    /// Plain fields that several threads may access.
     pub fields_watched: u64,
-    /// Accesses to plain fields in the code.
+    /// Sites that access plain fields.
     pub sites: u64,
-    /// Those of them to what several threads may access.
+    /// Sites whose plain field several threads may access.
     pub sites_watched: u64,
-    /// Accesses to elements of arrays in the code.
+    /// Sites that access array elements.
     pub elements: u64,
-    /// Those of them to arrays that several threads may access.
+    /// Sites whose array several threads may access.
     pub elements_watched: u64,
-    /// Classes that the analysis did not know, or that were changed since.
+    /// Classes that were not analysed, or that have changed since.
     pub classes_unknown: u64,
-    /// What the analysis had to take for possibly anything, by kind, with the number of places in the code.
+    /// The constructs for which the analysis had to assume the worst case, by kind, with the number of sites.
     #[serde(default)]
     pub conservative: BTreeMap<String, u64>,
 }
@@ -49,26 +49,26 @@ pub enum OriginKind {
     Library,
 }
 
-/// Classes that came from one place.
+/// Classes that were loaded from one directory, archive or module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The place: a directory, an archive or a module. Paths below the working directory are relative to it.
+    /// The directory, archive or module. Paths below the working directory are relative to it.
     pub root: String,
-    /// Their role.
+    /// The role of the classes.
     pub kind: OriginKind,
-    /// How many there are.
+    /// The number of classes.
     pub classes: u64,
-    /// The package that all of them are in; empty if there is none.
+    /// The package that contains all of them; empty if there is none.
     pub package: String,
 }
 
 impl Origin {
-    /// How many are kept; the last one stands for all others.
+    /// The number of origins that are kept; further ones are merged into one per kind.
     pub const MOST: usize = 400;
-    /// The name of the one that stands for those that are not kept.
+    /// The name of the merged origin.
     pub const OTHERS: &str = "other places";
 
-    /// Sorts by what the classes are, then by how many there are.
+    /// Sorts by the role of the classes, then by their number.
     pub fn sort(origins: &mut [Origin]) {
         origins.sort_by(|left, right| {
             let order = left.kind.cmp(&right.kind).then(right.classes.cmp(&left.classes));
@@ -77,61 +77,61 @@ impl Origin {
     }
 }
 
-/// What one JVM, or several together, let Fissure see.
+/// The coverage of one JVM, or of several together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// JVMs that were watched.
+    /// JVMs that were observed.
     pub jvms: u64,
-    /// Classes that were loaded while Fissure looked on.
+    /// Classes that were loaded while Fissure was active.
     pub classes_loaded: u64,
-    /// Classes that were rewritten, the JDK's included.
+    /// Classes that were instrumented, including the JDK's.
     pub classes_rewritten: u64,
-    /// Classes whose fields are in view (the scope).
+    /// Classes whose fields are in scope.
     pub classes_in_scope: u64,
-    /// Hidden classes (lambdas and the like): the JVM never shows their code to an agent.
+    /// Hidden classes (such as lambdas): the JVM never passes their code to an agent.
     pub classes_hidden: u64,
-    /// Methods that were rewritten.
+    /// Methods that were instrumented.
     pub methods_rewritten: u64,
-    /// How many methods or classes had to be left alone.
+    /// Methods or classes that could not be instrumented.
     pub methods_left_alone: u64,
-    /// The first of them by name.
+    /// The names of the first of them.
     pub left_alone: Vec<LeftAlone>,
-    /// Threads of the program that were watched.
+    /// Threads of the program that were observed.
     pub threads: u64,
-    /// Threads that accessed at least one watched location.
+    /// Threads that accessed at least one instrumented location.
     pub threads_accessing: u64,
-    /// In how many threads methods of the classes in scope ran; counting ends at two. `None` if it was not counted.
+    /// Threads that executed methods of the classes in scope; counting stops at two. `None` if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads_in_scope: Option<u64>,
-    /// Field and array access sites in the rewritten code.
+    /// Field and array access sites in the instrumented code.
     pub access_sites: u64,
-    /// Lock operations seen (acquires).
+    /// Lock acquires.
     pub lock_operations: u64,
-    /// Memory locations seen (a field of an object, a static field, an array element).
+    /// Memory locations that were accessed (a field of an object, a static field, an array element).
     pub locations: u64,
-    /// Accesses that the in-process filter handed to the analysis.
+    /// Accesses that the in-process filter passed to the analysis.
     pub accesses_analysed: u64,
-    /// Blocks that should be atomic and ran, by their places in the code.
+    /// Sites of blocks that should be atomic and were executed.
     #[serde(default)]
     pub atomic_blocks: u64,
-    /// How often they ran.
+    /// Executions of these blocks.
     #[serde(default)]
     pub block_executions: u64,
-    /// Those of them that were atomic each time.
+    /// Blocks that were atomic in each execution.
     #[serde(default)]
     pub always_atomic: u64,
-    /// What a static analysis left to watch, if there was one.
+    /// How much a static analysis left to instrument, if there was one.
     #[serde(default, rename = "static", skip_serializing_if = "Option::is_none")]
     pub locality: Option<StaticCoverage>,
-    /// Where the classes came from that are not the JDK's, and what they were taken for.
+    /// The origins of the classes outside of the JDK, and their roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<Origin>,
-    /// Anything else that limits what the result means, by reason, with a count.
+    /// Other limits on what the result means, by reason, with a count.
     pub limits: BTreeMap<String, u64>,
 }
 
 impl Coverage {
-    /// How many left-alone methods are kept by name.
+    /// How many names of methods that could not be instrumented are kept.
     pub const NAMED: usize = 100;
 
     /// Adds another JVM's coverage to this one.
@@ -150,7 +150,7 @@ impl Coverage {
         }
         self.threads += other.threads;
         self.threads_accessing += other.threads_accessing;
-        // Threads of different JVMs share nothing.
+        // Threads of different JVMs share no memory, so their numbers are not added.
         self.threads_in_scope = self.threads_in_scope.max(other.threads_in_scope);
         self.access_sites += other.access_sites;
         self.lock_operations += other.lock_operations;
@@ -178,7 +178,7 @@ impl Coverage {
         }
     }
 
-    /// Adds classes of other JVMs to those from the same places.
+    /// Adds the classes of other JVMs to those from the same origins.
     fn add_origins(&mut self, others: &[Origin]) {
         for other in others {
             let is_same = |known: &&mut Origin| known.root == other.root && known.kind == other.kind;
@@ -203,7 +203,7 @@ impl Coverage {
     }
 }
 
-/// The package that has both of these in it, or is both.
+/// The innermost package that contains both of these packages, or equals them.
 fn common_package<'a>(left: &'a str, right: &str) -> &'a str {
     let mut common = left;
     while !common.is_empty() {

@@ -1,4 +1,4 @@
-//! What a program does, as far as the analyses care.
+//! The events of a program's execution that the analyses consume.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::ids::{LocationId, LockId, SiteId, ThreadId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LockMode {
-    /// Nobody else holds the lock: a monitor, a mutex, the write half of a read-write lock.
+    /// No other thread can hold the lock: a monitor, a mutex, the write half of a read-write lock.
     Exclusive,
-    /// Others may hold it in the same mode: the read half of a read-write lock. It protects reads only.
+    /// Other threads may hold it in the same mode: the read half of a read-write lock. It protects reads only.
     Shared,
 }
 
@@ -28,31 +28,31 @@ pub enum AccessKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// The thread has got the lock.
+    /// The thread has acquired the lock.
     Acquire {
-        /// Who.
+        /// The thread.
         thread: ThreadId,
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// How it is held.
+        /// The mode in which it is held.
         mode: LockMode,
     },
-    /// The thread is about to give the lock back.
+    /// The thread is about to release the lock.
     Release {
-        /// Who.
+        /// The thread.
         thread: ThreadId,
-        /// Which lock.
+        /// The lock.
         lock: LockId,
     },
     /// The thread reads or writes a location.
     Access {
-        /// Who.
+        /// The thread.
         thread: ThreadId,
-        /// Which location.
+        /// The location.
         location: LocationId,
         /// Read or write.
         kind: AccessKind,
-        /// Where in the code.
+        /// The site of the access.
         site: SiteId,
     },
     /// `parent` starts `child`.
@@ -62,7 +62,7 @@ pub enum Event {
         /// The thread that begins to run.
         child: ThreadId,
     },
-    /// `thread` has seen that `ended` is over.
+    /// `thread` has observed the end of `ended`.
     Join {
         /// The thread that waited.
         thread: ThreadId,

@@ -1,4 +1,4 @@
-//! What Fissure tells its user: findings, in the shape of the JSON report (schema 1).
+//! Findings as Fissure reports them to the user, in the shape of the JSON report (schema 1).
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::{goal::Goal, interleaving::Interleaving};
 /// The version of the JSON report's schema.
 pub const SCHEMA: u32 = 1;
 
-/// What is wrong.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -15,11 +15,11 @@ pub enum Kind {
     DataRace,
     /// A block that should be atomic is not.
     AtomicityViolation,
-    /// Fields that belong together were seen apart.
+    /// Units of work interleave on the fields of one atomic set so that no serial order explains the accesses.
     AtomicSetViolation,
-    /// Threads wait for each other in a circle.
+    /// Threads wait for each other in a cycle.
     Deadlock,
-    /// A method of a concurrent object does not take effect at once.
+    /// A method of a concurrent object is not atomic: no order of the invocations explains their results.
     NonAtomicMethod,
     /// A schedule-dependent failure: an uncaught exception, a failed test or an exit code that only some schedules show.
     Failure,
@@ -27,7 +27,7 @@ pub enum Kind {
     Custom,
 }
 
-/// How sure Fissure is.
+/// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -35,7 +35,7 @@ pub enum Status {
     Warning,
     /// The violating interleaving was executed.
     Confirmed,
-    /// Confirmed, and something broke that otherwise does not.
+    /// Confirmed, and the program failed in a way that it does not fail otherwise.
     Bug,
 }
 
@@ -46,10 +46,10 @@ pub struct Frame {
     pub class: String,
     /// The method's name.
     pub method: String,
-    /// The source file's name, if the class tells.
+    /// The source file's name, if the class file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line, if the class tells.
+    /// The line, if the class file has line numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
@@ -57,17 +57,17 @@ pub struct Frame {
 /// A lock that was held, as a reader may recognise it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HeldLock {
-    /// What the lock is: `com.acme.Account@3`, `com.acme.Account.class`, or `this` for the accessed object itself.
+    /// The lock: `com.acme.Account@3`, `com.acme.Account.class`, or `this` for the accessed object itself.
     pub name: String,
-    /// Whether it was held in a mode that others may share (a read lock).
+    /// Whether it was held in a mode that other threads may share (a read lock).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
 }
 
-/// One place that a finding speaks of.
+/// One site of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
-    /// What happened here: `read`, `write`, …
+    /// The operation here: `read`, `write`, …
     pub role: String,
     /// The thread's name.
     pub thread: String,
@@ -75,10 +75,10 @@ pub struct Site {
     pub class: String,
     /// The method's name.
     pub method: String,
-    /// The source file's name, if the class tells.
+    /// The source file's name, if the class file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line, if the class tells.
+    /// The line, if the class file has line numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The stack, innermost frame first; its first frame is the site itself.
@@ -88,7 +88,7 @@ pub struct Site {
     pub locks: Vec<HeldLock>,
 }
 
-/// What followed from a violation.
+/// The exception that followed from a violation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consequence {
     /// The class of the exception.
@@ -104,8 +104,8 @@ pub struct Consequence {
     pub stack: Vec<Frame>,
 }
 
-/// What ends the name of a field where it is the contents of the collection that it holds which are accessed. As in
-/// [`crate::goal`], names have no blanks.
+/// The suffix of a field's name if the access is to the contents of the collection that the field holds. It has no blanks, because names in
+/// [`crate::goal`] have none.
 pub const CONTENTS: &str = "[contents]";
 
 /// An access to a location of an atomic set.
@@ -113,18 +113,18 @@ pub const CONTENTS: &str = "[contents]";
 pub struct SetAccess {
     /// The field: `com.acme.Account.savings`; with an index for an element of the array that it holds, or with [`CONTENTS`].
     pub field: String,
-    /// The method that was to be atomic for the set; of an access outside of all such methods the one that it is in.
+    /// The unit of work for the set. For an access outside of all units: the method that contains it.
     pub unit: String,
 }
 
-/// One result that a harness gave, and how often.
+/// One outcome of a harness, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The results of the invocations, in the order of the harness.
     pub outcome: String,
-    /// How many executions ended so.
+    /// How many executions had this outcome.
     pub count: u64,
-    /// Whether some order of the invocations explains it.
+    /// Whether some order of the invocations explains the outcome.
     pub atomic: bool,
 }
 
@@ -133,9 +133,9 @@ pub struct Outcome {
 pub struct Finding {
     /// A fingerprint that stays the same from run to run.
     pub id: String,
-    /// What is wrong.
+    /// Its kind.
     pub kind: Kind,
-    /// How sure Fissure is.
+    /// How certain it is.
     pub status: Status,
     /// The analysis or strategy that found it: `racer`, `eraser`, …
     pub analysis: String,
@@ -147,18 +147,18 @@ pub struct Finding {
     /// The object that owns the field (`com.acme.Account@7`), or `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The lock or field with which a block that should be atomic comes apart.
+    /// The lock or field on which a block that should be atomic is violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
-    /// Why it does, in a sentence.
+    /// Why the block is not atomic, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The test that was running when this was first seen: `com.acme.AccountTest.deposits`.
+    /// The test that was running when the finding was first observed: `com.acme.AccountTest.deposits`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// In how many locations (objects) or executions this was seen; for a hunt, in how many runs.
+    /// In how many locations (objects) or executions the finding was observed; for a hunt, in how many runs.
     pub hits: u64,
-    /// In how many runs this was seen; for a hunt, how many runs there were.
+    /// In how many runs the finding was observed; for a hunt, how many runs there were.
     pub runs: u64,
     /// Whether thread start or join ordered the accesses in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -166,19 +166,19 @@ pub struct Finding {
     /// The seeds of the runs that showed it; with the same program and options each shows it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
-    /// The recorded schedules of those runs, in the order of the seeds, for the first few of them; empty where there is none.
+    /// The recorded schedules of the first few of those runs, in the order of the seeds; empty for a run without a recording.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
-    /// What those runs were looking for, in the order of the seeds; left out if they all went without.
+    /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Option<Goal>>,
-    /// What broke, if anything did.
+    /// The failure that followed, if there was one.
     #[serde(default)]
     pub consequence: Option<Consequence>,
-    /// Which of the patterns of atomic-set violations, 1 to 11.
+    /// The pattern of an atomic-set violation, 1 to 11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<u8>,
-    /// For each of the sites of an atomic-set violation, which field was accessed in which unit of work.
+    /// For each site of an atomic-set violation: the field that was accessed and the unit of work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<SetAccess>,
     /// The smallest harness that shows a method not to be atomic.
@@ -187,26 +187,26 @@ pub struct Finding {
     /// The outcome of that harness that no order of its invocations explains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// Every outcome of that harness that was seen or that some order of its invocations gives.
+    /// Every outcome of that harness that was observed or that some order of its invocations gives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
     /// How often the harness was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
-    /// The execution that shows it, as far as it matters.
+    /// The part of the execution that shows how it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
-    /// The places, in the order in which they happened.
+    /// The sites, in the order of the execution.
     pub sites: Vec<Site>,
 }
 
 impl Finding {
-    /// Whether it was made to happen.
+    /// Whether the violating interleaving was executed.
     pub fn is_proven(&self) -> bool {
         self.status > Status::Warning
     }
 
-    /// A finding of which nothing more is known yet; its fingerprint is up to who makes it.
+    /// A finding with these properties and no others; the caller sets its fingerprint.
     pub fn new(kind: Kind, status: Status, analysis: &str, subject: &str) -> Self {
         Finding {
             id: String::new(),
@@ -240,7 +240,7 @@ impl Finding {
 
 /// A short hash that is the same on every machine and in every run.
 ///
-/// It is FNV-1a over the parts with a separator between them: boring, and easy for others to compute.
+/// It is FNV-1a over the parts with a separator between them: a simple algorithm that other tools can compute easily.
 pub fn fingerprint(parts: &[&str]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in parts {

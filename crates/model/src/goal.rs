@@ -1,5 +1,5 @@
-//! What a controlled run tries to make happen, as another run learned it. Sites and methods are written as users know them, because the
-//! numbers of one run mean nothing in another.
+//! Goals: what a controlled run tries to make happen, usually because an earlier run showed it to be possible. Goals name sites and
+//! methods as text, because the numbers of one run mean nothing in another.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::AccessPoints;
 
-/// What a run tries to make happen.
+/// A goal of one run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Goal {
@@ -23,8 +23,8 @@ pub enum Goal {
 
 /// Acquires of one lock by two threads, at sites such as `com.acme.Account.withdraw:12`.
 ///
-/// Either the remote acquire lands between two acquires of an atomic block. Or the two come in an order that they rarely have: the local one, where a
-/// thread waits or notifies, only after the remote one.
+/// The goal is one of two: the remote acquire lands between two acquires of an atomic block; or the two acquires come in a rare order, the
+/// local one (where a thread waits or notifies) only after the remote one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AcquireGoal {
     /// The site of the second acquire of the block, or of the later acquire.
@@ -36,7 +36,7 @@ pub struct AcquireGoal {
     /// Whether only the order of the two matters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_order: bool,
-    /// The choices that a run makes first, because they led to the local acquire before.
+    /// The choices that a run makes first, because they led to the local acquire in an earlier run.
     #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }
@@ -46,11 +46,11 @@ pub struct AcquireGoal {
 pub struct ExpectedAccess {
     /// The site, as in `com.acme.Account.withdraw:12`.
     pub place: String,
-    /// The field, as in `com.acme.Account.balance`; an array's element has the name of its set's field, or none.
+    /// The field, as in `com.acme.Account.balance`. An array element has the name of the field in its atomic set, or no name.
     pub field: String,
-    /// Whether it is written.
+    /// Whether the access writes.
     pub write: bool,
-    /// The calls that led there, as a hash in hexadecimal.
+    /// The calls that led to the access, as a hash in hexadecimal.
     #[serde(default)]
     pub context: String,
 }
@@ -62,23 +62,23 @@ pub struct SetGoal {
     pub pattern: u8,
     /// The class whose fields form the set.
     pub set: String,
-    /// The two units of work, in the order of the pattern; of an access outside of all units the method that it is in.
+    /// The two units of work, in the order of the pattern. For an access outside of all units: the method that contains it.
     pub units: [String; 2],
     /// The events, in the order of the pattern.
     pub events: Vec<ExpectedAccess>,
-    /// For each event but the last, where the locks are got that must be given back before the other unit goes on.
+    /// For each event but the last: the sites that acquire the locks which must be released before the other unit goes on.
     pub windows: Vec<Vec<String>>,
-    /// Where the second unit gets a lock that it must not have before the first event.
+    /// The site where the second unit acquires a lock that it must not hold before the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
 }
 
-/// Where a lock is got.
+/// An acquire of a lock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gate {
-    /// The place.
+    /// The site.
     pub place: String,
-    /// The methods that led there, as a hash in hexadecimal.
+    /// The methods that led to the acquire, as a hash in hexadecimal.
     pub context: String,
 }
 
@@ -89,11 +89,10 @@ pub struct RaceGoal {
     pub accesses: [ExpectedAccess; 2],
 }
 
-/// Accesses of two threads to one location, in an order that they rarely have. Where both are made under one lock, the sites are those of its
-/// acquires.
+/// Accesses of two threads to one location, in a rare order. If both are made under one lock, the sites are those of its acquires.
 ///
-/// The terms are those of AVIO (Lu et al., ASPLOS 2006): two local accesses of one thread, and the remote access of another that lands between them.
-/// Forcing such an interleaving is the idea of CTrigger (Park et al., ASPLOS 2009).
+/// The terms are those of AVIO (Lu et al., ASPLOS 2006): two local accesses of one thread, and the remote access of another that lands
+/// between them. Forcing such an interleaving is the idea of CTrigger (Park et al., ASPLOS 2009).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AccessGoal {
     /// The accesses that are scheduling points in the run.
@@ -112,7 +111,7 @@ pub struct AccessGoal {
     pub remote: Option<GoalSite>,
     /// The last local access.
     pub last: GoalSite,
-    /// The choices that a run makes first, because they led there before.
+    /// The choices that a run makes first, because they led to the last local access in an earlier run.
     #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }
@@ -139,19 +138,19 @@ impl AccessGoal {
     }
 }
 
-/// A site and what a thread does there.
+/// A site and the operation that a thread executes there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GoalSite {
     /// The site, as in `com.acme.Account.withdraw:12`.
     pub place: String,
-    /// What a thread does there.
+    /// The operation.
     pub act: Act,
-    /// The field or variable, if it is known: one line may access several.
+    /// The field or variable, if it is known: a line may access several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
-/// What a thread does at a site.
+/// The operation that a thread executes at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Act {
@@ -163,15 +162,15 @@ pub enum Act {
     Acquire,
 }
 
-/// How the text of a goal of accesses begins: with random preemptions, or in an otherwise sequential schedule.
+/// The first word of an access goal's text: with random preemptions, or in an otherwise sequential schedule.
 const RANDOM: &str = "random";
 const SEQUENTIAL: &str = "sequential";
-/// The same words as earlier versions wrote them.
+/// The same words in earlier versions.
 const RANDOM_BEFORE: &str = "between";
 const SEQUENTIAL_BEFORE: &str = "calmly";
 
 impl AcquireGoal {
-    /// A remote acquire that lands between two of a block.
+    /// A remote acquire that lands between two acquires of an atomic block.
     pub fn new(local: String, remote: String) -> Self {
         Self { local, remote, ..Self::default() }
     }
@@ -194,7 +193,7 @@ impl fmt::Display for AcquireGoal {
 impl FromStr for AcquireGoal {
     type Err = GoalError;
 
-    /// Reads `LOCAL/REMOTE` or `LATER//EARLIER`, and perhaps `@CHOICES` after it; no name in a JVM has a slash in it.
+    /// Reads `LOCAL/REMOTE` or `LATER//EARLIER`, optionally followed by `@CHOICES`; no name in a JVM contains a slash.
     fn from_str(text: &str) -> Result<Self, GoalError> {
         let (sites, prefix) = match text.split_once('@') {
             Some((sites, prefix)) => (sites, Some(prefix.to_owned())),
@@ -250,9 +249,9 @@ impl fmt::Display for Goal {
                     AccessPoints::Fields => "fields",
                     AccessPoints::All => "elements",
                 };
-                let told =
+                let text =
                     |site: &Option<GoalSite>| site.as_ref().map(GoalSite::to_string).unwrap_or_default();
-                let (first, remote) = (told(first), told(remote));
+                let (first, remote) = (text(first), text(remote));
                 write!(f, "{}|{points}", if *is_sequential { SEQUENTIAL } else { RANDOM })?;
                 instrumented.iter().try_for_each(|class| write!(f, ",{class}"))?;
                 write!(f, "|{first}|{remote}|{last}")?;
@@ -277,14 +276,14 @@ impl fmt::Display for Goal {
     }
 }
 
-/// A text that says nothing to look for.
+/// A text that describes no goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoalError;
 
 impl fmt::Display for GoalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "write it as the report gives it beside the seed, in quotes; two acquires are written with a slash between their sites",
+            "copy the goal from the report, where it stands beside the seed, and quote it; two acquires have a slash between their sites",
         )
     }
 }
@@ -329,7 +328,7 @@ impl FromStr for GoalSite {
 impl FromStr for Goal {
     type Err = GoalError;
 
-    /// Reads what `Display` writes; no name in a JVM has a bar, a comma or a blank in it.
+    /// Reads the text that `Display` writes; no name in a JVM contains a bar, a comma or a blank.
     fn from_str(text: &str) -> Result<Self, GoalError> {
         let events =
             |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<ExpectedAccess>, GoalError>>();

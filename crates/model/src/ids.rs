@@ -1,4 +1,4 @@
-//! Small integers that stand for the things a program is made of.
+//! Integer identifiers for threads, locks, sites and locations.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ macro_rules! id {
 }
 
 id! {
-    /// A thread of the program, numbered in the order in which threads were first seen.
+    /// A thread of the program, numbered in the order in which Fissure first observed the threads.
     ThreadId(u32)
 }
 id! {
-    /// A lock. Two live objects never share one.
+    /// A lock. No two live objects have the same one.
     LockId(u32)
 }
 id! {
-    /// A place in the program's code: class, method and line, numbered when the class was rewritten.
+    /// A site in the program's code: class, method and line, numbered when the class was instrumented.
     SiteId(u32)
 }
 id! {

@@ -1,9 +1,9 @@
 //! The vocabulary that Fissure's crates share: plain data, no I/O, nothing here can fail.
 //!
-//! A front end (today the JVM agent) turns what a program does into [`event::Event`]s, analyses turn
-//! events into [`finding::Finding`]s, and reports show those. The [`record`] module is what a front end
-//! writes down for the command line to read; [`pattern`] is how users name classes and members, [`pointcut`] how they
-//! select points of a program.
+//! A front end (today the JVM agent) turns the execution of a program into [`event::Event`]s, analyses turn
+//! events into [`finding::Finding`]s, and reports show the findings. A front end writes the [`record`]s that the
+//! command line reads. Users name classes and members by a [`pattern`] and select points of a program by a
+//! [`pointcut`].
 
 pub mod coverage;
 pub mod event;

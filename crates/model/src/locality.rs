@@ -1,30 +1,30 @@
-//! What a static analysis of the whole program says about its fields, as one JSON file in the run's folder.
+//! The results of a static whole-program analysis of thread-local fields, as one JSON file in the run's folder.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The thread-local fields and access sites of a program, and what the analysis looked at.
+/// The thread-local fields and access sites of a program, and the extent of the analysis.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locality {
     /// Every class that was analysed, by its internal name.
     pub classes: BTreeMap<String, LocalClass>,
-    /// What had to be taken for possibly anything, by kind, with how often it was met.
+    /// The constructs for which the analysis had to assume the worst case, by kind, with their number.
     #[serde(default)]
     pub conservative: BTreeMap<String, u64>,
-    /// How many methods of the program can be reached.
+    /// The number of reachable methods of the program.
     #[serde(default)]
     pub methods: u64,
 }
 
-/// What is thread-local in one class.
+/// The thread-local fields and access sites of one class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalClass {
     /// The hash of the class file that was analysed.
     pub hash: u64,
     /// Declared fields, by name and descriptor, that only one thread can ever access in each object.
     pub fields: Vec<(String, String)>,
-    /// Accesses that only one thread can ever make to what they access.
+    /// Access sites whose object only one thread can ever access.
     pub sites: Vec<LocalSites>,
 }
 
@@ -35,6 +35,6 @@ pub struct LocalSites {
     pub method: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// Where in its code, in ascending order.
+    /// The bytecode offsets of the accesses, in ascending order.
     pub places: Vec<u16>,
 }

@@ -1,10 +1,10 @@
-//! How users name classes and methods: `com.acme.Account`, `Account`, `com.acme.*`, `com.acme..*`, `*Service`.
+//! Patterns by which users name classes and methods: `com.acme.Account`, `Account`, `com.acme.*`, `com.acme..*`, `*Service`.
 //!
-//! - A pattern without a dot names a class by its simple name, in whatever package.
-//! - `*` stands for any part of one name, `..` for any number of packages in between.
+//! - A pattern without a dot names a class by its simple name, in any package.
+//! - `*` stands for any part of one name, `..` for any number of packages.
 //! - A plain package name (`com.acme`) covers the package and everything below it.
 //! - A class covers its nested classes: `com.acme.Account` matches `com.acme.Account$Entry`.
-//! - Where methods are meant, a class or package stands for all of theirs, and `Account.transfer` for one.
+//! - As a pattern of methods, a class or package stands for all of its methods, and `Account.transfer` for one method.
 
 use std::{fmt, str::FromStr};
 
@@ -17,12 +17,12 @@ pub struct Pattern {
     text: String,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a valid pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
     /// The text that was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: &'static str,
 }
 
@@ -41,11 +41,11 @@ impl FromStr for Pattern {
         let problem = if text.is_empty() {
             Some("it is empty")
         } else if text.contains("...") {
-            Some("three dots in a row; use '..' for any packages in between")
+            Some("three dots in a row; use '..' to match any packages")
         } else if text.starts_with('.') || text.ends_with('.') {
             Some("it starts or ends with a dot; to cover a package write 'com.acme..*'")
         } else if text.chars().any(|c| !(c.is_alphanumeric() || "_$.*".contains(c))) {
-            Some("only names, dots, '$' and '*' may stand in it")
+            Some("it may contain only names, dots, '$' and '*'")
         } else {
             None
         };
@@ -94,10 +94,10 @@ impl Pattern {
         self.matches(class) || self.names_method(class, method)
     }
 
-    /// Whether the pattern speaks of the method itself and not only of its class.
+    /// Whether the pattern names the method itself and not only its class.
     pub fn names_method(&self, class: &str, method: &str) -> bool {
         let Some((of, name)) = self.text.rsplit_once('.') else { return false };
-        // Of `a..b` the first part would end with a dot.
+        // The first part of `a..b` still ends with a dot.
         let of = of.strip_suffix('.').unwrap_or(of);
         !of.is_empty()
             && glob(name.as_bytes(), method.as_bytes())
@@ -130,7 +130,7 @@ pub(crate) fn glob(text: &[u8], name: &[u8]) -> bool {
     match text {
         [] => name.is_empty(),
         [b'.', b'.', rest @ ..] => {
-            // `a..b` covers `a.b` too: one dot of the name is all that `..` needs.
+            // `..` matches a single dot as well: `a..b` covers `a.b`.
             name.first() == Some(&b'.') && glob_after_dots(rest, name)
         }
         [b'*', rest @ ..] => {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_cover_what_they_name() {
+    fn patterns_cover_the_classes_they_name() {
         check("com.acme.Account", "com.acme.Account", true);
         check("com.acme.Account", "com.acme.Account$Entry", true);
         check("com.acme.Account", "com.acme.Accounts", false);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_a_reason() {
+    fn invalid_patterns_are_refused_with_a_reason() {
         for text in ["", "a...b", ".a", "a.", "a b", "a/b"] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }

@@ -1,7 +1,7 @@
-//! What a front end writes while the program runs, one JSON object a line.
+//! The records that a front end writes while the program runs, one JSON object per line.
 //!
-//! Each watched JVM appends to a file of its own (`jvm-PID.jsonl`) in the run's folder, and flushes every
-//! line, so that a program that is killed or crashes leaves behind whatever was seen up to there.
+//! Each observed JVM appends to its own file (`jvm-PID.jsonl`) in the run's folder and flushes every line, so that
+//! nothing recorded is lost if the program is killed or crashes.
 
 use std::collections::BTreeMap;
 
@@ -18,39 +18,39 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
-    /// The first line: which JVM this is and whether Fissure acts in it.
+    /// The first line: which JVM this is and whether Fissure is active in it.
     Hello(Hello),
-    /// Something was found. A later finding with the same id replaces an earlier one.
+    /// A finding. It replaces an earlier one with the same id.
     Finding(Box<Finding>),
-    /// What was watched so far. The last one counts.
+    /// The coverage so far. The last such record counts.
     Coverage(Box<Coverage>),
-    /// Something the user should know.
+    /// A message for the user.
     Notice {
         /// One sentence.
         text: String,
     },
-    /// Fissure itself failed in this JVM. The program went on, and the rest of the run says nothing about it.
+    /// Fissure itself failed in this JVM. The program went on, but the rest of the run was not analysed.
     InternalError {
-        /// The exception or panic, with where it came from.
+        /// The exception or panic, with its origin.
         text: String,
     },
-    /// A monitor that the user wrote was stopped; the program went on without it.
+    /// A monitor script was stopped; the program went on without it.
     Stopped {
-        /// The monitor.
+        /// The monitor script.
         monitor: String,
-        /// What it did.
+        /// The reason.
         problem: String,
     },
-    /// How a controlled run went.
+    /// The result of a controlled run.
     Run(Box<Run>),
-    /// An exception that no code caught ended a thread of a program that is only watched.
+    /// An uncaught exception ended a thread in a run that is not controlled.
     Failure(Box<Failure>),
-    /// Where the program's threads stood when a signal ended it, for the first few of them.
+    /// The positions of the program's first few threads when a signal ended it.
     Threads {
         /// The threads.
         threads: Vec<StandingThread>,
     },
-    /// The JVM ended in an orderly way (normal end or `System.exit`). Without it, it was killed, crashed or halted.
+    /// The JVM shut down (normal end or `System.exit`). If this record is missing, the JVM was killed, crashed or halted.
     End,
 }
 
@@ -69,18 +69,18 @@ pub struct StandingThread {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doing {
-    /// It waits for a lock that another thread holds.
+    /// It is blocked on a lock that another thread holds.
     Blocked,
     /// It waits, parks or sleeps.
     Waiting,
-    /// It runs, or waits outside of the JVM, for input and output mostly.
+    /// It runs, or blocks in native code, mostly for input and output.
     Running,
 }
 
-/// Why a run is out of control in which there were virtual threads.
+/// The reason why a run with virtual threads is not fully controlled.
 pub const VIRTUAL_THREADS: &str = "virtual threads are not controlled";
 
-/// How a controlled run went.
+/// The result of a controlled run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// How it ended.
@@ -89,36 +89,37 @@ pub struct Run {
     pub choices: u64,
     /// How many steps were executed.
     pub steps: u64,
-    /// Who was chosen, choice by choice.
+    /// The thread that was chosen at each choice.
     pub schedule: String,
-    /// Why another run with the same settings may go otherwise; empty if it may not.
+    /// Why another run with the same settings may not replay identically; empty if it replays.
     pub uncontrolled: Vec<String>,
-    /// Where the run departed from the schedule that it was to follow.
+    /// Where the run departed from the schedule that it had to follow.
     #[serde(default)]
     pub departure: Option<String>,
-    /// Whether time was made to pass for sleepers while others could run.
+    /// Whether virtual time was advanced to wake a sleeper while other threads could run.
     #[serde(default)]
     pub is_hurried: bool,
-    /// What went wrong in it.
+    /// The failures.
     pub failures: Vec<Failure>,
-    /// Acquires that could come in between two of an atomic block.
+    /// Remote acquires that could land between two acquires of an atomic block.
     pub pairs: Vec<AcquireGoal>,
-    /// Acquires by different threads that came in this order, and acquires that could come before a thread that was woken.
+    /// Acquires by different threads that came in this order, and acquires that could come before a woken thread reacquires its monitor.
     #[serde(default)]
     pub orders: Vec<AcquireGoal>,
-    /// How many choices it took until a thread stood before an acquire, by its place, that others then came in before, or waited.
+    /// By the site of the last local acquire or access: the number of choices after which a thread stood there before a remote one
+    /// landed; by the site of a wait: the number of choices before it.
     #[serde(default)]
     pub reached: BTreeMap<String, u64>,
-    /// Atomic-set violations and races that other runs may show.
+    /// Candidates: atomic-set violations and races that other runs may show.
     #[serde(default)]
     pub goals: Vec<Goal>,
-    /// The classes of objects that are not made for several threads, and that threads used without a common lock.
+    /// The classes of thread-unsafe objects that several threads used without a common lock.
     #[serde(default)]
     pub unguarded: Vec<String>,
-    /// What was left out of them because there was too much of something.
+    /// The kinds of candidates that are incomplete because a bound was reached.
     #[serde(default)]
     pub cut: Vec<String>,
-    /// How often a thread that was held up had to be let go because nobody else could run.
+    /// How often a paused thread had to be released because no other thread could run.
     #[serde(default)]
     pub thrashings: u64,
 }
@@ -129,15 +130,15 @@ pub struct Run {
 pub enum RunEnd {
     /// The program ended by itself.
     Finished,
-    /// Threads waited for each other in a circle.
+    /// Threads waited for each other in a cycle.
     Deadlock,
-    /// All threads waited for something that nobody was left to do.
+    /// All threads waited, and no thread was left to wake them.
     Hang,
-    /// There were more steps than allowed.
+    /// The run exceeded its step limit.
     TooLong,
 }
 
-/// An exception that nobody caught, or that made a test fail.
+/// An uncaught exception, or an exception that made a test fail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The thread's name.
@@ -147,34 +148,33 @@ pub struct Failure {
     /// Its message.
     #[serde(default)]
     pub message: String,
-    /// Where it was thrown, innermost frame first.
+    /// The stack of the exception, innermost frame first.
     pub stack: Vec<Frame>,
-    /// The innermost of these frames that is the application's own.
+    /// The index of the innermost frame that belongs to the application.
     #[serde(default)]
     pub own: Option<usize>,
     /// The test that failed, if it was one: `com.acme.AccountTest.deposits`.
     #[serde(default)]
     pub test: Option<String>,
-    /// The fingerprints of what had been confirmed in this run before.
+    /// The fingerprints of the findings that this run had confirmed before the failure.
     #[serde(default)]
     pub after: Vec<String>,
-    /// The steps that led there.
+    /// The steps that led to the failure.
     #[serde(default)]
     pub interleaving: Option<Interleaving>,
 }
 
 impl Failure {
-    /// What stands for the exception's class if the program ended itself with an exit code that is not 0; that code, as a
-    /// number, is the message then.
+    /// The value of `exception` if the program exited with a code other than 0; the message is then that code, as a number.
     pub const EXIT: &str = "exit";
 
-    /// The exit code that the program ended itself with, if that is what happened.
+    /// The exit code, if the failure is an exit of the program.
     pub fn exit_code(&self) -> Option<i32> {
         (self.exception == Self::EXIT).then(|| self.message.parse().ok()).flatten()
     }
 }
 
-/// Which JVM this is.
+/// The identity of a JVM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// Its process id.
@@ -183,20 +183,20 @@ pub struct Hello {
     pub vm_name: String,
     /// `java.vm.version`.
     pub vm_version: String,
-    /// What it was started to run: main class or jar, with arguments.
+    /// Its command: main class or jar, with arguments.
     pub command: String,
-    /// Why Fissure does not act in this JVM; `None` if it does.
+    /// Why Fissure is not active in this JVM; `None` if it is.
     #[serde(default)]
     pub refused: Option<Refusal>,
 }
 
-/// Why a JVM is not watched.
+/// Why Fissure does not observe a JVM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum Refusal {
     /// A build tool's own JVM (Maven, Gradle, javac): the program under test runs in another.
     BuildTool,
-    /// The JVM cannot be watched: too old, not HotSpot, an option that forbids it.
+    /// The JVM cannot be observed: too old, not HotSpot, or an option forbids it.
     Unsupported {
         /// One sentence with the next step.
         text: String,

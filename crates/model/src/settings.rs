@@ -1,4 +1,4 @@
-//! What the command line tells a front end, as one JSON file in the run's folder.
+//! The settings that the command line passes to a front end, as one JSON file in the run's folder.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Analysis {
-    /// Lock sets refined from the first access on; initialisation is not forgiven.
+    /// Lock sets are refined from the first access on; unlocked initialisation is a race.
     Racer,
-    /// Lock sets refined once a second thread comes along.
+    /// Lock sets are refined once a second thread accesses the location.
     Eraser,
 }
 
@@ -24,49 +24,49 @@ impl Analysis {
     }
 }
 
-/// What Atomizer knows beyond the plain rules that an acquire moves right, a release left, and a racy access not at all.
+/// A refinement of Atomizer's plain rules, by which an acquire is a right mover, a release a left mover, and a racy access a non-mover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refinement {
-    /// Acquiring a lock that the thread holds already, and giving it back, moves both ways.
+    /// A re-entrant acquire and its release are both-movers.
     ReEntrant,
-    /// A lock that only one thread uses, or several whose uses are all ordered, moves both ways.
+    /// Operations on a lock are both-movers if one thread uses the lock, or several whose uses are all ordered.
     ThreadLocalLock,
-    /// A lock that is always acquired under another common lock moves both ways.
+    /// Operations on a lock are both-movers if the lock is always acquired under another common lock.
     ProtectedLock,
-    /// What was read of an atomic that is then compared and set moves both ways, and so does an attempt that failed.
+    /// The read of an atomic before its compare-and-set is a both-mover, and so is a compare-and-set that fails.
     CompareAndSet,
 }
 
-/// What Atomizer is told.
+/// The settings of Atomizer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtomizerSettings {
-    /// Methods, classes and packages that must be atomic, beside synchronized blocks and methods and what is annotated.
+    /// Methods, classes and packages that must be atomic, in addition to synchronized blocks and methods and annotated methods.
     #[serde(default)]
     pub atomic: Vec<Pattern>,
-    /// Refinements that are left out, to compare.
+    /// Refinements that are disabled, for comparisons.
     #[serde(default)]
     pub without: Vec<Refinement>,
 }
 
-/// What counts as an order between two accesses.
+/// The operations that order two accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Starting and joining threads.
     #[default]
     StartJoin,
-    /// Also handing over from thread to thread by tasks and their results, latches, barriers and queues.
+    /// Also hand-overs from thread to thread by tasks and their results, latches, barriers and queues.
     HandOver,
-    /// Whatever orders: also locks, volatile fields, atomics and concurrent maps. What is ordered is not reported.
+    /// Full happens-before: also locks, volatile fields, atomics and concurrent maps. Ordered accesses are not reported.
     HappensBefore,
 }
 
-/// How much of the program is turned into events.
+/// The operations of the program that become events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Watch {
-    /// Locks and threads only; for measuring.
+    /// Locks and threads only; for measurements.
     Locks,
     /// Locks, threads and fields.
     Fields,
@@ -74,48 +74,48 @@ pub enum Watch {
     All,
 }
 
-/// Everything a front end needs to know for one run.
+/// All settings of a front end for one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The lock-set machine to run.
+    /// The lock-set state machine to run.
     pub analysis: Analysis,
     /// Whether the races that it finds are reported.
     #[serde(default = "yes")]
     pub races: bool,
-    /// Whether and how blocks that should be atomic are looked at.
+    /// The settings of Atomizer; `None` if blocks are not checked for atomicity.
     #[serde(default)]
     pub atomizer: Option<AtomizerSettings>,
-    /// Which points of the program are watched. Empty: those of the application's own classes.
+    /// The points of the program to instrument. Empty: those of the application's own classes.
     #[serde(default)]
     pub scope: Vec<Pointcut>,
-    /// What is turned into events.
+    /// The operations that become events.
     pub watch: Watch,
-    /// What counts as an order.
+    /// The operations that order accesses.
     #[serde(default)]
     pub order: Order,
-    /// The monitor to run instead of analyses, if there is one.
+    /// The monitor script to run instead of analyses, if there is one.
     #[serde(default)]
     pub monitor: Option<MonitorSettings>,
-    /// The file with what a static analysis found out, as [`crate::locality::Locality`]; if there is none, all is watched.
+    /// The file with the results of a static analysis, as [`crate::locality::Locality`]; without it, everything is instrumented.
     #[serde(default)]
     pub locality: Option<String>,
-    /// Whether everything is watched all the same, and what contradicts the static analysis is told.
+    /// Whether everything is instrumented all the same, and accesses that contradict the static analysis are reported.
     #[serde(default)]
     pub locality_checked: bool,
-    /// How threads are controlled; if there is nothing here they are only watched.
+    /// How threads are controlled; `None` if they run freely and are only observed.
     #[serde(default)]
     pub control: Option<Control>,
-    /// Whether the program executes small parts of itself again and again under one schedule after the other, and says when.
+    /// Whether the program executes small parts of itself repeatedly, each time under the next schedule, and announces each execution.
     #[serde(default)]
     pub explore: bool,
-    /// Where the user works.
+    /// The user's working directory and project.
     #[serde(default)]
     pub whereabouts: Whereabouts,
     /// The folder for the records.
     pub folder: String,
 }
 
-/// Where the user works, which tells the application from libraries.
+/// The user's working directory and project, which distinguish the application's classes from libraries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whereabouts {
     /// The working directory of the command.
@@ -126,12 +126,12 @@ pub struct Whereabouts {
     pub project: Option<String>,
 }
 
-/// A monitor that the user wrote.
+/// A monitor script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MonitorSettings {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// Its script.
+    /// Its text.
     pub source: String,
 }
 
@@ -139,19 +139,19 @@ fn yes() -> bool {
     true
 }
 
-/// Who decides which thread runs.
+/// The strategy that decides which thread runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steering {
-    /// Chance alone.
+    /// A random walk.
     Random,
-    /// Chance, but threads are paused where their atomic blocks could be violated.
+    /// A random walk that pauses threads where their atomic blocks could be violated.
     Atomfuzzer,
-    /// Chance, but threads are held up where their units of work could tear an atomic set apart.
+    /// A random walk that pauses threads where their units of work could violate an atomic set.
     Assetfuzzer,
-    /// Chance, but threads are held up where their accesses could race.
+    /// A random walk that pauses threads where their accesses could race.
     Racefuzzer,
-    /// Nobody is interrupted.
+    /// No thread is preempted.
     Sequential,
     /// A recorded schedule.
     Replay,
@@ -171,57 +171,57 @@ impl Steering {
     }
 }
 
-/// Which memory accesses threads stop before.
+/// The memory accesses that are scheduling points.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessPoints {
     /// None.
     #[default]
     None,
-    /// Those to fields of the classes in scope, by code in scope.
+    /// Accesses to fields of the classes in scope, by code in scope.
     Fields,
-    /// Those to array elements too.
+    /// Accesses to array elements too.
     All,
 }
 
-/// How one controlled run goes. It is a function of the program and of this.
+/// The settings of one controlled run. The run is a function of the program and of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
-    /// Who decides which thread runs.
+    /// The strategy that decides which thread runs.
     pub steering: Steering,
-    /// What random choices follow from.
+    /// The seed of the random choices.
     pub seed: u64,
-    /// How likely a thread is paused, in a million cases.
+    /// The probability that a thread is paused, in millionths.
     pub pause: u32,
-    /// What is looked for, if that is known.
+    /// The goal of the run, if it has one.
     #[serde(default)]
     pub target: Option<Goal>,
     /// The schedule to follow, for [`Steering::Replay`].
     #[serde(default)]
     pub schedule: Option<String>,
-    /// After so many steps the run ends.
+    /// The number of steps after which the run ends.
     pub steps: u64,
-    /// Whether threads may be interrupted at volatile and atomic operations too.
+    /// Whether volatile and atomic operations are scheduling points too.
     #[serde(default)]
     pub volatiles: bool,
-    /// Which memory accesses threads stop before.
+    /// The memory accesses that are scheduling points.
     #[serde(default)]
     pub accesses: AccessPoints,
-    /// Classes that are in scope beside those that the user names: what they do inside is looked at as well.
+    /// Classes that are in scope in addition to those that the user names, so that their accesses are instrumented as well.
     #[serde(default)]
     pub instrumented: Vec<String>,
-    /// Whether it is followed which methods of the classes in scope a thread is in.
+    /// Whether the agent tracks which methods of the classes in scope each thread is in.
     #[serde(default)]
     pub units: bool,
-    /// What is looked for in accesses.
+    /// The patterns to look for in accesses.
     #[serde(default)]
     pub wanted: Wanted,
-    /// Which fields belong together, and which methods keep them so.
+    /// The atomic sets and units of work.
     #[serde(default)]
     pub sets: SetRules,
 }
 
-/// What is looked for in the accesses of a controlled run.
+/// The patterns that checkers look for in the accesses of a controlled run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Wanted {
@@ -231,33 +231,33 @@ pub struct Wanted {
     /// Atomic-set violations that happen.
     #[serde(default)]
     pub violations: bool,
-    /// Races, those that could happen and those that do.
+    /// Races that could happen and races that happen.
     #[serde(default)]
     pub races: bool,
-    /// Accesses that could come in between two others, or before one. Calls of atomics and collections are accesses too then.
+    /// Remote accesses that could land between two local accesses, or before one. Calls of atomics and collections count as accesses too.
     #[serde(default)]
     pub interleavings: bool,
 }
 
-/// What a project says about its atomic sets and units of work, beside the usual: that all fields of an object are a set, the static
-/// fields of a class are one, and every method and constructor is a unit for the sets of its own class.
+/// A project's rules for its atomic sets and units of work, in addition to the defaults: all fields of an object form a set, so do the
+/// static fields of a class, and every method and constructor is a unit for the sets of its own class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SetRules {
-    /// Sets of named fields. What is in none of them stays in the usual set.
+    /// Sets of named fields. A field in none of them stays in its default set.
     #[serde(default, rename = "set")]
     pub sets: Vec<SetRule>,
     /// Methods that are units for every set whose fields they access.
     #[serde(default)]
     pub units: Vec<Pattern>,
-    /// Methods that are no units.
+    /// Methods that are not units.
     #[serde(default)]
     pub no_units: Vec<Pattern>,
     /// Classes and fields that are in no set.
     #[serde(default)]
     pub exclude: Vec<Pattern>,
-    /// Whether the elements of an array, and the contents of a collection of the JDK, belong to the set of the field that holds
-    /// it. Each element is a location of its own, all contents of a collection are one.
+    /// Whether the elements of an array, and the contents of a JDK collection, belong to the set of the field that holds it. Each array
+    /// element is a separate location; the contents of a collection are one location.
     #[serde(default)]
     pub contents: bool,
 }
@@ -268,7 +268,7 @@ pub struct SetRules {
 pub struct SetRule {
     /// The fields: `Account.checking`, `com.acme.Account.savings`, `Range.*`.
     pub fields: Vec<Pattern>,
-    /// The methods that are units for this set; without any, those of the fields' class.
+    /// The methods that are units for this set; if empty, those of the fields' class.
     #[serde(default)]
     pub units: Vec<Pattern>,
 }

@@ -1,4 +1,4 @@
-//! An interleaving for the terminal: one column a thread, time downwards, an arrow where another thread goes on.
+//! An interleaving for the terminal: one column per thread, time downwards, an arrow at every thread switch.
 
 use fissure_model::{
     finding::Finding,
@@ -13,11 +13,11 @@ use crate::{
     words,
 };
 
-/// Columns on the left for the numbers of the places.
+/// Columns on the left for the numbers of the sites.
 const GUTTER: usize = 6;
-/// Below this width a column would cut everything, and a plain list reads better.
+/// Narrower columns would cut nearly every step, so a plain list is used instead.
 const NARROWEST: usize = 24;
-/// Wider columns only tear the threads apart.
+/// Wider columns only move the threads further apart.
 const WIDEST: usize = 46;
 
 /// The interleaving as lines, each with its line break; empty if there is nothing to show.
@@ -102,12 +102,12 @@ impl Table<'_> {
         let mut line = self.number(at);
         for (column, &thread) in self.threads.iter().enumerate() {
             if thread == step.thread {
-                let (words, place) = cell(step, self.width - 3);
-                let shown = 2 + words.chars().count() + place.chars().count();
+                let (words, site) = cell(step, self.width - 3);
+                let shown = 2 + words.chars().count() + site.chars().count();
                 let words =
                     if step.role.is_some() { self.painter.paint(Style::Strong, &words) } else { words };
                 let dot = self.painter.paint(self.style(thread), "●");
-                line.push_str(&format!("{dot} {words}{}", self.painter.paint(Style::Faint, &place)));
+                line.push_str(&format!("{dot} {words}{}", self.painter.paint(Style::Faint, &site)));
                 line.push_str(&" ".repeat(self.width - shown));
             } else {
                 line.push_str(&self.rails(column..column + 1, '│'));
@@ -116,7 +116,7 @@ impl Table<'_> {
         line
     }
 
-    /// The lines of threads that do nothing just now.
+    /// The vertical lines of the threads that take no step in this row.
     fn rails(&self, columns: std::ops::Range<usize>, rail: char) -> String {
         let rail = self.painter.paint(Style::Faint, &rail.to_string());
         columns.map(|_| format!("{rail}{}", " ".repeat(self.width - 1))).collect()
@@ -138,10 +138,10 @@ impl Table<'_> {
                     let step = &self.interleaving.steps[*at];
                     let name = self.name(step.thread);
                     let left = width.saturating_sub(GUTTER + name.chars().count() + 2).max(20);
-                    let (words, place) = cell(step, left);
+                    let (words, site) = cell(step, left);
                     let name = self.painter.paint(self.style(step.thread), &name);
-                    let place = self.painter.paint(Style::Faint, &place);
-                    format!("{}{name}: {words}{place}", self.number(*at))
+                    let site = self.painter.paint(Style::Faint, &site);
+                    format!("{}{name}: {words}{site}", self.number(*at))
                 }
             };
             text.push_str(line.trim_end());
@@ -150,7 +150,7 @@ impl Table<'_> {
         text
     }
 
-    /// The number of the place that a step is, as wide as the gutter.
+    /// The number of the step's site, as wide as the gutter.
     fn number(&self, at: usize) -> String {
         match self.numbers.get(at).copied().flatten() {
             Some(number) => format!("{:>5} ", format!("({number})")),
@@ -170,7 +170,7 @@ impl Table<'_> {
     }
 }
 
-/// What a step does and where, in at most `width` characters together.
+/// The action and the site of a step, in at most `width` characters together.
 fn cell(step: &Step, width: usize) -> (String, String) {
     let mut words = words::clean(&names::step(step));
     if words.chars().count() > width
@@ -179,15 +179,15 @@ fn cell(step: &Step, width: usize) -> (String, String) {
         words = words::clean(&brief);
     }
     let length = words.chars().count();
-    let place = step.at.as_ref().map(|at| match (&at.file, at.line) {
+    let site = step.at.as_ref().map(|at| match (&at.file, at.line) {
         (Some(file), Some(line)) => format!("  {}:{line}", words::clean(file)),
         _ => String::new(),
     });
-    let place = place.unwrap_or_default();
-    if length + place.chars().count() <= width {
-        return (words, place);
+    let site = site.unwrap_or_default();
+    if length + site.chars().count() <= width {
+        return (words, site);
     }
-    let line = place.rsplit_once(':').map(|(_, line)| format!("  :{line}")).unwrap_or_default();
+    let line = site.rsplit_once(':').map(|(_, line)| format!("  :{line}")).unwrap_or_default();
     if length + line.chars().count() <= width {
         return (words, line);
     }

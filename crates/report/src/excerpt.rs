@@ -1,4 +1,4 @@
-//! A source line with carets below what it is about.
+//! A source line with carets below the word that the finding is about.
 
 use fissure_model::finding::{Finding, Kind, Site};
 
@@ -18,7 +18,7 @@ pub(crate) struct Excerpt {
 /// The excerpt for a site of a finding from the text of its line.
 pub(crate) fn excerpt(finding: &Finding, site: &Site, source: &str, width: usize) -> Excerpt {
     let line = words::source_line(source, width);
-    for (word, last) in wanted(finding, site) {
+    for (word, last) in words_to_mark(finding, site) {
         if let Some(start) = find_word(&line, word, last) {
             return Excerpt { start, length: word.chars().count(), line };
         }
@@ -28,8 +28,8 @@ pub(crate) fn excerpt(finding: &Finding, site: &Site, source: &str, width: usize
     Excerpt { line, start, length }
 }
 
-/// The words worth pointing at, the best first, and whether their last occurrence is meant.
-fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
+/// The words to mark, the most specific first, and for each whether to mark its last occurrence.
+fn words_to_mark<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
     match site.role.as_str() {
         // `balance = balance + 1` writes on the left and reads on the right.
         "read" | "write" => vec![(accessed(finding, site), site.role == "read")],
@@ -41,18 +41,18 @@ fn wanted<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, bool)> {
     }
 }
 
-/// The field that is accessed at a site. An atomic set has several, one a site.
+/// The field that is accessed at a site. A violation of an atomic set has one field per site.
 fn accessed<'a>(finding: &'a Finding, site: &Site) -> &'a str {
     if finding.kind != Kind::AtomicSetViolation {
         return names::member(&finding.subject);
     }
-    let place = finding.sites.iter().position(|other| std::ptr::eq(other, site));
-    let access = place.and_then(|place| finding.accesses.get(place));
-    // An element of an array has its index behind the field.
+    let index = finding.sites.iter().position(|other| std::ptr::eq(other, site));
+    let access = index.and_then(|index| finding.accesses.get(index));
+    // The name of an array element is the field followed by an index.
     access.map_or("", |access| names::member(&access.field).split('[').next().unwrap_or_default())
 }
 
-/// Where a whole word stands in a line, counted in characters.
+/// The position of a whole word in a line, counted in characters.
 fn find_word(line: &str, word: &str, last: bool) -> Option<usize> {
     if word.is_empty() {
         return None;
@@ -70,7 +70,7 @@ fn find_word(line: &str, word: &str, last: bool) -> Option<usize> {
 
 /// The line without a comment at its end.
 fn statement(line: &str) -> &str {
-    // Slashes inside a string literal are rare and harmless here: the carets only get shorter.
+    // Slashes inside a string literal are rare and do little harm: fewer carets are shown.
     let code = line.split(" //").next().unwrap_or(line).trim_end();
     if code.trim().is_empty() { line } else { code }
 }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stand_below_the_word_in_question() {
+    fn carets_mark_the_accessed_word() {
         check("write", "  balance = balance + x;", "  ^^^^^^^");
         check("read", "  balance = balance + x;", "            ^^^^^^^");
         check("read", "  sum(rebalance, balance2); // balance", "  ^^^^^^^^^^^^^^^^^^^^^^^^^");

@@ -12,7 +12,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The exit code as a shell shows it: a death by signal is 128 plus the signal's number.
+    /// The exit code as a shell shows it: a process killed by a signal has 128 plus the signal's number.
     pub fn code(self) -> i32 {
         match self {
             Exit::Code(code) => code,
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_have_a_number_and_words() {
+    fn exits_have_a_code_and_a_text() {
         check(Exit::Code(0), 0, "ended with exit code 0");
         check(Exit::Code(137), 137, "ended with exit code 137");
         check(Exit::Signal(9), 137, "was killed by signal 9 (SIGKILL)");

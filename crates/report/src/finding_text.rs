@@ -1,5 +1,5 @@
-//! One finding as a short explanation: what is wrong, who did what where and in which order, what followed, and how to see
-//! it again.
+//! One finding with its explanation: the defect, which thread did what at which site and in which order, the
+//! consequence, and the command that replays it.
 
 use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
 
@@ -10,14 +10,14 @@ use crate::{
     words,
 };
 
-/// Stack frames below a site that are shown unless all are wanted.
+/// Callers of a site that are shown without `--verbose`.
 const FRAMES: usize = 5;
-/// Outcomes of a harness that are shown unless all are wanted.
+/// Outcomes of a harness that are shown without `--verbose`.
 const OUTCOMES: usize = 8;
 /// Columns of the longest bar beside an outcome.
 const BAR: u64 = 24;
 
-/// Tells stories, and remembers whether source lines were wanted and found.
+/// Renders findings, and counts how many source lines were looked up and found.
 pub(crate) struct FindingText<'a> {
     report: &'a Report,
     options: &'a Options,
@@ -33,19 +33,19 @@ impl<'a> FindingText<'a> {
         FindingText { report, options, painter, sources, lines_wanted: 0, lines_shown: 0 }
     }
 
-    /// Whether there was something to show but no source file to show it from.
+    /// Whether source lines were looked up and none was found.
     pub(crate) fn lacks_sources(&self) -> bool {
         self.lines_wanted > 0 && self.lines_shown == 0
     }
 
-    /// The whole explanation, several lines.
-    pub(crate) fn tell(&mut self, finding: &Finding) -> String {
+    /// The finding in full, several lines.
+    pub(crate) fn render(&mut self, finding: &Finding) -> String {
         let ordered = if finding.ordered { ", ordered" } else { "" };
         let label = format!("{}[{}{ordered}]: ", names::status(finding.status), names::kind(finding.kind));
         let mut text = String::new();
         let headline = words::clean(&names::headline(finding));
         let width = self.options.width.saturating_sub(4).max(30);
-        // The label is counted too, so it takes part in the wrapping.
+        // The label is wrapped together with the headline, because it takes up columns too.
         let lines = words::wrap(&format!("{label}{headline}"), width);
         for (at, line) in lines.iter().enumerate() {
             let label = label.trim_end();
@@ -64,9 +64,9 @@ impl<'a> FindingText<'a> {
             text.push_str(&format!("{line}\n"));
         }
         for (at, site) in finding.sites.iter().enumerate() {
-            self.tell_site(&mut text, finding, at + 1, site);
+            self.push_site(&mut text, finding, at + 1, site);
         }
-        self.tell_reason(&mut text, finding);
+        self.push_reason(&mut text, finding);
         let columns = columns::render(finding, self.options, self.painter);
         if !columns.is_empty() {
             let seed = match finding.seeds.first() {
@@ -75,8 +75,8 @@ impl<'a> FindingText<'a> {
             };
             text.push_str(&format!("  how it happened{seed}, from top to bottom:\n\n{columns}\n"));
         }
-        self.tell_harness(&mut text, finding);
-        self.tell_consequence(&mut text, finding);
+        self.push_harness(&mut text, finding);
+        self.push_consequence(&mut text, finding);
         if let Some(command) = self.report.replay_command(finding) {
             text.push_str(&format!("  to see it again: {}\n", self.painter.paint(Style::Strong, &command)));
         }
@@ -86,8 +86,8 @@ impl<'a> FindingText<'a> {
         text
     }
 
-    /// The explanation in two lines, for what is only mentioned.
-    pub(crate) fn mention(&self, finding: &Finding) -> String {
+    /// The finding in brief, two lines unless its sites need to be wrapped.
+    pub(crate) fn render_brief(&self, finding: &Finding) -> String {
         let sites: Vec<String> = finding
             .sites
             .iter()
@@ -96,7 +96,7 @@ impl<'a> FindingText<'a> {
             })
             .collect();
         let named = match (finding.kind, &finding.reason) {
-            // The subject alone does not say what is wrong.
+            // For these kinds the subject alone does not name the defect.
             (Kind::Failure | Kind::Custom, Some(_)) => names::headline(finding),
             _ => names::subject(finding),
         };
@@ -110,7 +110,7 @@ impl<'a> FindingText<'a> {
         text
     }
 
-    fn tell_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
+    fn push_site(&mut self, text: &mut String, finding: &Finding, number: usize, site: &Site) {
         let thread = words::clean(&names::thread(&site.thread));
         let verb = match sets::access(finding, number - 1) {
             Some(access) => format!("{}s {access}, at", site.role),
@@ -129,11 +129,11 @@ impl<'a> FindingText<'a> {
             };
             text.push_str(&format!("{lead}{line}\n"));
         }
-        self.show_source(text, finding, site);
-        self.tell_stack(text, &names::callers(site), "called from ");
+        self.push_source(text, finding, site);
+        self.push_stack(text, &names::callers(site), "called from ");
     }
 
-    fn tell_reason(&self, text: &mut String, finding: &Finding) {
+    fn push_reason(&self, text: &mut String, finding: &Finding) {
         let width = self.options.width.saturating_sub(7).max(20);
         let reason = words::clean(&names::reason(finding).unwrap_or_default());
         for (at, line) in words::wrap(&reason, width).iter().enumerate() {
@@ -142,7 +142,7 @@ impl<'a> FindingText<'a> {
         }
     }
 
-    fn tell_stack(&self, text: &mut String, frames: &[&Frame], lead: &str) {
+    fn push_stack(&self, text: &mut String, frames: &[&Frame], lead: &str) {
         let shown = if self.options.verbose { frames.len() } else { frames.len().min(FRAMES) };
         let blank = " ".repeat(lead.len());
         for (at, frame) in frames[..shown].iter().enumerate() {
@@ -158,12 +158,12 @@ impl<'a> FindingText<'a> {
         }
     }
 
-    fn show_source(&mut self, text: &mut String, finding: &Finding, site: &Site) {
+    fn push_source(&mut self, text: &mut String, finding: &Finding, site: &Site) {
         let (Some(file), Some(line)) = (&site.file, site.line) else { return };
         self.lines_wanted += 1;
         let Some(source) = self.sources.line(&site.class, file, line) else { return };
         self.lines_shown += 1;
-        // The gutter takes 8 columns; very narrow terminals still get something to read.
+        // The gutter takes 8 columns; a very narrow terminal still gets 20 columns of source.
         let width = self.options.width.saturating_sub(8).max(20);
         let excerpt = excerpt::excerpt(finding, site, &source, width);
         let bar = self.painter.paint(Style::Gutter, "      |");
@@ -174,7 +174,7 @@ impl<'a> FindingText<'a> {
         text.push_str(&format!("{bar}\n{lead} {}\n{bar} {indent}{carets}\n", excerpt.line));
     }
 
-    fn tell_harness(&self, text: &mut String, finding: &Finding) {
+    fn push_harness(&self, text: &mut String, finding: &Finding) {
         if let Some(harness) = &finding.harness {
             text.push_str(&format!("  harness: {}\n", words::clean(harness)));
         }
@@ -189,7 +189,7 @@ impl<'a> FindingText<'a> {
             };
             text.push_str(&format!("  gave: {}{often}\n", words::clean(outcome)));
         }
-        // How often each outcome was seen may be known of a part of the executions only.
+        // The outcomes may have been counted for a part of the executions only.
         let counted = names::counted(finding);
         if !finding.outcomes.is_empty() && finding.executions.is_some_and(|executions| counted < executions) {
             let counted = words::thousands(counted);
@@ -217,7 +217,7 @@ impl<'a> FindingText<'a> {
         }
     }
 
-    fn tell_consequence(&self, text: &mut String, finding: &Finding) {
+    fn push_consequence(&self, text: &mut String, finding: &Finding) {
         let Some(consequence) = &finding.consequence else { return };
         let message = match consequence.message.as_str() {
             "" => consequence.exception.clone(),
@@ -232,10 +232,10 @@ impl<'a> FindingText<'a> {
         };
         let message = self.painter.paint(Style::Alarm, &words::clean(&message));
         text.push_str(&format!("  what followed: {message}{}\n", words::clean(&thread)));
-        self.tell_stack(text, &names::own_frames(&consequence.stack), "at ");
+        self.push_stack(text, &names::own_frames(&consequence.stack), "at ");
     }
 
-    /// The last line of a explanation: which object, how often, who says so.
+    /// The last line of a finding: the object, how often it was seen, the analysis and the id.
     fn details(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
         parts.extend(names::test(finding).map(|test| format!("in test {test}")));
@@ -245,7 +245,7 @@ impl<'a> FindingText<'a> {
             None => {}
         }
         if finding.hits > 1 && finding.executions.is_none() && !self.report.is_hunted(finding) {
-            // An array is one object; its elements are counted one by one.
+            // `hits` counts locations, and an array is one object with many of them.
             let array = finding.owner.as_deref().is_some_and(|owner| owner.contains('['));
             match (&finding.owner, array) {
                 (Some(_), true) => {

@@ -1,7 +1,7 @@
 //! The report as one HTML file that needs nothing else: no network, no other files.
 //!
-//! The template and its style and script are in `assets/`. All text is escaped by the template engine, and what the
-//! script needs is handed to it as JSON in which nothing can end the element that holds it.
+//! The template and its style and script are in `assets/`. The template engine escapes all text. The script
+//! gets its data as JSON that cannot close the script element around it.
 
 mod chart;
 mod sources;
@@ -26,13 +26,13 @@ const SCRIPT: &str = include_str!("../assets/script.js");
 /// Source lines are cut at this many characters: generated code may have lines of megabytes.
 const WIDEST: usize = 400;
 
-/// Why there is no page.
+/// The report cannot be expressed as a page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// The template does not fit what it is given.
+    /// The template and its data do not match.
     #[error("the report cannot be expressed as HTML: {0}")]
     Template(#[from] minijinja::Error),
-    /// The data for the script have no JSON form.
+    /// The data for the script cannot be expressed as JSON.
     #[error("the report cannot be expressed as HTML: {0}")]
     Data(#[from] serde_json::Error),
 }
@@ -45,7 +45,7 @@ struct Tally {
     count: usize,
 }
 
-/// What the script knows of a step.
+/// The script's data about a step.
 #[derive(Debug, Serialize)]
 struct StepData {
     text: String,
@@ -54,7 +54,7 @@ struct StepData {
     place: String,
     source: Option<usize>,
     line: Option<u32>,
-    /// The number of the finding's place that it is, from 1: there its stack is told.
+    /// The number of the finding's site that this step is, from 1; the page shows the stack there.
     number: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ struct Data {
 /// The report as HTML; `version` is Fissure's own.
 ///
 /// # Errors
-/// Only if template and data do not fit, which the tests rule out.
+/// Only if template and data do not match, which the tests rule out.
 pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Result<String, PageError> {
     let mut collector = Collector::new(sources);
     let findings = report.sorted_findings();
@@ -99,7 +99,7 @@ pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Res
         .iter()
         .map(|(reason, count)| words::clean(&format!("{reason} ({})", words::times(*count))))
         .collect();
-    let origins = origins::tell(report);
+    let origins = origins::describe(report);
     let notices = report.internal_errors.iter().chain(&report.notices).chain(&origins);
     let command: Vec<String> = report.command.iter().map(|word| words::shell_word(word)).collect();
     let mut environment = Environment::new();
@@ -133,7 +133,7 @@ fn embed(data: &Data) -> serde_json::Result<String> {
         .replace('\u{2029}', "\\u2029"))
 }
 
-/// How findings stand, as the page's first filter: what counts by its status, and the rest by why it does not.
+/// The page's first filter: new findings by status, the others by why they do not count.
 fn statuses(views: &[FindingView]) -> Vec<Tally> {
     const GROUPS: [(&str, &str, &str); 6] = [
         ("bug", "bug", "bugs"),
@@ -160,7 +160,7 @@ fn kinds(views: &[FindingView]) -> Vec<Tally> {
     tallies.map(|(key, (count, one, many))| Tally { key, label: label(count, one, many), count }).collect()
 }
 
-/// Everything that the script shows of a finding's steps, and the sources that they need.
+/// The data of a finding's steps for the script; adds the source lines that they need to `collector`.
 fn step_data(
     finding: &Finding,
     shown: &[RowView],
@@ -171,7 +171,7 @@ fn step_data(
         thread: row.thread.clone(),
         color: row.color,
         place: at.map(|at| words::clean(&names::frame(at))).unwrap_or_default(),
-        source: at.and_then(|at| collector.want(at)),
+        source: at.and_then(|at| collector.add(at)),
         line: at.and_then(|at| at.line),
         number: row.number,
     };

@@ -1,4 +1,4 @@
-//! The report as JSON, schema 1: for other programs, so its keys stay and their order does not change.
+//! The report as JSON, schema 1. Other programs read it, so its keys and their order do not change.
 //!
 //! `schema/report.schema.json` beside the sources describes it as a JSON Schema.
 
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Campaign, Exit, NextStep, Report, SeedRange, object::ObjectReport, triage::Standing};
 
-/// Why a text is no report.
+/// The text is not a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
-    /// It is no JSON, or its keys are not those of a report.
-    #[error("it is no report of Fissure: {0}")]
+    /// It is not JSON, or its keys are not those of a report.
+    #[error("it is not a Fissure report: {0}")]
     Form(#[from] serde_json::Error),
     /// It was written by a later Fissure.
-    #[error("it has schema {0}, and this Fissure knows schema {SCHEMA} only; use a newer Fissure")]
+    #[error("it has schema {0}, but this Fissure reads only schema {SCHEMA}; use a newer Fissure")]
     Schema(u32),
 }
 
@@ -55,7 +55,7 @@ struct Tool<'a> {
     version: &'a str,
 }
 
-/// A finding with how it stands.
+/// A finding with the result of the triage.
 #[derive(Serialize)]
 struct Judged<'a> {
     #[serde(flatten)]
@@ -66,7 +66,7 @@ struct Judged<'a> {
     suppressed: Option<&'a str>,
 }
 
-/// What is read back; how findings stand is judged anew by whoever reads.
+/// The part of a report that is read back. Triage results are not: the reader judges the findings again.
 #[derive(Deserialize)]
 struct Read {
     #[serde(default)]
@@ -100,7 +100,7 @@ pub fn render(report: &Report, version: &str) -> serde_json::Result<String> {
     render_with(report, None, version)
 }
 
-/// The same with what was found out about a class, method by method.
+/// The same, with the method-by-method results of `fissure object`.
 ///
 /// # Errors
 /// Only if a finding cannot be expressed as JSON, which its types rule out.
@@ -149,12 +149,12 @@ pub fn render_with(
     Ok(text)
 }
 
-/// Reads a report back. Deaths by signal come back as exit codes above 128, and the JVMs are not in it.
+/// Reads a report back. A run killed by a signal is read as an exit code above 128; the JVMs are not stored.
 ///
 /// # Errors
-/// If the text is no report, or one of a schema that is not known.
+/// If the text is not a report, or has an unknown schema.
 pub fn parse(text: &str) -> Result<Report, ParseError> {
-    /// Looked at first, so that a report of the future is not called broken.
+    /// Parsed first, so that a report with a later schema gets its own error message.
     #[derive(Deserialize)]
     struct Version {
         schema: u32,

@@ -1,17 +1,17 @@
-//! The report as JUnit XML, which nearly every CI system shows: one test case a finding.
+//! The report as JUnit XML, which nearly every CI system shows: one test case per finding.
 
 use fissure_model::finding::Finding;
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{Report, SourceFinder, finding_text::FindingText, names, text::Options, triage::Standing, words};
 
-/// Why the report has no XML form.
+/// The report cannot be expressed as XML.
 #[derive(Debug, thiserror::Error)]
 #[error("the report cannot be expressed as JUnit XML: {0}")]
 pub struct XmlError(#[from] quick_junit::SerializeError);
 
-/// The report as XML. Findings for which `counts` is true fail; what is ordered, known or suppressed is skipped with the
-/// reason. A run that means nothing is an error, and one that found nothing a single test that passes.
+/// The report as XML. A finding for which `counts` is true is a failed test; ordered, known and suppressed findings are
+/// skipped tests with the reason. A run without a valid result is an error; a run without findings is one passed test.
 ///
 /// # Errors
 /// Only if the XML writer fails, which it does not in memory.
@@ -30,7 +30,7 @@ pub fn render(
         if !report.internal_errors.is_empty() {
             status.set_description(words::clean(&report.internal_errors.join("; ")));
         }
-        suite.add_test_case(named(TestCase::new("the run means something", status)));
+        suite.add_test_case(named(TestCase::new("the run gave a valid result", status)));
     } else if report.findings.is_empty() {
         suite.add_test_case(named(TestCase::new("nothing was found", TestCaseStatus::success())));
     }
@@ -54,11 +54,11 @@ fn case(report: &Report, finding: &Finding, sources: &dyn SourceFinder, counts: 
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(names::kind(finding.kind));
             status.set_message(words::clean(&names::headline(finding)));
-            status.set_description(FindingText::new(report, &options, sources).tell(finding));
+            status.set_description(FindingText::new(report, &options, sources).render(finding));
             status
         }
         Standing::News if finding.ordered => skipped("thread start or join ordered it in this run"),
-        Standing::News => skipped("it does not count; --fail-on decides what does"),
+        Standing::News => skipped("not a failure under the current --fail-on"),
     };
     let (kind, _) = names::nouns(finding.kind);
     let name = format!("{kind}: {} ({})", words::clean(&names::subject(finding)), words::clean(&finding.id));

@@ -1,9 +1,9 @@
-//! What Fissure tells its user: as terminal text ([`text`]), as one HTML file ([`html`]), and for other programs as
+//! Renders Fissure's reports: as terminal text ([`text`]), as one HTML file ([`html`]), and for other programs as
 //! JSON ([`json`]), SARIF ([`sarif`]) and JUnit XML ([`junit`]).
 //!
-//! All are pure functions of a [`Report`]: no files, no terminal, no clock. Whoever calls them says how
-//! wide the terminal is, whether colour is wanted, and where source lines come from ([`SourceFinder`]).
-//! Before a report is shown, [`triage`] may tell what is new in it from what is known or suppressed.
+//! All renderers are pure functions of a [`Report`]: no files, no terminal, no clock. The caller passes the width of the
+//! terminal, whether to use colour, and where source lines come from ([`SourceFinder`]).
+//! Before a report is rendered, [`triage`] can separate new findings from known and suppressed ones.
 
 pub mod html;
 pub mod json;
@@ -35,10 +35,10 @@ pub use merge::merge;
 
 use crate::triage::Triage;
 
-/// Analyses that only look on.
+/// Analyses that observe a run without controlling its schedule.
 const PASSIVE: [&str; 4] = ["racer", "eraser", "atomizer", "deadlock"];
 
-/// Strategies that must be named to be followed.
+/// Strategies that a replay uses only if `--strategy` names them.
 const HUNTERS: [&str; 3] = ["assetfuzzer", "racefuzzer", "random"];
 
 /// Everything that is reported about the runs of one command.
@@ -54,30 +54,30 @@ pub struct Report {
     pub seeds: Vec<SeedRange>,
     /// How the runs ended, with how many ended that way.
     pub exits: BTreeMap<Exit, u64>,
-    /// The JVMs that were met, the refused ones included.
+    /// The JVMs that connected, including those that the agent refused.
     pub jvms: Vec<Hello>,
-    /// What was watched.
+    /// How much of the program was instrumented and observed.
     pub coverage: Coverage,
-    /// Why the result means nothing, in one sentence with the next step; `None` if it means something.
+    /// Why the result is not valid, in one sentence with the next step; `None` if it is valid.
     pub problem: Option<String>,
-    /// Failures of Fissure itself, which are told before anything else.
+    /// Failures of Fissure itself; reports show them first.
     pub internal_errors: Vec<String>,
-    /// What else the user should know, one sentence each.
+    /// Other notes for the user, one sentence each.
     pub notices: Vec<String>,
-    /// What was found, in any order: reports sort by themselves.
+    /// The findings, in any order: the renderers sort them.
     pub findings: Vec<Finding>,
-    /// What of it is known already or suppressed.
+    /// Which findings are already known or suppressed.
     pub triage: Triage,
-    /// What strategies predicted, and what came of it.
+    /// For each strategy with goals, how many goals there were and how many were reached.
     pub campaigns: Vec<Campaign>,
-    /// A command that goes on from here, if there is an obvious one.
+    /// The command to run next, if there is an obvious one.
     pub next_step: Option<NextStep>,
 }
 
-/// A command that goes on from a result.
+/// The command to run next after a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextStep {
-    /// The purpose, as a sentence that the command completes.
+    /// The purpose, as a phrase that the command completes.
     pub why: String,
     /// The command, word by word.
     pub command: Vec<String>,
@@ -90,24 +90,24 @@ impl NextStep {
     }
 }
 
-/// What one strategy that predicts did in a hunt.
+/// The runs and goals of one goal-directed strategy in a hunt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Campaign {
     /// Its name.
     pub strategy: String,
-    /// How many runs found out what could happen.
+    /// How many profiling runs collected candidates.
     pub profiling_runs: u64,
-    /// How many predictions they made.
+    /// How many candidates they found.
     pub predicted: u64,
-    /// How many of them were tried.
+    /// How many candidates became the goal of at least one run.
     pub tried: u64,
-    /// How many of them came true.
+    /// How many goals were reached.
     pub confirmed: u64,
-    /// How many runs tried to make one come true.
+    /// How many runs tried to reach a goal.
     pub runs: u64,
-    /// In how many of these runs any violation, or race, was seen.
+    /// In how many of these runs any violation or race was seen.
     pub runs_with_hits: u64,
-    /// How often threads that were held up had to be let go, in all runs.
+    /// How often, in all runs, paused threads had to be released because no other thread could run.
     pub thrashings: u64,
 }
 
@@ -118,13 +118,13 @@ pub struct SeedRange {
     pub first: u64,
     /// How many seeds.
     pub count: u64,
-    /// The distance from one to the next; more than 1 where machines share the seeds.
+    /// The distance from one seed to the next; more than 1 if several machines share the seeds.
     #[serde(default = "one")]
     pub step: u64,
 }
 
 impl Report {
-    /// The findings in the order in which every report shows them: the ordered ones last, the surest first, then by
+    /// The findings in the order in which every report shows them: unordered before ordered, then by descending status,
     /// subject and id.
     pub fn sorted_findings(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.findings.iter().collect();
@@ -140,7 +140,7 @@ impl Report {
         findings
     }
 
-    /// Whether a finding is that of a hunt, which counts runs rather than locations or executions.
+    /// Whether a finding comes from a hunt; its `hits` then count runs, not locations or executions.
     pub(crate) fn is_hunted(&self, finding: &Finding) -> bool {
         let is_passive = PASSIVE.contains(&finding.analysis.as_str());
         !self.seeds.is_empty() && !is_passive && finding.executions.is_none()
@@ -151,21 +151,21 @@ impl Report {
         if self.is_hunted(finding) { finding.hits } else { finding.runs }
     }
 
-    /// The command that shows a finding again, for a shell; `None` if its schedule was not controlled.
+    /// The shell command that replays a finding; `None` if its schedule was not controlled.
     pub fn replay_command(&self, finding: &Finding) -> Option<String> {
         let seed = finding.seeds.first()?;
         if self.command.is_empty() {
             return None;
         }
         let mut text = format!("fissure replay --seed {seed}");
-        let target = finding.targets.first().and_then(Option::as_ref);
-        let target = target.map(|target| ["--goal".to_owned(), target.to_string()]);
+        let goal = finding.targets.first().and_then(Option::as_ref);
+        let goal = goal.map(|goal| ["--goal".to_owned(), goal.to_string()]);
         let separator = ["--".to_owned()];
-        // Of several strategies in one hunt each finding names its own.
-        let is_named = self.options.iter().any(|word| word == "--strategy");
-        let is_usual = is_named || !HUNTERS.contains(&finding.analysis.as_str());
-        let strategy = (!is_usual).then(|| ["--strategy".to_owned(), finding.analysis.clone()]);
-        for word in target
+        // A hunt may use several strategies; each finding names the one that found it.
+        let is_given = self.options.iter().any(|word| word == "--strategy");
+        let is_implied = is_given || !HUNTERS.contains(&finding.analysis.as_str());
+        let strategy = (!is_implied).then(|| ["--strategy".to_owned(), finding.analysis.clone()]);
+        for word in goal
             .iter()
             .flatten()
             .chain(strategy.iter().flatten())
@@ -185,13 +185,13 @@ pub trait SourceFinder {
     /// Line number `line` (from 1) of the source file named `file` of a class with dots, if it can be found.
     fn line(&self, class: &str, file: &str, line: u32) -> Option<String>;
 
-    /// Where that file is, relative to the working directory if it is below that.
+    /// The path of that file, relative to the working directory if it is below it.
     fn path(&self, _class: &str, _file: &str) -> Option<String> {
         None
     }
 }
 
-/// Finds no source at all.
+/// A [`SourceFinder`] that finds no source.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSources;
 

@@ -1,4 +1,4 @@
-//! Several reports as one: runs of many machines, or the same program under several analyses.
+//! Merges reports: of runs on several machines, or of the same program under several analyses.
 
 use std::collections::HashMap;
 
@@ -6,71 +6,71 @@ use fissure_model::finding::{Finding, Outcome};
 
 use crate::Report;
 
-/// Puts reports together: counts add up and findings unite by their ids.
+/// Merges reports: counts are added, and findings with the same id are merged.
 ///
-/// A report whose run means nothing does not spoil the others: its problem becomes a notice. Only if none of them means
-/// anything has the whole a problem.
+/// If at least one report has a valid result, the problems of the others become notices. The merged report has a problem
+/// only if all reports have one.
 pub fn merge(reports: Vec<Report>) -> Report {
-    let any_good = reports.iter().any(|report| report.problem.is_none());
-    let mut whole = Report::default();
+    let any_valid = reports.iter().any(|report| report.problem.is_none());
+    let mut merged = Report::default();
     if let [first, others @ ..] = reports.as_slice()
         && others.iter().all(|other| (&other.command, &other.options) == (&first.command, &first.options))
     {
-        // A command that showed only a part of the findings would mislead as the way to see all of them again.
-        whole.command = first.command.clone();
-        whole.options = first.options.clone();
+        // The commands to replay findings are built from it, so it is kept only if it applies to all of them.
+        merged.command = first.command.clone();
+        merged.options = first.options.clone();
     }
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
     for report in reports {
-        whole.runs = whole.runs.saturating_add(report.runs);
-        whole.campaigns.extend(report.campaigns);
+        merged.runs = merged.runs.saturating_add(report.runs);
+        merged.campaigns.extend(report.campaigns);
         for range in report.seeds {
-            if !whole.seeds.contains(&range) {
-                whole.seeds.push(range);
+            if !merged.seeds.contains(&range) {
+                merged.seeds.push(range);
             }
         }
         for (exit, count) in report.exits {
-            let known = whole.exits.entry(exit).or_default();
+            let known = merged.exits.entry(exit).or_default();
             *known = known.saturating_add(count);
         }
-        whole.jvms.extend(report.jvms);
-        whole.coverage.add(&report.coverage);
-        whole.next_step = whole.next_step.or(report.next_step);
+        merged.jvms.extend(report.jvms);
+        merged.coverage.add(&report.coverage);
+        merged.next_step = merged.next_step.or(report.next_step);
         let problem = report.problem.filter(|problem| {
-            if any_good {
-                push_once(&mut whole.notices, format!("one of the reports means nothing: {problem}"));
+            if any_valid {
+                push_once(&mut merged.notices, format!("one of the reports has no valid result: {problem}"));
             }
-            !any_good
+            !any_valid
         });
-        whole.problem = whole.problem.or(problem);
+        merged.problem = merged.problem.or(problem);
         for error in report.internal_errors {
-            push_once(&mut whole.internal_errors, error);
+            push_once(&mut merged.internal_errors, error);
         }
         for notice in report.notices {
-            push_once(&mut whole.notices, notice);
+            push_once(&mut merged.notices, notice);
         }
         for finding in report.findings {
-            match places.get(&finding.id) {
-                Some(&place) => unite(&mut whole.findings[place], finding),
+            match indices.get(&finding.id) {
+                Some(&index) => merge_finding(&mut merged.findings[index], finding),
                 None => {
-                    places.insert(finding.id.clone(), whole.findings.len());
-                    whole.findings.push(finding);
+                    indices.insert(finding.id.clone(), merged.findings.len());
+                    merged.findings.push(finding);
                 }
             }
         }
     }
-    // A run that did not show a finding of a hunt had its chance to.
-    let runs = whole.seeds.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count));
-    for place in 0..whole.findings.len() {
-        if whole.is_hunted(&whole.findings[place]) {
-            whole.findings[place].runs = runs;
+    // In a hunt every run could have shown each finding, so the rate of a finding counts all of them.
+    let runs = merged.seeds.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count));
+    for index in 0..merged.findings.len() {
+        if merged.is_hunted(&merged.findings[index]) {
+            merged.findings[index].runs = runs;
         }
     }
-    whole
+    merged
 }
 
-/// Adds what another run says about the same finding: the stronger of the two tells the explanation.
-fn unite(known: &mut Finding, other: Finding) {
+/// Adds the data of another report about the same finding; the stronger of the two provides the explanation.
+fn merge_finding(known: &mut Finding, other: Finding) {
     let strength = |finding: &Finding| (!finding.ordered, finding.status, finding.interleaving.is_some());
     let (mut strong, weak) =
         if strength(&other) > strength(known) { (other, known.clone()) } else { (known.clone(), other) };
@@ -80,16 +80,16 @@ fn unite(known: &mut Finding, other: Finding) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),
     };
-    // Seeds and schedules belong together. Only seeds with a schedule may stand before those without.
+    // `schedules[i]` belongs to `seeds[i]`, so a schedule may be added only while every seed so far has one.
     let scheduled = strong.schedules.len() == strong.seeds.len();
-    let targeted = !strong.targets.is_empty() || !weak.targets.is_empty();
-    if targeted {
+    let has_goals = !strong.targets.is_empty() || !weak.targets.is_empty();
+    if has_goals {
         strong.targets.resize(strong.seeds.len(), None);
     }
     for (at, seed) in weak.seeds.iter().enumerate() {
         if !strong.seeds.contains(seed) {
             strong.seeds.push(*seed);
-            if targeted {
+            if has_goals {
                 strong.targets.push(weak.targets.get(at).cloned().flatten());
             }
             if let Some(schedule) = weak.schedules.get(at).filter(|_| scheduled) {
@@ -153,35 +153,35 @@ mod tests {
     }
 
     #[test]
-    fn counts_add_and_findings_unite() {
-        let whole = merge(vec![
+    fn counts_are_added_and_findings_merged() {
+        let merged = merge(vec![
             report(1, vec![finding("a", Status::Confirmed, &[1, 2])], None),
             report(11, vec![finding("a", Status::Bug, &[12]), finding("b", Status::Bug, &[13])], None),
         ]);
-        assert_eq!((whole.runs, whole.exits[&Exit::Code(0)], whole.seeds.len()), (20, 20, 2));
-        assert_eq!(whole.notices, ["noted"]);
-        let a = &whole.findings[0];
+        assert_eq!((merged.runs, merged.exits[&Exit::Code(0)], merged.seeds.len()), (20, 20, 2));
+        assert_eq!(merged.notices, ["noted"]);
+        let a = &merged.findings[0];
         assert_eq!((a.status, a.hits, a.runs), (Status::Bug, 4, 20));
         assert_eq!(a.seeds, [12, 1, 2]);
         assert_eq!(a.schedules, ["s12", "s1", "s2"]);
         assert!(a.targets.is_empty());
-        assert_eq!(whole.findings.len(), 2);
+        assert_eq!(merged.findings.len(), 2);
     }
 
     #[test]
-    fn targets_stay_beside_their_seeds() {
-        let target = || "A.m:1/A.n:2".parse::<Goal>().unwrap();
-        let targeted =
-            |seed| Finding { targets: vec![Some(target())], ..finding("a", Status::Confirmed, &[seed]) };
+    fn goals_stay_aligned_with_their_seeds() {
+        let goal = || "A.m:1/A.n:2".parse::<Goal>().unwrap();
+        let has_goals =
+            |seed| Finding { targets: vec![Some(goal())], ..finding("a", Status::Confirmed, &[seed]) };
         let free = finding("a", Status::Confirmed, &[1, 2]);
-        let united = |first: Finding, second: Finding| {
+        let merged_targets = |first: Finding, second: Finding| {
             merge(vec![report(1, vec![first], None), report(11, vec![second], None)])
                 .findings
                 .remove(0)
                 .targets
         };
-        assert_eq!(united(free.clone(), targeted(11)), [None, None, Some(target())]);
-        assert_eq!(united(targeted(11), free), [Some(target()), None, None]);
+        assert_eq!(merged_targets(free.clone(), has_goals(11)), [None, None, Some(goal())]);
+        assert_eq!(merged_targets(has_goals(11), free), [Some(goal()), None, None]);
     }
 
     #[test]
@@ -192,11 +192,15 @@ mod tests {
     }
 
     #[test]
-    fn one_good_report_is_enough() {
-        let blind = || report(1, Vec::new(), Some("blind"));
-        let whole = merge(vec![blind(), report(1, Vec::new(), None)]);
-        assert_eq!(whole.problem, None);
-        assert!(whole.notices.contains(&"one of the reports means nothing: blind".to_owned()));
-        assert_eq!(merge(vec![blind(), blind()]).problem.as_deref(), Some("blind"));
+    fn one_valid_report_is_enough() {
+        let invalid = || report(1, Vec::new(), Some("nothing was instrumented"));
+        let merged = merge(vec![invalid(), report(1, Vec::new(), None)]);
+        assert_eq!(merged.problem, None);
+        assert!(
+            merged
+                .notices
+                .contains(&"one of the reports has no valid result: nothing was instrumented".to_owned())
+        );
+        assert_eq!(merge(vec![invalid(), invalid()]).problem.as_deref(), Some("nothing was instrumented"));
     }
 }

@@ -1,4 +1,4 @@
-//! Words for kinds, statuses, roles and places, the same in every format.
+//! Names of kinds, statuses, roles and sites, the same in every format.
 
 use fissure_model::{
     finding::{Finding, Frame, Kind, Site, Status},
@@ -7,10 +7,10 @@ use fissure_model::{
 
 use crate::{PASSIVE, sets, words};
 
-/// Classes of Fissure's own hook, which is no part of the program's explanation.
+/// The prefix of Fissure's hook classes, which explanations leave out.
 const HOOK: &str = "java.lang.Fissure";
 
-/// What the JVM puts into the names of the classes that it makes for lambdas.
+/// The mark in the names of classes that the JVM generates for lambdas.
 const LAMBDA: &str = "$$Lambda";
 
 /// `2 data races`-style nouns for a kind, in singular and plural.
@@ -56,7 +56,7 @@ pub(crate) fn subject(finding: &Finding) -> String {
     }
 }
 
-/// What is wrong, in one sentence without a full stop.
+/// The defect, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
     if finding.kind == Kind::AtomicSetViolation && !finding.accesses.is_empty() {
@@ -67,13 +67,17 @@ pub(crate) fn headline(finding: &Finding) -> String {
         (Kind::DataRace, true) => "was accessed by two threads at once",
         (Kind::AtomicityViolation, false) => "should be atomic, but another thread can interleave with it",
         (Kind::AtomicityViolation, true) => "should be atomic, but another thread interleaved with it",
-        (Kind::AtomicSetViolation, false) => "has fields that belong together and can be seen apart",
-        (Kind::AtomicSetViolation, true) => "has fields that belong together and were seen apart",
-        (Kind::Deadlock, _) if is_circle(finding) => {
-            "is part of a deadlock: threads wait for each other in a circle"
+        (Kind::AtomicSetViolation, false) => {
+            "has fields that belong together and can be observed in an inconsistent state"
         }
-        (Kind::Deadlock, _) => "is part of a deadlock: threads wait for what nobody is left to do",
-        (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains what they gave",
+        (Kind::AtomicSetViolation, true) => {
+            "has fields that belong together and were observed in an inconsistent state"
+        }
+        (Kind::Deadlock, _) if is_cycle(finding) => {
+            "is part of a deadlock: threads wait for each other in a cycle"
+        }
+        (Kind::Deadlock, _) => "is part of a deadlock: threads wait, and no thread is left to wake them",
+        (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains their results",
         (Kind::Failure, _) if finding.reason.is_none() => "fails in some schedules only",
         (Kind::Failure | Kind::Custom, _) => {
             return match &finding.reason {
@@ -93,7 +97,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
     format!("{} {what}{}", subject(finding), followed(finding))
 }
 
-/// The fields are named, and told apart from the case that a unit of work uses a single one more than once.
+/// Names the fields; a unit of work that uses one field more than once gets a sentence of a different form.
 fn set_headline(finding: &Finding, sure: bool) -> String {
     let mut fields: Vec<&str> = finding
         .accesses
@@ -106,17 +110,20 @@ fn set_headline(finding: &Finding, sure: bool) -> String {
     let class = &finding.subject;
     match (fields.as_slice(), sure) {
         ([field], sure) => {
-            let what = sets::in_words(&format!("{class}.{field}"));
-            let changed = if sure { "used" } else { "can use" };
+            let what = sets::describe_field(&format!("{class}.{field}"));
+            let uses = if sure { "used" } else { "can use" };
             let is = if what.starts_with("the contents") { "are" } else { "is" };
             format!(
-                "{what} {is} used more than once by a unit of work, and another thread {changed} it in between"
+                "{what} {is} used more than once by a unit of work, and another thread {uses} it in between"
             )
         }
         (fields, sure) => {
-            let fields = words::list(&fields.iter().map(|field| sets::in_words(field)).collect::<Vec<_>>());
-            let seen = if sure { "were seen apart" } else { "can be seen apart" };
-            format!("{class} has fields that belong together ({fields}) and {seen}")
+            let fields =
+                words::list(&fields.iter().map(|field| sets::describe_field(field)).collect::<Vec<_>>());
+            let observed = if sure { "were observed" } else { "can be observed" };
+            format!(
+                "{class} has fields that belong together ({fields}) and {observed} in an inconsistent state"
+            )
         }
     }
 }
@@ -126,7 +133,7 @@ pub(crate) fn member(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or_default()
 }
 
-/// Why it is wrong, in a sentence without a full stop, unless the headline says it already.
+/// The reason, in a sentence without a full stop; `None` if the headline already contains it.
 pub(crate) fn reason(finding: &Finding) -> Option<String> {
     if matches!(finding.kind, Kind::Failure | Kind::Custom) {
         return None;
@@ -134,17 +141,17 @@ pub(crate) fn reason(finding: &Finding) -> Option<String> {
     finding.reason.clone().or_else(|| sets::sentence(finding))
 }
 
-/// What broke, as the end of a headline.
+/// The consequence, as the end of a headline.
 fn followed(finding: &Finding) -> String {
     let Some(consequence) = &finding.consequence else { return String::new() };
-    // A deadlock that is its own consequence is not told twice.
+    // The headline of a deadlock already says that the threads are stuck.
     if finding.kind == Kind::Deadlock && matches!(consequence.exception.as_str(), "deadlock" | "hang") {
         return String::new();
     }
     format!("; {} followed", self::consequence(&consequence.exception))
 }
 
-/// What broke, without packages. Not everything that breaks is an exception.
+/// The consequence, without packages. It may be an exit code, a deadlock or a hang instead of an exception.
 pub(crate) fn consequence(exception: &str) -> &str {
     match exception {
         "exit" => "another exit code",
@@ -154,16 +161,16 @@ pub(crate) fn consequence(exception: &str) -> &str {
     }
 }
 
-/// Whether what broke is named by the class of an exception.
+/// Whether a consequence is named by the class of an exception.
 pub(crate) fn is_exception(exception: &str) -> bool {
     !matches!(exception, "exit" | "deadlock" | "hang")
 }
 
-fn is_circle(finding: &Finding) -> bool {
+fn is_cycle(finding: &Finding) -> bool {
     !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
 }
 
-/// How many executions the counts of a finding's outcomes tell of.
+/// How many executions the outcomes of a finding add up to.
 pub(crate) fn counted(finding: &Finding) -> u64 {
     finding.outcomes.iter().fold(0, |sum, outcome| sum.saturating_add(outcome.count))
 }
@@ -173,18 +180,18 @@ pub(crate) fn thread(name: &str) -> String {
     if name.is_empty() { "an unnamed thread".to_owned() } else { format!("thread \"{name}\"") }
 }
 
-/// What happens at a site, up to the place's name.
+/// The verb for a site's role, up to the name of the site.
 pub(crate) fn verb(role: &str) -> String {
     match role {
         "read" => "reads at".to_owned(),
         "write" => "writes at".to_owned(),
         "entered" => "enters the block at".to_owned(),
-        "committed" => "makes a first part of it visible to others at".to_owned(),
-        "violated" => "needs what others may have changed meanwhile at".to_owned(),
+        "committed" => "makes the first part of the block visible to other threads at".to_owned(),
+        "violated" => "uses state that other threads may have changed meanwhile at".to_owned(),
         "acquire" | "acquired" => "acquires the lock at".to_owned(),
         "reacquire" | "reacquired" => "acquires it again at".to_owned(),
         "release" | "released" => "releases the lock at".to_owned(),
-        "interfere" | "interfered" => "comes in between at".to_owned(),
+        "interfere" | "interfered" => "interleaves at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
         "failed" => "fails at".to_owned(),
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
@@ -196,7 +203,7 @@ pub(crate) fn verb(role: &str) -> String {
     }
 }
 
-/// What a step does, as a verb.
+/// The verb for a step.
 pub(crate) fn action(action: Action) -> &'static str {
     match action {
         Action::Begin => "begins",
@@ -224,7 +231,7 @@ pub(crate) fn action(action: Action) -> &'static str {
 /// A whole step: `acquires StringBuffer@2`.
 pub(crate) fn step(step: &Step) -> String {
     let object = match step.action {
-        // Threads and free texts are not to be shortened: their dots are no packages.
+        // Names of threads and free texts are not shortened: their dots do not separate packages.
         Action::Start | Action::Join | Action::Unpark | Action::Interrupt | Action::Other => {
             step.object.as_str()
         }
@@ -239,7 +246,7 @@ pub(crate) fn step(step: &Step) -> String {
     }
 }
 
-/// An access without the class that it is in, for want of room: `writes count`.
+/// An access without its class, for narrow columns: `writes count`.
 pub(crate) fn brief_access(step: &Step) -> Option<String> {
     let is_access = matches!(step.action, Action::Read | Action::Write);
     let (_, field) = step.object.rsplit_once('.').filter(|_| is_access)?;
@@ -247,7 +254,7 @@ pub(crate) fn brief_access(step: &Step) -> Option<String> {
 }
 
 /// `Class.method (File.java:12)`.
-pub(crate) fn place(class: &str, method: &str, file: Option<&str>, line: Option<u32>) -> String {
+fn format_site(class: &str, method: &str, file: Option<&str>, line: Option<u32>) -> String {
     let source = match (file, line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.to_owned(),
@@ -256,25 +263,25 @@ pub(crate) fn place(class: &str, method: &str, file: Option<&str>, line: Option<
     format!("{class}.{method} ({source})")
 }
 
-/// A frame's place.
+/// A frame as `Class.method (File.java:12)`.
 pub(crate) fn frame(frame: &Frame) -> String {
-    place(&frame.class, &frame.method, frame.file.as_deref(), frame.line)
+    format_site(&frame.class, &frame.method, frame.file.as_deref(), frame.line)
 }
 
-/// The frame that a site is.
+/// A site as a stack frame.
 pub(crate) fn frame_of(site: &Site) -> Frame {
     Frame { class: site.class.clone(), method: site.method.clone(), file: site.file.clone(), line: site.line }
 }
 
-/// A site's place.
+/// A site as `Class.method (File.java:12)`.
 pub(crate) fn site(site: &Site) -> String {
-    place(&site.class, &site.method, site.file.as_deref(), site.line)
+    format_site(&site.class, &site.method, site.file.as_deref(), site.line)
 }
 
-/// Which locks were held, as the end of a sentence. That there were none is seldom known.
+/// The locks held at a site, as the end of a sentence. Most analyses do not know for sure that no lock was held.
 pub(crate) fn holding(finding: &Finding, site: &Site) -> String {
     if site.locks.is_empty() {
-        // Only the analyses of lock sets know all locks that are held.
+        // Only lock-set analyses know all locks that are held.
         let is_known = finding.kind == Kind::DataRace
             && PASSIVE.contains(&finding.analysis.as_str())
             && matches!(site.role.as_str(), "read" | "write");
@@ -292,7 +299,7 @@ pub(crate) fn holding(finding: &Finding, site: &Site) -> String {
     format!(", holding {}", words::list(&names))
 }
 
-/// The frames below the site itself, without Fissure's own.
+/// The callers of the site's method, without Fissure's own frames.
 pub(crate) fn callers(site: &Site) -> Vec<&Frame> {
     let mut frames: Vec<&Frame> = own_frames(&site.stack);
     if frames.first().is_some_and(|first| first.class == site.class && first.method == site.method) {
@@ -301,15 +308,15 @@ pub(crate) fn callers(site: &Site) -> Vec<&Frame> {
     frames
 }
 
-/// The frames of a stack without Fissure's own and those that the JVM makes for lambdas, which have no source and
-/// another name in every run.
+/// The frames of a stack without Fissure's own frames and without those of lambda classes, which have no source and a
+/// different name in every run.
 pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
-    let made = |frame: &Frame| frame.class.starts_with(HOOK) || frame.class.contains(LAMBDA);
-    stack.iter().filter(|frame| !made(frame)).collect()
+    let generated = |frame: &Frame| frame.class.starts_with(HOOK) || frame.class.contains(LAMBDA);
+    stack.iter().filter(|frame| !generated(frame)).collect()
 }
 
-/// The test that a finding was seen in, `com.acme.AccountTest.deposits`. Where it is not known, the outermost frame of a
-/// class that is named like a test has to do; lambdas tell the method that they stand in.
+/// The test in which a finding was seen, `com.acme.AccountTest.deposits`. If the finding does not name it, the outermost
+/// frame of a class with a test's name is used; a lambda counts as the method that contains it.
 pub(crate) fn test(finding: &Finding) -> Option<String> {
     if finding.test.is_some() {
         return finding.test.clone();
@@ -325,11 +332,11 @@ pub(crate) fn test(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Whether a class is named as Maven and Gradle expect of tests.
+/// Whether the name of a class is one that Maven and Gradle take for a test.
 fn is_test(class: &str) -> bool {
     let library =
         ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven.", "org.gradle."];
-    // The JVM's own classes for lambdas are named after the class that they are in.
+    // A class that the JVM generates for a lambda has the name of its enclosing class as a prefix.
     if library.iter().any(|prefix| class.starts_with(prefix)) || class.contains("$$Lambda") {
         return false;
     }
@@ -353,8 +360,8 @@ pub(crate) fn short(name: &str) -> &str {
     name
 }
 
-/// A name without its packages and the classes around its own, for where there is little room: `Bank$Account@2` becomes
-/// `Account@2`. What the compiler numbered keeps the class that it is in.
+/// A name without its packages and enclosing classes, for narrow bars: `Bank$Account@2` becomes `Account@2`. An anonymous
+/// class keeps its enclosing class, because it has only a number of its own.
 pub(crate) fn innermost(name: &str) -> &str {
     let name = short(name);
     match name.rsplit_once('$') {
@@ -372,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_known_by_their_names() {
+    fn tests_are_recognised_by_name() {
         let check = |class: &str, expected: bool| assert_eq!(is_test(class), expected, "{class}");
         check("com.acme.AccountTest", true);
         check("com.acme.AccountTest$Nested", true);

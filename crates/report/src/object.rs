@@ -1,4 +1,4 @@
-//! What was found out about a class, method by method: a table, then each violation with what it should have been.
+//! The report of `fissure object`: a table of the methods, then each violation with the outcomes that would be correct.
 
 use fissure_model::finding::Outcome;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct ObjectReport {
     pub java: String,
     /// The core methods.
     pub core: Vec<String>,
-    /// Where the core comes from: `given`, `built in` or `inferred`.
+    /// The source of the core: `given`, `built in` or `inferred`.
     pub core_is: String,
     /// The most invocations in a harness.
     pub invocations: usize,
@@ -26,20 +26,20 @@ pub struct ObjectReport {
     pub sequences: usize,
     /// The core itself first, then the methods.
     pub methods: Vec<MethodReport>,
-    /// Whether methods only read, and how that is known.
+    /// Whether each method is read-only, and how that was determined.
     pub effects: Vec<EffectReport>,
     /// Methods that were not tested.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Whether a method only reads.
+/// Whether a method is read-only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct EffectReport {
     /// The method.
     pub method: String,
-    /// Whether it certainly leaves the object alone, so that harnesses may be left out.
+    /// Whether it certainly does not change the object, so that some harnesses need not be executed.
     pub read_only: bool,
-    /// How that is known: `given`, `built in`, `bytecode` or `trial`.
+    /// How that was determined: `given`, `built in`, `bytecode` or `trial`.
     pub by: String,
     /// The same in words.
     pub reason: String,
@@ -54,44 +54,44 @@ pub struct MethodReport {
     pub atomic: bool,
     /// How many harnesses were executed.
     pub harnesses: u64,
-    /// How often, all together.
+    /// How many executions all harnesses had together.
     pub executions: u64,
-    /// The time until the violation was seen, or all that was spent.
+    /// The time until the first violation, or the whole time if there was none.
     pub seconds: f64,
     /// The most different values in a harness.
     pub values: usize,
-    /// What was executed under controlled schedules, if anything was.
+    /// The controlled executions, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedules: Option<SchedulesReport>,
-    /// How fast it was executed, if it is a single harness that was asked for.
+    /// The rate of executions, if the user named a single harness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// What was seen.
+    /// The violation, if one was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<ViolationReport>,
 }
 
-/// How often a harness was executed in a second.
+/// Executions of a harness per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct RateReport {
     /// Over the whole time.
     pub whole: f64,
-    /// In the second half, when the JVM has compiled what it runs.
+    /// In the second half, after the JVM has compiled the harness.
     pub second_half: f64,
 }
 
-/// What was executed under controlled schedules.
+/// The executions under controlled schedules.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SchedulesReport {
-    /// How many preemptions schedules had at most.
+    /// The most preemptions in a schedule.
     pub preemptions: u32,
-    /// Harnesses of which all these schedules were executed.
+    /// Harnesses for which all schedules with at most that many preemptions were executed.
     pub harnesses: u64,
-    /// How many schedules these have, without those that others stand for.
+    /// How many schedules those harnesses have, not counting schedules that are equivalent to one that was executed.
     pub schedules: u64,
     /// Harnesses with more schedules than there was time for.
     pub unfinished: u64,
-    /// Executions that took too long and were cut.
+    /// Executions that took too long and were cut off.
     pub cut: u64,
 }
 
@@ -108,12 +108,12 @@ pub struct ViolationReport {
     pub hits: u64,
     /// In how many executions of the harness.
     pub executions: u64,
-    /// Who ran for how long in a controlled execution with this outcome; empty if it was seen without control.
+    /// The turns of the threads in a controlled execution with this outcome; empty if the execution was not controlled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interleaving: Vec<String>,
-    /// What it should have been one of.
+    /// The outcomes that would be correct.
     pub atomic: Vec<AtomicOutcome>,
-    /// How often each outcome was seen when that was counted; told with the finding.
+    /// How often each outcome was seen, if that was counted; the finding shows it.
     #[serde(skip)]
     pub outcomes: Vec<Outcome>,
 }
@@ -132,7 +132,7 @@ pub struct AtomicOutcome {
 pub struct LeftOut {
     /// The method with the types of its parameters.
     pub method: String,
-    /// Why.
+    /// Why it was not tested.
     pub reason: String,
 }
 
@@ -195,7 +195,7 @@ fn row(method: &MethodReport, width: usize, painter: Painter, options: &Options)
     format!("  {name}  {label}  {line}\n")
 }
 
-/// What can be said of a method of which no violation was found.
+/// The verdict for a method without a violation: the bounds within which it was atomic.
 fn bounded(schedules: &SchedulesReport) -> String {
     format!(
         "atomic in all {} with at most {} of {}",
@@ -226,7 +226,7 @@ fn explanation(violation: &ViolationReport, painter: Painter, options: &Options)
         let lead = if at == 0 { "  by       " } else { "           " };
         text.push_str(&format!("{lead}{}\n", words::clean(turn)));
     }
-    text.push_str("  but one invocation after the other gives\n");
+    text.push_str("  but sequential executions give\n");
     for atomic in &violation.atomic {
         text.push_str(&format!("           {}\n", words::clean(&atomic.outcome)));
         let shown = if options.verbose { atomic.linearizations.len() } else { 1 };
@@ -252,7 +252,7 @@ fn say(text: &mut String, lead: &str, sentence: &str, options: &Options, painter
     }
 }
 
-/// What was left out, by reason; names of many alike are given only once, and in full if everything is to be told.
+/// The methods that were not tested, by reason. Overloads are listed once, and with their parameters if `verbose`.
 fn by_reason(left_out: &[LeftOut], verbose: bool) -> Vec<(&str, String)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for left in left_out {

@@ -1,21 +1,22 @@
-//! Where the program's classes came from, in words: which places were taken for the application.
+//! The origins of the program's classes, in words: which folders and jars were taken for the application.
 
 use fissure_model::coverage::{Origin, OriginKind};
 
 use crate::{Report, words};
 
-/// How many places are named.
+/// How many origins are listed by name.
 const NAMED: usize = 3;
 
-/// `the application: target/classes (112 classes), target/test-classes (40 classes); libraries: 14 jars, 2,310 classes`. Nothing if it is not known.
-pub(crate) fn tell(report: &Report) -> Option<String> {
-    // The JVMs of a hunt run the same program, so that sums would say little.
+/// `the application: target/classes (112 classes), target/test-classes (40 classes); libraries: 14 jars, 2,310 classes`.
+/// `None` if no origin is known.
+pub(crate) fn describe(report: &Report) -> Option<String> {
+    // The JVMs of a hunt run the same program, so sums would say little.
     let is_hunt = !report.seeds.is_empty() && report.coverage.locations == 0;
     let jvms = if is_hunt { report.coverage.jvms.max(1) } else { 1 };
-    tell_of(&report.coverage.origins, jvms)
+    describe_origins(&report.coverage.origins, jvms)
 }
 
-fn tell_of(origins: &[Origin], jvms: u64) -> Option<String> {
+fn describe_origins(origins: &[Origin], jvms: u64) -> Option<String> {
     if origins.is_empty() {
         return None;
     }
@@ -34,18 +35,18 @@ fn tell_of(origins: &[Origin], jvms: u64) -> Option<String> {
     if !libraries.is_empty() {
         let are_jars = libraries.iter().all(|origin| origin.root.ends_with(".jar"));
         let (one, many) = if are_jars { ("jar", "jars") } else { ("place", "places") };
-        let places = words::count(libraries.len() as u64, one, many);
-        parts.push(format!("libraries: {places}, {}", sum(&libraries, jvms)));
+        let origins = words::count(libraries.len() as u64, one, many);
+        parts.push(format!("libraries: {origins}, {}", sum(&libraries, jvms)));
     }
     Some(parts.join("; "))
 }
 
-/// The first places by name with their classes, and how many more places there are.
+/// The first origins with the numbers of their classes, and how many more origins there are.
 pub fn list(origins: &[&Origin]) -> String {
     list_for(origins, 1)
 }
 
-/// The first places by name, and how many more there are.
+/// The same with the sums of several JVMs divided by their number.
 fn list_for(origins: &[&Origin], jvms: u64) -> String {
     if origins.is_empty() {
         return "no class".to_owned();
@@ -78,11 +79,11 @@ mod tests {
     }
 
     fn check(origins: &[Origin], jvms: u64, expected: Option<&str>) {
-        assert_eq!(tell_of(origins, jvms).as_deref(), expected, "{origins:?}");
+        assert_eq!(describe_origins(origins, jvms).as_deref(), expected, "{origins:?}");
     }
 
     #[test]
-    fn the_application_is_told_from_libraries() {
+    fn the_application_is_listed_apart_from_libraries() {
         use OriginKind::{Application, Library, Scope};
         check(&[], 1, None);
         let main = origin("target/classes", Application, 112);

@@ -1,8 +1,7 @@
 //! The report as SARIF 2.1.0, which code hosts and editors read.
 //!
-//! A finding is a result with its places, a code flow with one thread flow a thread (the interleaving if there is one,
-//! otherwise the places in their order), a fingerprint that survives shifted lines, and how it stands against the
-//! baseline.
+//! Each finding becomes a result with its sites, a code flow with one thread flow per thread (the interleaving if there is
+//! one, otherwise the sites in their order), a fingerprint that does not depend on line numbers, and its baseline state.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +16,9 @@ use crate::{
     triage::{Standing, fingerprint},
 };
 
-/// Where the format's schema is published.
+/// The URL of the format's schema.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-/// Fissure's home.
+/// Fissure's home page.
 const HOME: &str = "https://github.com/fissure-rs/fissure";
 /// Seeds that a result lists.
 const MOST_SEEDS: usize = 20;
@@ -67,12 +66,10 @@ fn rule(kind: Kind) -> Value {
             "Two threads access a field or array element without a common lock, at least one of them writing."
         }
         Kind::AtomicityViolation => "A block that should be atomic lets another thread interleave with it.",
-        Kind::AtomicSetViolation => {
-            "Fields that belong together can be seen while only some of them are changed."
-        }
-        Kind::Deadlock => "Threads wait for each other in a circle.",
+        Kind::AtomicSetViolation => "Fields that belong together can be observed in an inconsistent state.",
+        Kind::Deadlock => "Threads wait for each other in a cycle.",
         Kind::NonAtomicMethod => {
-            "A method of a concurrent object gives results that no order of the calls explains."
+            "A method of a concurrent object returns results that no order of the calls explains."
         }
         Kind::Failure => "An exception, a failed test or an exit code that only some schedules show.",
         Kind::Custom => "A monitor script that the user wrote reported this.",
@@ -182,18 +179,18 @@ impl Writer<'_> {
         text
     }
 
-    /// Where the finding is shown: at its last place, for there it goes wrong. If that is not in the project's own
-    /// sources, then at the innermost caller that is.
+    /// The primary location: the finding's last site, because the violation happens there. If that is not in the project's
+    /// own sources, the innermost caller that is.
     fn primary(&self, finding: &Finding) -> Vec<Value> {
         let Some(site) = finding.sites.last() else {
             return vec![json!({"logicalLocations": [{"fullyQualifiedName": finding.subject}]})];
         };
-        let own = |frame: &&Frame| {
+        let has_source = |frame: &&Frame| {
             frame.file.as_ref().is_some_and(|file| self.sources.path(&frame.class, file).is_some())
         };
-        let place = names::frame_of(site);
+        let site_frame = names::frame_of(site);
         let frames = names::callers(site);
-        let shown = std::iter::once(&place).chain(frames).find(own).unwrap_or(&place);
+        let shown = std::iter::once(&site_frame).chain(frames).find(has_source).unwrap_or(&site_frame);
         vec![self.location(shown)]
     }
 
@@ -220,7 +217,7 @@ impl Writer<'_> {
     fn code_flow(&self, finding: &Finding) -> Value {
         let flows = match &finding.interleaving {
             Some(interleaving) if !interleaving.steps.is_empty() => self.interleaving(finding, interleaving),
-            _ => self.places(finding),
+            _ => self.sites(finding),
         };
         json!({"message": message(&names::headline(finding)), "threadFlows": flows})
     }
@@ -262,7 +259,7 @@ impl Writer<'_> {
             .collect()
     }
 
-    fn places(&self, finding: &Finding) -> Vec<Value> {
+    fn sites(&self, finding: &Finding) -> Vec<Value> {
         let mut flows: Vec<(&str, Vec<Value>)> = Vec::new();
         for (at, site) in finding.sites.iter().enumerate() {
             let mut location = self.site(site);
@@ -325,7 +322,7 @@ fn step_of_site(finding: &Finding, site: &Site) -> String {
     )
 }
 
-/// The format's own words for what a step does.
+/// The SARIF kinds of a step.
 fn flow_kinds(action: Action) -> Option<[&'static str; 2]> {
     Some(match action {
         Action::Acquire => ["acquire", "lock"],
@@ -337,13 +334,13 @@ fn flow_kinds(action: Action) -> Option<[&'static str; 2]> {
     })
 }
 
-/// A message as the format wants it: braces are doubled, for single ones stand for arguments, and nothing of the
-/// program may look like a link.
+/// A SARIF message: braces are doubled because single braces are placeholders, and text of the program must not be taken
+/// for a link.
 fn message(text: &str) -> Value {
     json!({"text": text.replace('{', "{{").replace('}', "}}").replace("](", "] (")})
 }
 
-/// Where the sources of a class usually are below their folder.
+/// The usual path of a source file below the source folder.
 fn usual_path(class: &str, file: &str) -> String {
     match class.rsplit_once('.') {
         Some((package, _)) => format!("{}/{file}", package.replace('.', "/")),
@@ -351,7 +348,7 @@ fn usual_path(class: &str, file: &str) -> String {
     }
 }
 
-/// A path as a URI reference: whatever is not plain is percent-encoded.
+/// A path as a URI reference: all but unreserved characters and slashes are percent-encoded.
 fn encode(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,63 +1,69 @@
-//! What the patterns of atomic-set violations mean, told with the fields and methods in question.
+//! Explains the patterns of atomic-set violations, with the fields and methods in question.
 
 use fissure_model::finding::{CONTENTS, Finding, SetAccess, Status};
 
 use crate::names;
 
-/// What went wrong, in a sentence without a full stop; nothing if the finding does not name its accesses.
+/// The violation, in a sentence without a full stop; `None` if the finding does not name its accesses.
 pub(crate) fn sentence(finding: &Finding) -> Option<String> {
     let accesses = &finding.accesses;
     let first = short_unit(accesses.first()?);
     let second = short_unit(accesses.get(1)?);
-    // Two threads may be in the same method.
+    // Both units of work may be executions of the same method.
     let second = if first == second { format!("another {second}") } else { second };
     let a = short_field(accesses.first()?);
     let other = accesses.iter().find(|access| access.field != accesses[0].field);
     let b = other.map(short_field).unwrap_or_default();
-    let told = match finding.pattern? {
+    let explanation = match finding.pattern? {
         1 => format!(
-            "{first} read {a} and wrote it from there, but the value was stale by then: {second} had written it"
+            "{first} read {a} and then wrote it, based on a stale value: {second} had written {a} in between"
         ),
-        2 => format!("{first} read {a} twice and got different values, for {second} wrote it in between"),
-        3 => format!("{second} read a value of {a} that {first} had only put there in between"),
-        4 => format!("{first} wrote {a} and read it again, but got what {second} had written"),
-        5 => format!("what {second} wrote to {a} is lost, for it came in between of two writes by {first}"),
+        2 => format!("{first} read {a} twice and got different values: {second} wrote it in between"),
+        3 => format!("{second} read an intermediate value of {a}, between two writes by {first}"),
+        4 => format!("{first} wrote {a} and read it again, but got the value that {second} had written"),
+        5 => format!(
+            "the value that {second} wrote to {a} is lost: it was written between two writes by {first}"
+        ),
         6 | 7 => format!(
-            "{first} and {second} both wrote {a} and {b}, which are left with one value of each: an inconsistent state"
+            "{first} and {second} both wrote {a} and {b}, which now hold one value from each: an inconsistent state"
         ),
-        8 => format!(
-            "{second} read {a} after and {b} before {first} wrote them: it saw a state that should never be seen"
-        ),
+        8 => {
+            format!("{second} read {a} after and {b} before {first} wrote them: it saw an inconsistent state")
+        }
         9 => format!(
             "{first} read {a} before and {b} after {second} wrote both: it saw a mixture of two states"
         ),
-        10 => format!("{first} read the old {a} and the new {b}, for {second} had written only one of them"),
-        11 => format!("{second} read the old {b} and the new {a}, for {first} had written only one of them"),
+        10 => format!("{first} read the old {a} and the new {b}: {second} had written only one of them"),
+        11 => format!("{second} read the old {b} and the new {a}: {first} had written only one of them"),
         _ => return None,
     };
-    Some(if finding.status == Status::Warning { format!("it could happen that {told}") } else { told })
+    Some(if finding.status == Status::Warning {
+        format!("it could happen that {explanation}")
+    } else {
+        explanation
+    })
 }
 
-/// What is accessed at one of the sites: the field, and the unit of work that it belongs to.
-pub(crate) fn access(finding: &Finding, place: usize) -> Option<String> {
-    let access = finding.accesses.get(place)?;
+/// The access at one of the sites: the field and the unit of work.
+pub(crate) fn access(finding: &Finding, index: usize) -> Option<String> {
+    let access = finding.accesses.get(index)?;
     let unit = short_unit(access);
     Some(format!("{} of {} in {unit}", short_field(access), names::short(&finding.subject)))
 }
 
 fn short_field(access: &SetAccess) -> String {
-    in_words(names::member(&access.field))
+    describe_field(names::member(&access.field))
 }
 
-/// A field's name, or that its contents are meant.
-pub(crate) fn in_words(field: &str) -> String {
+/// A field's name, or `the contents of` it for an access to the contents.
+pub(crate) fn describe_field(field: &str) -> String {
     match field.strip_suffix(CONTENTS) {
         Some(field) => format!("the contents of {field}"),
         None => field.to_owned(),
     }
 }
 
-/// A method with its class, without packages and outer classes; a constructor is called by its class.
+/// A method with its class, without packages and enclosing classes; a constructor is shown as `new Class`.
 fn short_unit(access: &SetAccess) -> String {
     let (class, method) = access.unit.rsplit_once('.').unwrap_or(("", &access.unit));
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
@@ -73,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// Accesses are written `method field`, with blanks and commas between.
+    /// Accesses are written as `method field, method field`.
     fn finding(pattern: u8, status: Status, accesses: &str) -> Finding {
         let access = |text: &str| {
             let (unit, field) = text.split_once(' ').unwrap();
@@ -97,40 +103,40 @@ mod tests {
         check(
             1,
             "add c, set c, add c",
-            "Account.add read c and wrote it from there, but the value was stale by then: Account.set had written it",
+            "Account.add read c and then wrote it, based on a stale value: Account.set had written c in between",
         );
         check(
             2,
             "get c, set c, get c",
-            "Account.get read c twice and got different values, for Account.set wrote it in between",
+            "Account.get read c twice and got different values: Account.set wrote it in between",
         );
         check(
             3,
             "move c, get c, move c",
-            "Account.get read a value of c that Account.move had only put there in between",
+            "Account.get read an intermediate value of c, between two writes by Account.move",
         );
         check(
             4,
             "add c, set c, add c",
-            "Account.add wrote c and read it again, but got what Account.set had written",
+            "Account.add wrote c and read it again, but got the value that Account.set had written",
         );
         check(
             5,
             "open c, close c, open c",
-            "what Account.close wrote to c is lost, for it came in between of two writes by Account.open",
+            "the value that Account.close wrote to c is lost: it was written between two writes by Account.open",
         );
-        let both = "Account.move and another Account.move both wrote c and s, which are left with one value of each: an inconsistent state";
+        let both = "Account.move and another Account.move both wrote c and s, which now hold one value from each: an inconsistent state";
         check(6, "move c, move c, move s, move s", both);
         check(7, "move c, move s, move s, move c", both);
         check(
             8,
             "move c, get c, get s, move s",
-            "Account.get read c after and s before Account.move wrote them: it saw a state that should never be seen",
+            "Account.get read c after and s before Account.move wrote them: it saw an inconsistent state",
         );
         check(
             8,
             "add items[contents], get items[contents], get count, add count",
-            "Account.get read the contents of items after and count before Account.add wrote them: it saw a state that should never be seen",
+            "Account.get read the contents of items after and count before Account.add wrote them: it saw an inconsistent state",
         );
         check(
             9,
@@ -140,17 +146,17 @@ mod tests {
         check(
             10,
             "get c, move s, get s, move c",
-            "Account.get read the old c and the new s, for Account.move had written only one of them",
+            "Account.get read the old c and the new s: Account.move had written only one of them",
         );
         check(
             11,
             "move c, get s, move s, get c",
-            "Account.get read the old s and the new c, for Account.move had written only one of them",
+            "Account.get read the old s and the new c: Account.move had written only one of them",
         );
     }
 
     #[test]
-    fn what_is_not_known_is_not_told() {
+    fn incomplete_findings_have_no_sentence() {
         let unknown =
             Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "bank.Account");
         assert_eq!(sentence(&Finding { pattern: Some(9), ..unknown.clone() }), None);

@@ -1,4 +1,4 @@
-//! Which steps of an interleaving matter for its finding. Reports show these and fold the rest.
+//! Selects the steps of an interleaving that matter for its finding. Reports show these and fold the rest.
 
 use std::collections::HashSet;
 
@@ -7,17 +7,17 @@ use fissure_model::{
     interleaving::{Action, Interleaving, Step},
 };
 
-/// Steps that are shown of an interleaving that does not say which of its steps matter.
+/// How many steps are shown of an interleaving without roles.
 const MOST_UNMARKED: usize = 24;
 
-/// What a step is whose role says only that something went wrong there.
+/// The role of a step at which a failure happened; it does not say what led to the failure.
 const FAILED: &str = "failed";
-/// Steps that are shown before it.
+/// How many steps are shown up to the failure.
 const MOST_BEFORE_FAILURE: usize = 40;
 
-/// More steps that matter than this do not help anybody.
+/// If more steps than this matter, only those close to steps with a role are shown.
 const MOST_IMPORTANT: usize = 80;
-/// How near to a step with a role the others have to be then.
+/// The greatest distance, in steps, to a step with a role.
 const CLOSE: usize = 4;
 
 /// One line of a shown interleaving.
@@ -25,15 +25,15 @@ const CLOSE: usize = 4;
 pub(crate) enum Row {
     /// This many steps that do not matter.
     Folded(u64),
-    /// The token goes from one thread to another, by their numbers.
+    /// A switch from one thread to another, by their numbers.
     Switch(usize, usize),
     /// A step, by its number.
     Step(usize),
 }
 
-/// For every step whether it matters: those with a role, what ends a thread with an exception, what touches the
-/// same lock or location as a step with a role, what touches a lock that is held at one of the finding's sites, and the
-/// blocks around such steps.
+/// For every step whether it matters: steps with a role, exceptions that end a thread, operations on the same lock or
+/// location as a step with a role or on a lock that is held at one of the finding's sites, and entry and exit of the blocks
+/// around steps with a role.
 pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<bool> {
     let steps = &interleaving.steps;
     let marked: Vec<bool> =
@@ -43,11 +43,11 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
         && first == FAILED
         && roles.all(|role| role == FAILED)
     {
-        // Nobody knows what led to a failure, but it came before.
+        // The cause of a failure is not known, but it lies before the failure.
         return (0..steps.len()).map(|at| at + MOST_BEFORE_FAILURE >= steps.len()).collect();
     }
     if !steps.iter().any(|step| step.role.is_some()) {
-        // Nothing says what matters, so the beginning and the end have to do.
+        // Without roles, show the beginning and the end.
         let (head, tail) = (MOST_UNMARKED / 2, steps.len().saturating_sub(MOST_UNMARKED / 2));
         return (0..steps.len()).map(|at| at < head || at >= tail).collect();
     }
@@ -57,14 +57,14 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
         .map(|step| step.object.as_str())
         .chain(finding.sites.iter().flat_map(|site| &site.locks).map(|lock| lock.name.as_str()))
         .collect();
-    let touches = |step: &Step| is_about_an_object(step.action) && objects.contains(step.object.as_str());
+    let touches = |step: &Step| has_object(step.action) && objects.contains(step.object.as_str());
     let blocks = blocks_around(interleaving, &marked);
     let important: Vec<bool> =
         (0..steps.len()).map(|at| marked[at] || blocks[at] || touches(&steps[at])).collect();
     if important.iter().filter(|important| **important).count() <= MOST_IMPORTANT {
         return important;
     }
-    // A lock that is taken a thousand times says nothing by that; what is close to the steps with roles may.
+    // Most operations on a lock that is acquired a thousand times are irrelevant; those close to steps with roles may not be.
     let close = |at: usize| {
         let from = at.saturating_sub(CLOSE);
         marked[from..(at + CLOSE + 1).min(steps.len())].contains(&true)
@@ -72,7 +72,7 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
     (0..steps.len()).map(|at| marked[at] || important[at] && close(at)).collect()
 }
 
-/// The lines to show; with `all` nothing is folded that the interleaving still has.
+/// The lines to show; with `all`, every step that the interleaving contains gets a line.
 pub(crate) fn rows(finding: &Finding, interleaving: &Interleaving, all: bool) -> Vec<Row> {
     let important = important(finding, interleaving);
     let mut rows = Vec::new();
@@ -91,12 +91,12 @@ pub(crate) fn rows(finding: &Finding, interleaving: &Interleaving, all: bool) ->
     rows
 }
 
-/// Steps that wait to be folded.
+/// Steps that will be folded into one line.
 #[derive(Default)]
 struct Folded {
     /// How many the interleaving itself left out.
     absent: u64,
-    /// Those that it has, by their numbers.
+    /// Those that it contains, by their numbers.
     present: Vec<usize>,
 }
 
@@ -105,7 +105,7 @@ impl Folded {
         let Folded { absent, present } = std::mem::take(self);
         match (absent, present.as_slice()) {
             (0, []) => {}
-            // A line that says "one step" is no shorter than the step.
+            // A line "1 step" would be no shorter than the step itself.
             (0, &[at]) => push_step(rows, interleaving, running, at),
             (absent, present) => rows.push(Row::Folded(absent + present.len() as u64)),
         }
@@ -120,8 +120,8 @@ fn push_step(rows: &mut Vec<Row>, interleaving: &Interleaving, running: &mut Opt
     rows.push(Row::Step(at));
 }
 
-/// For every step the number of the finding's site that it is, counted from 1. A site belongs to the first step of its
-/// role and thread that no other site has taken.
+/// For every step the number, from 1, of the finding's site that it corresponds to. A site corresponds to the first step
+/// with its role and thread that no earlier site corresponds to.
 pub(crate) fn site_numbers(finding: &Finding, interleaving: &Interleaving) -> Vec<Option<usize>> {
     let mut numbers = vec![None; interleaving.steps.len()];
     for (number, site) in finding.sites.iter().enumerate() {
@@ -137,7 +137,7 @@ pub(crate) fn site_numbers(finding: &Finding, interleaving: &Interleaving) -> Ve
     numbers
 }
 
-/// The number that decides a thread's colour: its place in the interleaving, or else among the sites.
+/// The number that decides a thread's colour: its index in the interleaving, or else among the threads of the sites.
 pub(crate) fn thread_number(finding: &Finding, name: &str) -> usize {
     let known = finding.interleaving.as_ref();
     if let Some(at) = known.and_then(|known| known.threads.iter().position(|thread| thread == name)) {
@@ -156,7 +156,7 @@ fn is_block(step: &Step) -> bool {
     matches!(step.action, Action::BlockEnter | Action::BlockExit)
 }
 
-fn is_about_an_object(action: Action) -> bool {
+fn has_object(action: Action) -> bool {
     matches!(
         action,
         Action::Acquire
@@ -228,7 +228,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_does_not_matter_is_folded() {
+    fn steps_that_do_not_matter_are_folded() {
         use Row::{Folded, Step, Switch};
         check(
             &[
@@ -264,7 +264,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn without_roles_the_ends_are_shown() {
+    fn without_roles_beginning_and_end_are_shown() {
         let lines = vec!["0 read x"; 100];
         let rows = rows_of(&lines, false);
         assert_eq!(rows.len(), MOST_UNMARKED + 1);
@@ -273,7 +273,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_failure_is_shown_with_what_came_before() {
+    fn a_failure_is_shown_with_the_steps_before_it() {
         let mut lines = vec!["0 acquire x"; 100];
         lines.push("0 throw E failed");
         let rows = rows_of(&lines, false);
@@ -283,7 +283,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn too_many_that_matter_are_cut_down_to_those_nearby() {
+    fn too_many_important_steps_are_reduced_to_close_ones() {
         let mut lines = vec!["0 acquire x"; 300];
         lines[150] = "0 acquire x acquired";
         let rows = rows_of(&lines, false);
@@ -292,7 +292,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn threads_that_are_not_listed_do_no_harm() {
+    fn steps_of_unlisted_threads_are_shown() {
         let rows = rows_of(&["7 block-enter x entered", "7 block-exit x"], false);
         assert_eq!(rows, [Row::Step(0), Row::Step(1)]);
     }

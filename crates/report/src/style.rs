@@ -1,31 +1,31 @@
-//! Colours, or none.
+//! Terminal colours.
 
-/// What a piece of text is, which decides its colour.
+/// The role of a piece of text, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// The label of a finding that counts, and problems.
+    /// The label of a confirmed finding or bug, and problems.
     Alarm,
     /// The label of a finding that thread start or join ordered.
     Mild,
-    /// What the eye should fall on.
+    /// Emphasised text.
     Strong,
     /// Line numbers and gutters.
     Gutter,
-    /// What may be skipped.
+    /// Details.
     Faint,
-    /// The label of a finding that is only inferred.
+    /// The label of a warning.
     Warning,
-    /// Something of the thread with this number.
+    /// Text that belongs to the thread with this number.
     Thread(usize),
 }
 
-/// Colours of threads: told apart on dark and light backgrounds, and none of them is the alarm's.
+/// Colours of threads: distinguishable on dark and light backgrounds, and different from the colour of alarms.
 const THREADS: [&str; 5] = ["36", "35", "32", "34", "33"];
 
-/// Puts colours around text if they are wanted.
+/// Adds colour codes to text if colours are enabled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Painter {
-    /// Whether colours are wanted.
+    /// Whether to use colours.
     pub(crate) color: bool,
 }
 

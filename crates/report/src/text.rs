@@ -1,4 +1,4 @@
-//! The report for people: the findings as short stories, then what was watched and how it ended.
+//! The report as terminal text: the findings with their explanations, then coverage and how the runs ended.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Options {
     pub width: usize,
     /// Whether to use colours.
     pub color: bool,
-    /// Whether to show everything: whole stacks, ordered findings in full, what was left alone.
+    /// Whether to show everything: whole stacks, ordered findings in full, methods that were left alone.
     pub verbose: bool,
 }
 
@@ -45,8 +45,8 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     }
     let mut finding_text = FindingText::new(report, options, sources);
     let groups = Groups::new(report, options.verbose);
-    for finding in &groups.told {
-        text.push_str(&format!("{}\n", finding_text.tell(finding)));
+    for finding in &groups.full {
+        text.push_str(&format!("{}\n", finding_text.render(finding)));
     }
     let brief: [(&str, Style, &[&Finding]); 2] = [
         ("warnings, not yet confirmed", Style::Warning, &groups.warnings),
@@ -56,9 +56,9 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         if findings.is_empty() {
             continue;
         }
-        text.push_str(&format!("{} (--verbose tells more):\n", painter.paint(style, title)));
+        text.push_str(&format!("{} (--verbose shows more):\n", painter.paint(style, title)));
         for finding in findings {
-            text.push_str(&finding_text.mention(finding));
+            text.push_str(&finding_text.render_brief(finding));
         }
         text.push('\n');
     }
@@ -83,7 +83,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         let runs = if report.runs > 1 { format!(" ({})", words::times(*count)) } else { String::new() };
         summary.say("note: ", &format!("the program {exit}{runs}"));
     }
-    if let Some(origins) = origins::tell(report) {
+    if let Some(origins) = origins::describe(report) {
         summary.say("note: ", &origins);
     }
     if let Some(blocks) = blocks(&report.coverage) {
@@ -105,7 +105,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
             };
             summary.say("fissure: ", &sentence);
         }
-        // Harnesses of objects run without anybody watching; what was executed is told with each.
+        // The harnesses of `fissure object` run without the agent; each finding says how often its harness was executed.
         None if report.coverage.jvms == 0 => summary.say("fissure: ", &totals(report)),
         None => {
             summary.say("fissure: ", &format!("{}; {}", totals(report), coverage(report, options.verbose)))
@@ -113,7 +113,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     }
     if let Some(step) = &report.next_step {
         summary.say("next: ", &format!("{}:", step.why));
-        // One line, however long, so that it can be copied.
+        // The command is not wrapped, so that it can be copied.
         let command = painter.paint(Style::Strong, &words::clean(&step.command_line()));
         summary.text.push_str(&format!("      {command}\n"));
     }
@@ -133,7 +133,7 @@ impl Summary<'_> {
         self.add(lead, sentence, None);
     }
 
-    /// Adds a sentence that nobody should miss.
+    /// Adds a problem, in the colour of an alarm.
     fn alarm(&mut self, sentence: &str) {
         self.add("fissure: ", sentence, Some(Style::Alarm));
     }
@@ -180,11 +180,11 @@ impl Summary<'_> {
     }
 }
 
-/// The findings by how they are shown. Those that the baseline or a suppression covers are only counted.
+/// The findings by how they are shown. Findings in the baseline and suppressed findings are only counted.
 struct Groups<'a> {
     /// In full.
-    told: Vec<&'a Finding>,
-    /// In brief, because something worse was found.
+    full: Vec<&'a Finding>,
+    /// In brief, because there are confirmed findings or bugs.
     warnings: Vec<&'a Finding>,
     /// In brief, because they were ordered in this run.
     ordered: Vec<&'a Finding>,
@@ -195,12 +195,12 @@ impl<'a> Groups<'a> {
         let news = report.sorted_findings().into_iter().filter(|finding| report.triage.is_news(finding));
         let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) = news.partition(|finding| finding.ordered);
         let sure = counting.iter().any(|finding| finding.status > Status::Warning);
-        let (told, warnings): (Vec<&Finding>, Vec<&Finding>) =
+        let (full, warnings): (Vec<&Finding>, Vec<&Finding>) =
             counting.into_iter().partition(|finding| verbose || !sure || finding.status > Status::Warning);
         if verbose {
-            return Groups { told: [told, ordered].concat(), warnings, ordered: Vec::new() };
+            return Groups { full: [full, ordered].concat(), warnings, ordered: Vec::new() };
         }
-        Groups { told, warnings, ordered }
+        Groups { full, warnings, ordered }
     }
 }
 
@@ -262,8 +262,8 @@ fn blocks(coverage: &Coverage) -> Option<String> {
     Some(format!("{blocks} ran ({executions}), {always}"))
 }
 
-/// `static analysis: 5 of 7 fields, 26 of 39 field accesses and 1 of 5 array accesses are left to watch`.
-/// The JVMs of a hunt run the same program, so that each has about the same.
+/// `static analysis: 5 of 7 fields, 26 of 39 field accesses and 1 of 5 array accesses are still
+/// instrumented`. The JVMs of a hunt run the same program, so the sums are divided by their number.
 fn static_analysis(locality: &StaticCoverage, jvms: u64) -> String {
     let each = |sum: u64| sum.div_ceil(jvms.max(1));
     let of = |left: u64, all: u64, one: &str, many: &str| {
@@ -274,19 +274,19 @@ fn static_analysis(locality: &StaticCoverage, jvms: u64) -> String {
         of(locality.sites_watched, locality.sites, "field access", "field accesses"),
         of(locality.elements_watched, locality.elements, "array access", "array accesses"),
     ];
-    let mut text = format!("static analysis: {} are left to watch", words::list(&parts));
+    let mut text = format!("static analysis: {} are still instrumented", words::list(&parts));
     if !locality.conservative.is_empty() {
         let kinds = locality
             .conservative
             .iter()
-            .map(|(kind, &count)| format!("{kind} ({})", words::count(each(count), "place", "places")));
+            .map(|(kind, &count)| format!("{kind} ({})", words::count(each(count), "site", "sites")));
         let kinds = words::list(&kinds.collect::<Vec<_>>());
-        text.push_str(&format!("; what these may do is not known: {kinds}"));
+        text.push_str(&format!("; assumed to do anything: {kinds}"));
     }
     if locality.classes_unknown > 0 {
         let classes = words::count(each(locality.classes_unknown), "class was", "classes were");
         text.push_str(&format!(
-            "; {classes} not analysed or changed since, and everything from there on is watched"
+            "; {classes} not analysed or changed since, so classes loaded later are fully instrumented"
         ));
     }
     text
@@ -298,7 +298,7 @@ fn left_alone(methods: u64) -> String {
     format!("{} left alone (--verbose names {it})", words::count(methods, "method was", "methods were"))
 }
 
-/// The JVMs of a hunt run the same program, so that sums would say little.
+/// The coverage of a hunt, per JVM: all of them run the same program, so sums would say little.
 fn controlled(coverage: &Coverage) -> String {
     let each = |sum: u64, one: &str, many: &str| words::count(sum.div_ceil(coverage.jvms), one, many);
     let parts = [
@@ -311,7 +311,7 @@ fn controlled(coverage: &Coverage) -> String {
     format!("controlled {jvms}, {manner} {}", words::list(&parts))
 }
 
-/// What was watched, or for a hunt, what was controlled.
+/// The coverage in one sentence; for a hunt, that of the controlled runs.
 pub(crate) fn coverage(report: &Report, verbose: bool) -> String {
     let coverage = &report.coverage;
     if coverage.jvms == 0 {
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_static_analysis_left_is_told_for_each_jvm() {
+    fn static_analysis_counts_are_per_jvm() {
         let mut locality = StaticCoverage {
             fields: 14,
             fields_watched: 4,
@@ -355,14 +355,14 @@ mod tests {
             ..StaticCoverage::default()
         };
         let counts = "static analysis: 2 of 7 fields, 10 of 40 field accesses and 0 of 0 array accesses";
-        assert_eq!(static_analysis(&locality, 2), format!("{counts} are left to watch"));
+        assert_eq!(static_analysis(&locality, 2), format!("{counts} are still instrumented"));
         locality.conservative.insert("reflection".to_owned(), 6);
         locality.classes_unknown = 2;
         assert_eq!(
             static_analysis(&locality, 2),
             format!(
-                "{counts} are left to watch; what these may do is not known: reflection (3 places); 1 class was not \
-                 analysed or changed since, and everything from there on is watched"
+                "{counts} are still instrumented; assumed to do anything: reflection (3 sites); 1 class was not \
+                 analysed or changed since, so classes loaded later are fully instrumented"
             )
         );
     }

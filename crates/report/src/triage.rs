@@ -1,4 +1,4 @@
-//! What of a report is news: not what the baseline knows already, and not what somebody suppressed with a reason.
+//! Separates new findings from those in the baseline and those that a user suppressed with a reason.
 
 mod baseline;
 mod fingerprint;
@@ -14,18 +14,18 @@ pub use suppression::{Suppression, SuppressionError};
 
 use crate::{Report, words};
 
-/// How a finding stands.
+/// The triage result of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing<'a> {
-    /// It counts.
+    /// It is new and counts.
     News,
     /// The baseline has it.
     Known,
-    /// Somebody decided that it does not count, for this reason.
+    /// The user suppressed it, for this reason.
     Suppressed(&'a str),
 }
 
-/// How the findings of a report stand, by their ids.
+/// The triage results of a report's findings, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Triage {
     baseline: bool,
@@ -34,7 +34,7 @@ pub struct Triage {
 }
 
 impl Triage {
-    /// How a finding stands.
+    /// The triage result of a finding.
     pub fn standing(&self, finding: &Finding) -> Standing<'_> {
         if let Some(reason) = self.suppressed.get(&finding.id) {
             Standing::Suppressed(reason)
@@ -45,7 +45,7 @@ impl Triage {
         }
     }
 
-    /// Whether a finding counts.
+    /// Whether a finding is new and not suppressed.
     pub fn is_news(&self, finding: &Finding) -> bool {
         self.standing(finding) == Standing::News
     }
@@ -119,23 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn only_news_is_news() {
+    fn findings_in_the_baseline_are_not_new() {
         use Status::{Bug, Confirmed, Warning};
         check(&[("1", "A.m", Warning)], &[("1", "A.m", Warning)], &[]);
         check(&[("1", "A.m", Warning)], &[("1", "A.m", Warning), ("2", "A.n", Warning)], &["2"]);
-        // Lines shift, and with them what the analysis calls the block.
+        // Edits shift lines, and the subject of a block contains its line.
         check(&[("1", "A.m:10", Warning)], &[("9", "A.m:12", Warning)], &[]);
-        // A second block in the same method is not swallowed by the first one's entry.
+        // The entry of the first block does not cover a second block in the same method.
         check(&[("1", "A.m:10", Warning)], &[("1", "A.m:10", Warning), ("9", "A.m:30", Warning)], &["9"]);
         check(&[("1", "A.m:10", Warning)], &[("8", "A.m:12", Warning), ("9", "A.m:30", Warning)], &["9"]);
-        // What was accepted as a mere warning is news once it is proven.
+        // A finding that was accepted as a warning is new once it is confirmed.
         check(&[("1", "A.m", Warning)], &[("1", "A.m", Confirmed)], &["1"]);
         check(&[("1", "A.m", Confirmed)], &[("1", "A.m", Bug)], &[]);
         check(&[("1", "A.m", Bug)], &[("1", "A.m", Warning)], &[]);
     }
 
     #[test]
-    fn suppressions_need_to_match_and_unused_ones_are_said() {
+    fn suppressions_must_match_and_unused_ones_are_reported() {
         let mut report = Report {
             findings: vec![
                 finding("1", "com.acme.Account.get", Status::Warning),

@@ -36,12 +36,12 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// Text of the program under test, made safe for a terminal: control characters, and those that turn the direction of
-/// writing, are spelled out.
+/// Text of the program under test, made safe for a terminal: control characters and characters that change the text
+/// direction are escaped.
 pub(crate) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
-        if steers(c) {
+        if needs_escape(c) {
             cleaned.extend(c.escape_default());
         } else {
             cleaned.push(c);
@@ -50,18 +50,18 @@ pub(crate) fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Whether a character does something else than show itself.
-fn steers(c: char) -> bool {
+/// Whether a character is a control character or changes the text direction.
+fn needs_escape(c: char) -> bool {
     let direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || direction
 }
 
-/// A source line without surprises: tabs become spaces, and what does not fit into `width` is cut.
+/// A source line that is safe to print: tabs become spaces, and the line is cut to `width`.
 pub(crate) fn source_line(line: &str, width: usize) -> String {
     cut(&clean(&line.trim_end().replace('\t', "    ")), width)
 }
 
-/// At most `width` characters of a text; what does not fit is replaced by an ellipsis.
+/// At most `width` characters of a text; an ellipsis replaces the rest.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -71,19 +71,19 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     cut
 }
 
-/// A word as a POSIX shell reads it back.
+/// A word quoted for a POSIX shell.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./:,@%^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if word.chars().any(steers) {
-        // A line break or an escape code would not survive a terminal, so they are spelled out.
+    if word.chars().any(needs_escape) {
+        // A terminal would not show a line break or an escape code as such, so both are escaped.
         let escaped: String = word
             .chars()
             .map(|c| match c {
                 '\'' | '\\' => format!("\\{c}"),
-                c if steers(c) => {
+                c if needs_escape(c) => {
                     let mut bytes = [0; 4];
                     c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
                 }
@@ -95,7 +95,7 @@ pub(crate) fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Breaks `text` at spaces into lines of at most `width` characters; a word that is longer stands alone.
+/// Breaks `text` at spaces into lines of at most `width` characters; a longer word gets a line to itself.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_like_sentences() {
+    fn lists_end_with_and() {
         let items = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
         assert_eq!(list(&items[..1]), "a");
         assert_eq!(list(&items[..2]), "a and b");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_cannot_steer_the_terminal() {
+    fn control_characters_are_escaped() {
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
         assert_eq!(clean("\u{202e}ab"), "\\u{202e}ab");
         assert_eq!(source_line("\tx = 1; \r", 80), "    x = 1;");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn words_survive_a_shell() {
+    fn words_are_quoted_for_a_shell() {
         assert_eq!(shell_word("-Dx=1"), "-Dx=1");
         assert_eq!(shell_word(""), "''");
         assert_eq!(shell_word("com.acme..*"), "'com.acme..*'");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_broken_between_words() {
+    fn long_text_is_wrapped_between_words() {
         assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
         assert_eq!(wrap("aaaaaaaa b", 5), ["aaaaaaaa", "b"]);
     }

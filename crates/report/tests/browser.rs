@@ -1,7 +1,7 @@
 //! The HTML page in a real browser: it opens without an error, steps, filters and fits a phone.
 //!
-//! `cargo xtask browser` runs this with a Chromium that it finds or installs, and leaves screenshots behind. The browser is
-//! driven by a script that is put at the end of the page and writes what it saw into it.
+//! `cargo xtask browser` runs this with a Chromium that it finds or installs, and leaves screenshots behind. The tests
+//! append a script to the page, which drives it and writes its observations into it.
 
 mod common;
 
@@ -15,7 +15,7 @@ use fissure_report::{NoSources, Report, SourceFinder, html};
 
 use common::{Sources, hunt};
 
-/// What the page must do, as a script; each line says what was expected and whether it was so.
+/// The checks of the page, as a script; each line of its output gives an expectation and whether it was met.
 const SCRIPT: &str = r##"
 <script>
 const lines = [];
@@ -87,7 +87,7 @@ const said = document.querySelector("article:not([hidden]) .code .none")?.textCo
 document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "result", textContent: `${said ? "ok" : "FAILED"}: it says what to do` }));
 </script>"##;
 
-/// Checks of a page that must only open.
+/// Checks of a page that only has to open.
 const OPENS: &str = r##"
 <script>
 const fine = document.querySelectorAll("article:not([hidden])").length <= 1 && document.documentElement.dataset.theme;
@@ -107,7 +107,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Starts the browser on a page of a certain size and gives what it printed.
+/// Starts the browser on a page of a certain size and returns its output.
 fn start(page: &Path, size: (u32, u32), options: &[&str]) -> (String, String) {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(browser())
@@ -128,7 +128,7 @@ fn start(page: &Path, size: (u32, u32), options: &[&str]) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// Opens a page, lets a script try it, and looks at what it and the console say.
+/// Opens a page, runs a script on it, and checks the output of the script and of the console.
 fn check(name: &str, report: &Report, script: &str, size: (u32, u32)) {
     check_with(name, report, script, size, &Sources);
 }
@@ -160,7 +160,7 @@ fn shoot(name: &str, page: &Path, size: (u32, u32), options: &[&str]) {
 #[ignore = "needs Chromium: run `cargo xtask browser`"]
 fn the_page_works_in_a_browser() {
     check("desktop", &hunt(common::all_kinds()), SCRIPT, (1400, 1000));
-    // The engine's windows are at least 500 wide, so the narrowest layout begins above that.
+    // The browser's windows are at least 500 pixels wide, so the narrowest layout starts above that.
     check("narrow", &hunt(common::all_kinds()), SCRIPT, (500, 900));
 }
 
@@ -185,12 +185,12 @@ fn screenshots_are_taken() {
     fs::write(&page, html::render(&hunt(common::all_kinds()), "1.2.3", &Sources).unwrap()).unwrap();
     shoot("light", &page, (1400, 1500), &[]);
     shoot("dark", &page, (1400, 1500), &["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]);
-    // A frame of a phone's width, because the engine's windows cannot be that narrow.
+    // A frame of a phone's width, because the browser's windows cannot be that narrow.
     let phone = folder().join("phone.html");
     let frame = "<!doctype html><body style='margin:0'><iframe src='report.html' style='border:0;width:390px;height:2400px'></iframe>";
     fs::write(&phone, frame).unwrap();
     shoot("phone", &phone, (500, 2400), &["--allow-file-access-from-files"]);
-    // Nothing sticks out on the right, whichever finding is open.
+    // No finding overflows on the right when it is open.
     let measure = "<script>addEventListener('load', () => { const page = document.querySelector('iframe').contentDocument; \
          const widths = []; for (const link of page.querySelectorAll('#list a')) { link.click(); \
          widths.push(page.documentElement.scrollWidth); } \

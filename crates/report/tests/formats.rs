@@ -1,5 +1,5 @@
-//! The formats for other programs: each is checked against its schema, kept as a golden file, and tried with texts of
-//! people who mean ill.
+//! The formats for other programs: each is validated against its schema, compared with a golden file, and tested with
+//! hostile text.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn counts(finding: &fissure_model::finding::Finding) -> bool {
     !finding.ordered
 }
 
-/// A report with known, suppressed, ordered and new findings, notices and a problem's opposite.
+/// A report with known, suppressed, ordered and new findings, with notices and without a problem.
 fn judged() -> Report {
     let mut report = hunt(common::all_kinds());
     report.findings[2].ordered = true;
@@ -29,7 +29,7 @@ fn judged() -> Report {
     report
 }
 
-/// Every report that a schema has to accept.
+/// Reports that the schemas must accept.
 fn reports() -> Vec<Report> {
     vec![
         Report::default(),
@@ -49,7 +49,7 @@ fn check_schema(schema: &Value, document: &str) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// Forbids keys that the schema does not name, so that none stays without a description.
+/// Forbids keys that the schema does not list, so that every key has a description.
 fn forbid_unknown_keys(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -68,7 +68,7 @@ fn published_schema() -> Value {
 }
 
 #[test]
-fn json_is_what_the_published_schema_says() {
+fn json_matches_the_published_schema() {
     let mut strict = published_schema();
     forbid_unknown_keys(&mut strict);
     for report in reports() {
@@ -79,7 +79,7 @@ fn json_is_what_the_published_schema_says() {
 }
 
 #[test]
-fn the_published_schema_refuses_what_is_no_report() {
+fn the_published_schema_rejects_invalid_reports() {
     let good: Value = serde_json::from_str(&json::render(&judged(), "1.2.3").unwrap()).unwrap();
     let validator = jsonschema::validator_for(&published_schema()).unwrap();
     assert!(validator.is_valid(&good));
@@ -101,7 +101,7 @@ fn the_published_schema_refuses_what_is_no_report() {
 }
 
 #[test]
-fn json_is_read_back_as_it_was_written() {
+fn json_round_trips() {
     for report in reports() {
         let text = json::render(&report, "1.2.3").unwrap();
         let read = json::parse(&text).unwrap();
@@ -112,14 +112,14 @@ fn json_is_read_back_as_it_was_written() {
     let newer = json::parse(r#"{"schema": 2, "everything": "else"}"#).unwrap_err().to_string();
     assert!(newer.starts_with("it has schema 2"), "{newer}");
     let other = json::parse("[1, 2]").unwrap_err().to_string();
-    assert!(other.starts_with("it is no report of Fissure"), "{other}");
+    assert!(other.starts_with("it is not a Fissure report"), "{other}");
 }
 
 #[test]
-fn sarif_is_what_the_official_schema_says() {
-    // A pattern for language codes has a bracket too many in every edition, which strict validators refuse.
+fn sarif_matches_the_official_schema() {
+    // Every edition of the schema has a superfluous bracket in the pattern for language codes; strict validators reject it.
     let (official, slip) = (include_str!("sarif/sarif-schema-2.1.0.json"), "-[a-zA-Z]{2}]?$");
-    assert_eq!(official.matches(slip).count(), 2, "the schema is another one");
+    assert_eq!(official.matches(slip).count(), 2, "the vendored schema has changed");
     let schema: Value = serde_json::from_str(&official.replace(slip, "-[a-zA-Z]{2}$")).unwrap();
     for report in reports() {
         check_schema(&schema, &sarif::render(&report, "1.2.3", &Sources).unwrap());
@@ -127,7 +127,7 @@ fn sarif_is_what_the_official_schema_says() {
 }
 
 #[test]
-fn sarif_tells_the_interleaving_thread_by_thread() {
+fn sarif_has_one_flow_per_thread() {
     let text = sarif::render(&hunt(vec![common::append()]), "1.2.3", &Sources).unwrap();
     let log: Value = serde_json::from_str(&text).unwrap();
     let flows = log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"].as_array().unwrap();
@@ -143,7 +143,7 @@ fn sarif_tells_the_interleaving_thread_by_thread() {
 }
 
 #[test]
-fn fingerprints_of_sarif_survive_shifted_lines() {
+fn sarif_fingerprints_do_not_depend_on_lines() {
     let print = |finding| {
         let text = sarif::render(&hunt(vec![finding]), "1.2.3", &NoSources).unwrap();
         let log: Value = serde_json::from_str(&text).unwrap();
@@ -160,18 +160,18 @@ fn fingerprints_of_sarif_survive_shifted_lines() {
 }
 
 #[test]
-fn formats_are_kept() {
+fn formats_match_their_golden_files() {
     insta::assert_snapshot!("json-judged", json::render(&judged(), "1.2.3").unwrap());
     insta::assert_snapshot!("sarif", sarif::render(&judged(), "1.2.3", &Sources).unwrap());
     insta::assert_snapshot!("junit", junit::render(&judged(), &Sources, &counts).unwrap());
     let nothing = junit::render(&hunt(Vec::new()), &NoSources, &counts).unwrap();
     insta::assert_snapshot!("junit-nothing", nothing);
-    let blind = Report { problem: Some("blind & <deaf>".to_owned()), ..Report::default() };
-    insta::assert_snapshot!("junit-problem", junit::render(&blind, &NoSources, &counts).unwrap());
+    let invalid = Report { problem: Some("blind & <deaf>".to_owned()), ..Report::default() };
+    insta::assert_snapshot!("junit-problem", junit::render(&invalid, &NoSources, &counts).unwrap());
 }
 
 #[test]
-fn xml_cannot_be_broken_out_of() {
+fn text_of_the_program_is_escaped_in_xml() {
     let xml = junit::render(&hunt(vec![common::hostile()]), &NoSources, &counts).unwrap();
     assert!(!xml.contains("<img") && !xml.contains("<script") && !xml.contains('\u{1b}'), "{xml}");
     let read = quick_junit::Report::deserialize_from_str(&xml).unwrap();
@@ -180,7 +180,7 @@ fn xml_cannot_be_broken_out_of() {
 }
 
 #[test]
-fn sarif_keeps_foreign_text_as_text() {
+fn text_of_the_program_is_escaped_in_sarif() {
     let text = sarif::render(&hunt(vec![common::hostile()]), "1.2.3", &NoSources).unwrap();
     let log: Value = serde_json::from_str(&text).unwrap();
     let result = &log["runs"][0]["results"][0];

@@ -1,4 +1,4 @@
-//! What users see, kept as golden files: read them when they change.
+//! Golden files of the rendered reports: review them when they change.
 
 mod common;
 
@@ -14,7 +14,7 @@ use fissure_report::{Exit, NoSources, Report, SourceFinder, html, json, text, te
 
 const PLAIN: Options = Options { width: 100, color: false, verbose: false };
 
-/// Knows a few lines of one file.
+/// Provides a few lines of one file.
 struct Account;
 
 impl SourceFinder for Account {
@@ -159,7 +159,7 @@ fn report(findings: Vec<Finding>) -> Report {
     }
 }
 
-/// A report with everything in it that may be left alone, refused or limited.
+/// A report with methods left alone, a refused JVM, a limit and a killed program.
 fn troubled() -> Report {
     let mut troubled = report(vec![limit()]);
     troubled.exits = BTreeMap::from([(Exit::Signal(9), 1)]);
@@ -193,7 +193,7 @@ fn check(name: &str, report: &Report, options: Options, sources: &dyn SourceFind
 }
 
 #[test]
-fn findings_are_short_stories() {
+fn findings_are_explained() {
     check("several", &report(vec![limit(), cache(), balance()]), PLAIN, &Account);
     check("several-verbose", &report(vec![limit(), balance()]), Options { verbose: true, ..PLAIN }, &Account);
     check("one-in-colour", &report(vec![balance()]), Options { color: true, ..PLAIN }, &Account);
@@ -201,7 +201,7 @@ fn findings_are_short_stories() {
 }
 
 #[test]
-fn blocks_that_are_not_atomic_tell_three_places_and_why() {
+fn blocks_that_are_not_atomic_show_three_sites_and_the_reason() {
     let mut blocks = report(vec![withdrawal()]);
     (blocks.coverage.atomic_blocks, blocks.coverage.block_executions) = (20, 4321);
     blocks.coverage.always_atomic = 19;
@@ -211,27 +211,27 @@ fn blocks_that_are_not_atomic_tell_three_places_and_why() {
 }
 
 #[test]
-fn a_run_without_findings_says_what_was_watched() {
+fn a_run_without_findings_reports_its_coverage() {
     check("nothing-found", &report(Vec::new()), PLAIN, &NoSources);
 }
 
 #[test]
-fn the_places_that_classes_came_from_are_told() {
+fn origins_of_classes_are_reported() {
     let origin = |root: &str, kind, classes, package: &str| Origin {
         root: root.to_owned(),
         kind,
         classes,
         package: package.to_owned(),
     };
-    let mut placed = report(Vec::new());
-    placed.coverage.threads_in_scope = Some(2);
-    placed.coverage.origins = vec![
+    let mut with_origins = report(Vec::new());
+    with_origins.coverage.threads_in_scope = Some(2);
+    with_origins.coverage.origins = vec![
         origin("target/classes", OriginKind::Application, 37, "com.acme"),
         origin("lib/pool.jar", OriginKind::Library, 63, "org.pool"),
     ];
-    check("origins", &placed, PLAIN, &NoSources);
-    insta::assert_snapshot!("json-origins", json::render(&placed, "1.2.3").unwrap());
-    let page = html::render(&placed, "1.2.3", &NoSources).unwrap();
+    check("origins", &with_origins, PLAIN, &NoSources);
+    insta::assert_snapshot!("json-origins", json::render(&with_origins, "1.2.3").unwrap());
+    let page = html::render(&with_origins, "1.2.3", &NoSources).unwrap();
     assert!(
         page.contains("the application: target&#x2f;classes (37 classes); libraries: 1 jar, 63 classes"),
         "{page}"
@@ -256,23 +256,23 @@ fn one_of_each_is_singular() {
 }
 
 #[test]
-fn troubles_are_told() {
+fn limits_and_refusals_are_reported() {
     check("troubled", &troubled(), PLAIN, &NoSources);
     check("troubled-verbose", &troubled(), Options { verbose: true, ..PLAIN }, &NoSources);
     check("troubled-narrow", &troubled(), Options { width: 50, ..PLAIN }, &NoSources);
 }
 
 #[test]
-fn problems_stand_in_for_results() {
-    let mut blind = report(Vec::new());
-    blind.problem = Some("nothing could be found: only one thread accessed watched fields".to_owned());
-    check("blind", &blind, PLAIN, &NoSources);
+fn problems_replace_results() {
+    let mut invalid = report(Vec::new());
+    invalid.problem = Some("nothing could be found: only one thread accessed watched fields".to_owned());
+    check("blind", &invalid, PLAIN, &NoSources);
     let problem = Some("cannot start 'jav': there is no such program".to_owned());
     check("not-started", &Report { problem, ..Report::default() }, PLAIN, &NoSources);
 }
 
 #[test]
-fn other_kinds_have_headlines_of_their_own() {
+fn every_kind_has_its_own_headline() {
     let stack = || vec![frame("Account", "transfer", 50)];
     let mut findings = Vec::new();
     let kinds = [
@@ -303,7 +303,7 @@ fn other_kinds_have_headlines_of_their_own() {
 }
 
 #[test]
-fn hunts_show_how_it_happened() {
+fn hunts_show_interleavings() {
     let every = hunt(common::all_kinds());
     check("hunt", &every, PLAIN, &common::Sources);
     check("hunt-verbose", &every, Options { verbose: true, ..PLAIN }, &common::Sources);
@@ -317,7 +317,7 @@ fn hunts_show_how_it_happened() {
 }
 
 #[test]
-fn foreign_text_cannot_steer_the_terminal() {
+fn text_of_the_program_is_escaped() {
     let text = text::render(&hunt(vec![common::hostile()]), &PLAIN, &NoSources);
     assert!(!text.contains('\u{1b}') && !text.contains('\u{0}'), "{text}");
     assert!(text.contains("\\u{1b}[31m"), "{text}");

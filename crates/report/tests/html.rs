@@ -1,5 +1,5 @@
-//! The HTML page as text: complete in itself, and safe whatever a program calls its classes. How it behaves is tried in
-//! a real browser by `browser.rs`.
+//! The HTML page as text: self-contained, and safe for any name that a program gives its classes. `browser.rs` tests its
+//! behaviour in a real browser.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn render(report: &Report, sources: &dyn SourceFinder) -> String {
     html::render(report, "1.2.3", sources).unwrap()
 }
 
-/// The page without what does not come from the report.
+/// The page without its style sheet and script, which do not depend on the report.
 fn body(page: &str) -> String {
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, rest) = rest.split_once("</style>").unwrap();
@@ -22,19 +22,19 @@ fn body(page: &str) -> String {
 }
 
 #[test]
-fn the_page_is_kept() {
+fn the_page_matches_its_golden_file() {
     insta::assert_snapshot!("one", body(&render(&hunt(vec![common::append()]), &Sources)));
     insta::assert_snapshot!("empty", body(&render(&hunt(Vec::new()), &NoSources)));
 }
 
 #[test]
-fn nothing_is_fetched() {
+fn the_page_loads_nothing() {
     let page = render(&hunt(common::all_kinds()), &Sources);
     for forbidden in ["http://", "https://", "src=", "@import", "url("] {
         let found: Vec<&str> = page
             .match_indices(forbidden)
             .map(|(at, _)| &page[at.saturating_sub(30)..(at + 40).min(page.len())])
-            // Names of namespaces and references inside the page are not fetched.
+            // Namespaces and references inside the page are not loaded.
             .filter(|around| !around.contains("xmlns=") && !around.contains("url(#arrow"))
             .collect();
         assert!(found.is_empty(), "{found:?}");
@@ -42,7 +42,7 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn foreign_text_stays_text() {
+fn text_of_the_program_is_escaped() {
     struct Hostile;
     impl SourceFinder for Hostile {
         fn line(&self, _class: &str, _file: &str, line: u32) -> Option<String> {
@@ -63,16 +63,16 @@ fn foreign_text_stays_text() {
     }];
     report.problem = Some(common::HOSTILE.to_owned());
     let page = render(&report, &Hostile);
-    assert!(!page.contains("<img"), "an element came out of a name");
-    assert!(!page.contains("60481729"), "a name was taken for a template");
+    assert!(!page.contains("<img"), "a name became an element");
+    assert!(!page.contains("60481729"), "a name was evaluated as a template");
     assert_eq!(page.matches("</script>").count(), 2);
-    assert!(!page.contains(['\u{1b}', '\u{0}', '\u{202e}']), "control characters came through");
+    assert!(!page.contains(['\u{1b}', '\u{0}', '\u{202e}']), "control characters were not escaped");
 }
 
 #[test]
-fn reports_without_findings_or_sources_have_pages() {
+fn reports_without_findings_or_sources_are_rendered() {
     assert!(render(&hunt(Vec::new()), &NoSources).contains("Nothing was found"));
-    let blind = Report { problem: Some("blind".to_owned()), ..Report::default() };
-    let page = render(&blind, &NoSources);
+    let invalid = Report { problem: Some("nothing was instrumented".to_owned()), ..Report::default() };
+    let page = render(&invalid, &NoSources);
     assert!(page.contains("This result means nothing") && !page.contains("Nothing was found"));
 }

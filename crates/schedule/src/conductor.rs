@@ -1,11 +1,11 @@
 //! The conductor: one token, and an exact model of what every thread waits for.
 //!
-//! Threads run one at a time. The one that runs says what it is about to do ([`Conductor::arrive`]); the conductor finds out
-//! who may go on, lets its strategy choose, executes the chosen operation in the model and says who runs now. Front ends make
-//! that true: they let the chosen thread go and make the other wait.
+//! Threads run one at a time. The running thread reports its next operation ([`Conductor::arrive`]); the conductor determines
+//! which threads can run, lets its strategy choose one, executes the chosen operation in the model and returns the thread that
+//! runs now. Front ends enforce the decision: they resume the chosen thread and block the other.
 //!
-//! Time is virtual. It passes with every step and every look at the clock, and jumps when nobody can run before. So nobody
-//! sleeps for real, and a time-out happens only when there is nothing else left to happen.
+//! Time is virtual. It advances with every step and every read of the clock, and jumps when no thread can run before. No thread
+//! really sleeps, and a time-out happens only when no other thread can run or when the strategy asks for it.
 
 mod activity;
 mod observed;
@@ -36,68 +36,69 @@ use crate::{
     unit::Units,
 };
 
-/// How much virtual time a step takes.
+/// The virtual time of one step.
 const STEP_TIME: Nanos = 1_000;
-/// After so many yields or reads at one place without anything else, others go first.
+/// The number of successive yields or reads at one site after which a thread counts as spinning and other threads go first.
 const SPINS: u32 = 1_000;
 
-/// Who runs now.
+/// The thread that runs now, or why none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// This thread.
+    /// This thread runs.
     Run(ThreadId),
-    /// Whoever ran before.
+    /// The same thread as before runs.
     Unchanged,
-    /// Nobody: every thread that the program waits for has ended.
+    /// No thread runs: every non-daemon thread has ended.
     Over,
-    /// Nobody can, though some are not at their end.
+    /// No thread can run, although some have not ended.
     Stuck,
-    /// Nobody shall: there were more steps than allowed.
+    /// No thread may run: the execution exceeded its step limit.
     TooLong,
 }
 
-/// How a thread comes to an operation.
+/// A thread's next operation, with the circumstances in which the thread reached it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// What it is about to do.
+    /// The operation.
     pub operation: Operation,
-    /// It must not be made to wait if it need not, and a lock that it gets this way is none of the lock pattern's: the operation is
-    /// of no interest, or others may wait for the thread inside of its runtime.
+    /// Whether the operation is quiet: no scheduling point if it can be executed at once, no step of the execution, and a lock that it
+    /// acquires is ignored by the lock pattern. Either the operation is irrelevant, or other threads may wait for this one inside of its
+    /// runtime.
     pub calm: bool,
-    /// It is in the midst of something that others see as a whole, and goes on if it need not wait.
+    /// Whether the thread is inside an operation that is atomic for other threads; it is not preempted there unless it must wait.
     pub stays: bool,
-    /// What the operation is to the pair of acquires that is looked for.
+    /// The operation's role in the pair of acquires that is the goal.
     pub target: Target,
-    /// What the operation is to the accesses that are looked for.
+    /// The operation's role in the accesses that are the goal.
     pub role: GoalRole,
 }
 
-/// A thread as the conductor sees it.
+/// The conductor's model of a thread.
 #[derive(Debug)]
 struct Thread {
     name: String,
     is_daemon: bool,
     state: State,
     permit: bool,
-    /// Why it goes on after it waited.
+    /// Why its wait ended.
     wake: Option<Wake>,
-    /// Whether it came calmly to its operation.
-    calm: bool,
-    /// Whether it came to it in the midst of something.
+    /// Whether its operation is quiet, see [`Arrival::calm`].
+    is_quiet: bool,
+    /// See [`Arrival::stays`].
     stays: bool,
     target: Target,
     role: GoalRole,
-    /// What the operation that it executed last was to the accesses that are looked for.
-    got_with: GoalRole,
-    /// Where it yields or reads again and again, and how often so far.
+    /// The role of the operation that it executed last.
+    last_role: GoalRole,
+    /// The site where it yields or reads repeatedly, and how often so far.
     spin: (Option<SiteId>, u32),
-    /// The locks that it holds, in the order in which it got them.
+    /// The locks that it holds, in the order of their acquires.
     held: Vec<LockId>,
-    /// The lock that it tries for, of the kind that blocks by other means.
+    /// The lock that it tries to acquire, if that lock is not a monitor.
     attempts: Option<LockId>,
     /// Whether it waits for work that may never come, with a time-out that only ends the thread.
     is_idle: bool,
-    /// Who goes on once this thread has come to its first operation.
+    /// The thread that continues once this one has reached its first operation.
     starter: Option<ThreadId>,
     units: Units,
 }
@@ -108,18 +109,18 @@ enum State {
     Announced,
     /// It has stopped before an operation.
     Stopped(Operation),
-    /// It is the one that runs.
+    /// It has the token and runs.
     Running,
     /// It runs without the token.
     Away,
-    /// It is over.
+    /// It has ended.
     Ended,
 }
 
-/// What the conductor was told before it began.
+/// The limits of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many steps the execution ends.
+    /// The number of steps after which the execution ends.
     pub steps: u64,
 }
 
@@ -142,12 +143,12 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
-    /// Time was made to pass while others could run.
+    /// Whether time was advanced while other threads could run.
     is_hurried: bool,
 }
 
 impl Conductor {
-    /// A conductor without threads. What its strategy draws follows from the seed.
+    /// A conductor without threads. The seed determines the random choices of its strategy.
     pub fn new(strategy: Box<dyn Strategy>, seed: u64, limits: Limits) -> Self {
         Self {
             threads: Vec::new(),
@@ -170,7 +171,7 @@ impl Conductor {
         }
     }
 
-    /// A thread that will be started.
+    /// Adds a thread that will be started.
     pub fn announce(&mut self, name: &str, is_daemon: bool) -> ThreadId {
         let number = ThreadId(self.threads.len() as u32);
         self.threads.push(Thread {
@@ -179,11 +180,11 @@ impl Conductor {
             state: State::Announced,
             permit: false,
             wake: None,
-            calm: false,
+            is_quiet: false,
             stays: false,
             target: Target::default(),
             role: GoalRole::default(),
-            got_with: GoalRole::default(),
+            last_role: GoalRole::default(),
             spin: (None, 0),
             held: Vec::new(),
             attempts: None,
@@ -194,8 +195,8 @@ impl Conductor {
         number
     }
 
-    /// An announced thread has been started, by `parent` if that is under control. Says who runs now; if that is not the parent,
-    /// the parent's turn comes again.
+    /// An announced thread has been started, by `parent` if that thread is controlled. Returns the thread that runs now; if it is not
+    /// the parent, the parent continues later.
     pub fn start(&mut self, thread: ThreadId, parent: Option<ThreadId>) -> Decision {
         self.thread(thread).state = State::Stopped(Operation::Begin);
         let Some(parent) = parent else { return self.retry() };
@@ -209,7 +210,7 @@ impl Conductor {
         self.execute(thread, Operation::Begin)
     }
 
-    /// A thread that runs already gets the token, if nobody has it.
+    /// Gives the token to a thread that runs already, if no thread has it.
     pub fn adopt(&mut self, thread: ThreadId) -> bool {
         if self.running.is_some() {
             return false;
@@ -219,31 +220,31 @@ impl Conductor {
         true
     }
 
-    /// A thread stops before an operation. Says who runs now.
+    /// A thread stops before an operation. Returns the thread that runs now.
     pub fn arrive(&mut self, thread: ThreadId, arrival: Arrival) -> Decision {
         let had_token = self.running == Some(thread);
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
         let state = self.thread(thread);
-        // Looking at things again and again is what spinning is.
+        // A spin loop consists of yields, accesses and plain steps; any other operation ends the spinning.
         if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             state.spin = (None, 0);
         }
         state.state = State::Stopped(operation);
         state.target = arrival.target;
         state.role = arrival.role;
-        state.calm = arrival.calm;
+        state.is_quiet = arrival.calm;
         state.stays = arrival.stays;
-        self.look_for_race(thread, operation);
+        self.check_for_race(thread, operation);
         if !had_token {
-            // It comes back from where it ran without the token.
+            // It ran without the token and is controlled again.
             return self.retry();
         }
         self.running = None;
-        // Whoever spins waits for somebody else, wherever it is.
+        // A spinning thread waits for another thread, even inside an atomic operation.
         let stays = arrival.calm || arrival.stays && !spins;
         let is_within = self.executed < self.limits.steps;
-        if self.may_run(thread) && (stays || is_within && self.has_no_rival(thread)) {
+        if self.may_run(thread) && (stays || is_within && self.is_only_runnable(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -252,19 +253,18 @@ impl Conductor {
         self.decide(Some(thread), spins)
     }
 
-    /// The next operation of a thread is to wait for work, as idle threads of a pool do. Time does not pass for its sake while others can
-    /// run, for nothing would come of it but the end of the thread.
+    /// The next operation of a thread is to wait for work, as idle workers of a pool do. Time does not advance to its time-out while other
+    /// threads can run, because the time-out would only end the thread.
     pub fn idles(&mut self, thread: ThreadId) {
         self.thread(thread).is_idle = true;
     }
 
-    /// Why a thread that waited goes on.
+    /// Why a thread's wait ended.
     pub fn take_wake(&mut self, thread: ThreadId) -> Wake {
         self.thread(thread).wake.take().unwrap_or(Wake::Called)
     }
 
-    /// A thread reads something that others may change, or offers to wait. Says whether it must let others go first now, because it
-    /// does nothing else any more.
+    /// A thread reads a shared location, or yields. Returns whether it must let other threads go first now, because it spins.
     pub fn spins(&mut self, thread: ThreadId, site: SiteId) -> bool {
         let spin = &mut self.thread(thread).spin;
         if spin.0 == Some(site) {
@@ -279,31 +279,31 @@ impl Conductor {
         true
     }
 
-    /// A thread has got a lock of the kind that blocks by other means, and perhaps shares it with others.
+    /// A thread has acquired a lock that is not a monitor, exclusively or shared.
     pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
-        self.tell_lock(thread, lock, is_shared, site);
+        self.report_lock(thread, lock, is_shared, site);
         let is_new = self.lock(lock).enter(thread, 1);
         if is_new {
-            self.got(thread, lock, site, is_shared);
+            self.record_acquire(thread, lock, site, is_shared);
         }
     }
 
-    /// A thread has given a lock back.
+    /// A thread has released a lock.
     pub fn release(&mut self, thread: ThreadId, lock: LockId) {
         if self.pattern.exit(thread, BlockKind::Monitor(lock)) {
             self.log(thread, Action::BlockExit, None, None, None);
         }
         self.observe(|observer| observer.unlocked(thread, lock));
         if self.lock(lock).leave(thread) {
-            self.lost(thread, lock);
-            if !self.lock(lock).is_calm {
+            self.record_release(thread, lock);
+            if !self.lock(lock).is_quiet {
                 self.log(thread, Action::Release, Some(lock), None, None);
             }
         }
     }
 
-    /// A thread has given a lock back that perhaps another one had got.
+    /// A thread has released a lock that another thread may have acquired.
     pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
         let owner = self.lock(lock).owner.unwrap_or(thread);
         self.release(owner, lock);
@@ -325,37 +325,37 @@ impl Conductor {
         self.log(thread, Action::BlockExit, None, None, None);
     }
 
-    /// The innermost block in which the thread would acquire the lock again, if it would.
+    /// The innermost block in which an acquire of the lock by this thread would be a reacquire, if there is one.
     pub fn reacquires(&self, thread: ThreadId, lock: LockId) -> Option<Reacquire> {
         let holds = self.locks.get(lock.0 as usize).is_some_and(|lock| lock.owner == Some(thread));
         if holds { None } else { self.pattern.reacquires(thread, lock) }
     }
 
-    /// Whether an acquire of the lock by this thread could come in between two acquires of another's block.
+    /// Whether an acquire of the lock by this thread could land between two acquires of another thread's block.
     pub fn may_interfere(&self, thread: ThreadId, lock: LockId) -> bool {
         self.pattern.is_expected(thread, lock)
     }
 
-    /// Decides whether a block counts.
+    /// Sets whether a block must be atomic.
     pub fn judge_block(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
         self.pattern.judge(thread, block, is_atomic);
     }
 
-    /// A thread gives its monitor back and waits in it. Gives what it must stop before.
+    /// A thread releases its monitor and waits in it. Returns the operation that it must stop before.
     pub fn wait(&mut self, thread: ThreadId, lock: LockId, until: Option<Nanos>, site: SiteId) -> Operation {
         self.pattern.wait(thread, lock);
         let count = self.lock(lock).leave_all(thread);
         self.observe(|observer| observer.unlocked_all(thread, lock));
         self.split_units(thread);
         if count > 0 {
-            self.lost(thread, lock);
+            self.record_release(thread, lock);
         }
         self.lock(lock).waiters.push(thread);
         self.log(thread, Action::Wait, Some(lock), None, Some(site));
         Operation::Resume { lock, count, until, site }
     }
 
-    /// Wakes one or all who wait in a monitor; says whether there was any. Whoever does that need not be under control.
+    /// Wakes one or all threads that wait in a monitor; returns whether there was any. The notifying thread may be uncontrolled.
     pub fn notify(&mut self, thread: Option<ThreadId>, lock: LockId, all: bool, site: SiteId) -> bool {
         let waiters = std::mem::take(&mut self.lock(lock).waiters);
         if let Some(thread) = thread {
@@ -366,10 +366,10 @@ impl Conductor {
             _ if all => waiters.clone(),
             1 => waiters.clone(),
             _ => {
-                let place = self.strategy.notify(&waiters, &mut self.random).min(waiters.len() - 1);
-                self.recording.push(waiters[place]);
+                let index = self.strategy.notify(&waiters, &mut self.random).min(waiters.len() - 1);
+                self.recording.push(waiters[index]);
                 self.choices += 1;
-                vec![waiters[place]]
+                vec![waiters[index]]
             }
         };
         self.lock(lock).waiters = waiters.into_iter().filter(|waiter| !woken.contains(waiter)).collect();
@@ -391,7 +391,7 @@ impl Conductor {
         }
     }
 
-    /// A thread is interrupted: it no longer waits.
+    /// A thread is interrupted: its wait, sleep or park ends.
     pub fn interrupt(&mut self, thread: Option<ThreadId>, interrupted: ThreadId) {
         if let Some(thread) = thread {
             self.log(thread, Action::Interrupt, None, Some(interrupted), None);
@@ -420,7 +420,7 @@ impl Conductor {
         self.log(thread, Action::Other, None, None, None);
     }
 
-    /// A thread is over, and so is what it held. Says who runs now.
+    /// A thread has ended. Returns the thread that runs now.
     pub fn end(&mut self, thread: ThreadId) -> Decision {
         self.log(thread, Action::End, None, None, None);
         self.thread(thread).state = State::Ended;
@@ -434,7 +434,8 @@ impl Conductor {
         self.decide(None, false)
     }
 
-    /// The thread that runs does not come back, for something that is not modelled holds it up: others go on beside it. Says who.
+    /// The running thread does not reach its next scheduling point, because it blocks on something that is not modelled: another thread
+    /// runs beside it. Returns that thread.
     pub fn leave(&mut self, thread: ThreadId) -> Decision {
         if self.running != Some(thread) {
             return Decision::Unchanged;
@@ -445,35 +446,35 @@ impl Conductor {
         self.decide(None, false)
     }
 
-    /// Something happened outside of control while nobody could run. Says who runs now.
+    /// An uncontrolled thread may have changed something while no thread could run. Returns the thread that runs now.
     pub fn retry(&mut self) -> Decision {
         if self.running.is_some() { Decision::Unchanged } else { self.decide(None, false) }
     }
 
-    /// The virtual time; looking at it takes time, unless the look is of no interest.
-    pub fn now(&mut self, is_calm: bool) -> Nanos {
-        if !is_calm {
+    /// The virtual time; reading it advances it, unless the read is quiet.
+    pub fn now(&mut self, is_quiet: bool) -> Nanos {
+        if !is_quiet {
             self.clock += STEP_TIME;
         }
         self.clock
     }
 
-    /// The locks that a thread holds and that are part of the execution's steps, in the order in which it got them.
+    /// The locks that a thread holds, except those of quiet acquires, in the order of their acquires.
     pub fn held(&self, thread: ThreadId) -> impl Iterator<Item = LockId> {
         let held = self.threads.get(thread.0 as usize).map_or(&[][..], |thread| &thread.held);
-        held.iter().copied().filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_calm))
+        held.iter().copied().filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_quiet))
     }
 
     fn holds_another(&self, thread: ThreadId, lock: LockId) -> bool {
         self.held(thread).any(|held| held != lock)
     }
 
-    /// Who has the token.
+    /// The thread that has the token.
     pub fn running(&self) -> Option<ThreadId> {
         self.running
     }
 
-    /// Whether anybody but the one who runs could run.
+    /// Whether a thread other than the running one could run.
     pub fn others_may_run(&self) -> bool {
         (0..self.threads.len() as u32).map(ThreadId).any(|thread| self.may_run(thread))
     }
@@ -498,7 +499,7 @@ impl Conductor {
         self.executed
     }
 
-    /// Whether time was made to pass while others could run: what a sleep or a time-out then leads to may never happen otherwise.
+    /// Whether time was advanced while other threads could run: the consequences of such a sleep or time-out may never occur in reality.
     pub fn is_hurried(&self) -> bool {
         self.is_hurried
     }
@@ -518,12 +519,12 @@ impl Conductor {
         &*self.strategy
     }
 
-    /// A violation that was executed and not asked for before.
+    /// Takes the next violation that was executed.
     pub fn take_violation(&mut self) -> Option<Violation> {
         self.violations.pop_front()
     }
 
-    /// Who waits for what.
+    /// The stopped threads and what each of them waits for.
     pub fn stuck(&self) -> Stuck {
         let stuck = |(number, thread): (usize, &Thread)| {
             let State::Stopped(operation) = thread.state else { return None };
@@ -555,7 +556,7 @@ impl Conductor {
             return Decision::TooLong;
         }
         loop {
-            self.look_around(yields);
+            self.collect_candidates(yields);
             if self.candidates.is_empty() {
                 if self.pass_time(false) {
                     continue;
@@ -580,7 +581,7 @@ impl Conductor {
                 Choice::Sleepers if self.pass_time(true) => self.is_hurried |= !yields,
                 Choice::Sleepers => {
                     let first = self.candidates[0];
-                    return self.chosen(first.thread, first.operation);
+                    return self.run_chosen(first.thread, first.operation);
                 }
                 Choice::Run(thread) => {
                     let operation = self
@@ -588,26 +589,26 @@ impl Conductor {
                         .iter()
                         .find(|candidate| candidate.thread == thread)
                         .map_or(Operation::Begin, |candidate| candidate.operation);
-                    return self.chosen(thread, operation);
+                    return self.run_chosen(thread, operation);
                 }
             }
         }
     }
 
-    fn chosen(&mut self, thread: ThreadId, operation: Operation) -> Decision {
+    fn run_chosen(&mut self, thread: ThreadId, operation: Operation) -> Decision {
         self.recording.push(thread);
         self.choices += 1;
         self.execute(thread, operation)
     }
 
-    /// Whether the program still waits for a thread that is under control.
+    /// Whether a controlled non-daemon thread has been started and has not ended.
     pub fn is_wanted(&self) -> bool {
         self.threads
             .iter()
             .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
     }
 
-    fn look_around(&mut self, yields: bool) {
+    fn collect_candidates(&mut self, yields: bool) {
         self.candidates.clear();
         self.sleepers.clear();
         let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
@@ -636,7 +637,7 @@ impl Conductor {
                 timed.push(thread);
             }
         }
-        // Time-outs are for when there is nothing else to wait for.
+        // Sleeps end before time-outs: a time-out is offered only if no thread sleeps.
         if self.sleepers.is_empty() {
             self.sleepers.extend(timed);
         }
@@ -661,24 +662,25 @@ impl Conductor {
         }
     }
 
-    /// Lets time pass until somebody's time has come: that of one of the sleepers, or anybody's. Says whether there was anybody.
+    /// Advances time to the next deadline of a sleeper, or of any thread. Returns whether there was one.
     fn pass_time(&mut self, only_sleepers: bool) -> bool {
-        let is_meant = |sleepers: &[ThreadId], number: usize| {
+        let is_selected = |sleepers: &[ThreadId], number: usize| {
             !only_sleepers || sleepers.contains(&ThreadId(number as u32))
         };
         let until = |thread: &Thread| match thread.state {
             State::Stopped(operation) if thread.wake.is_none() => operation.until(),
             _ => None,
         };
-        let meant = self.threads.iter().enumerate().filter(|(number, _)| is_meant(&self.sleepers, *number));
-        let Some(next) = meant.filter_map(|(_, thread)| until(thread)).min() else { return false };
+        let selected =
+            self.threads.iter().enumerate().filter(|(number, _)| is_selected(&self.sleepers, *number));
+        let Some(next) = selected.filter_map(|(_, thread)| until(thread)).min() else { return false };
         self.clock = self.clock.max(next);
         for number in 0..self.threads.len() {
             let thread = &mut self.threads[number];
             if let State::Stopped(Operation::Resume { lock, until: Some(until), .. }) = thread.state
                 && until <= self.clock
                 && thread.wake.is_none()
-                && is_meant(&self.sleepers, number)
+                && is_selected(&self.sleepers, number)
             {
                 thread.wake = Some(Wake::TimedOut);
                 self.lock(lock).waiters.retain(|waiter| waiter.0 as usize != number);
@@ -691,9 +693,9 @@ impl Conductor {
         let state = self.thread(thread);
         let role = std::mem::take(&mut state.role);
         state.is_idle = false;
-        (state.state, state.got_with) = (State::Running, role);
-        // What is of no interest takes no time: it may differ from run to run.
-        if !state.calm {
+        (state.state, state.last_role) = (State::Running, role);
+        // Quiet operations take no virtual time, because their number may differ from run to run.
+        if !state.is_quiet {
             self.clock += STEP_TIME;
             self.executed += 1;
         }
@@ -703,9 +705,9 @@ impl Conductor {
                 self.log(thread, Action::Begin, None, None, None);
             }
             Operation::Acquire { lock, site } => {
-                self.tell_lock(thread, lock, false, site);
+                self.report_lock(thread, lock, false, site);
                 if self.lock(lock).enter(thread, 1) {
-                    self.got(thread, lock, site, false);
+                    self.record_acquire(thread, lock, site, false);
                 }
             }
             Operation::Resume { lock, count, site, .. } => {
@@ -714,7 +716,7 @@ impl Conductor {
                     self.thread(thread).held.push(lock);
                 }
                 for _ in 0..count {
-                    self.tell_lock(thread, lock, false, site);
+                    self.report_lock(thread, lock, false, site);
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
@@ -740,11 +742,11 @@ impl Conductor {
             Operation::Access { location, is_write, site } => {
                 self.log_access(thread, location, is_write, site);
             }
-            // Whoever does anything else does not try any more.
+            // A thread that executes another step no longer tries to acquire the lock.
             Operation::Step { site } => {
                 let state = self.thread(thread);
                 state.attempts = None;
-                if !state.calm && site.0 != 0 {
+                if !state.is_quiet && site.0 != 0 {
                     self.log(thread, Action::Atomic, None, None, Some(site));
                 }
             }
@@ -754,12 +756,12 @@ impl Conductor {
         Decision::Run(thread)
     }
 
-    fn got(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
+    fn record_acquire(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         let state = self.thread(thread);
         state.held.push(lock);
-        let (is_calm, target, role) = (state.calm, state.target, state.got_with);
-        self.lock(lock).is_calm = is_calm;
-        if is_calm {
+        let (is_quiet, target, role) = (state.is_quiet, state.target, state.last_role);
+        self.lock(lock).is_quiet = is_quiet;
+        if is_quiet {
             return;
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
@@ -769,17 +771,17 @@ impl Conductor {
         self.strategy.acquired(thread, lock, target, role);
     }
 
-    fn lost(&mut self, thread: ThreadId, lock: LockId) {
+    fn record_release(&mut self, thread: ThreadId, lock: LockId) {
         self.strategy.released(thread, lock);
         let held = &mut self.thread(thread).held;
         if held.pop_if(|last| *last == lock).is_none()
-            && let Some(place) = held.iter().rposition(|held| *held == lock)
+            && let Some(index) = held.iter().rposition(|held| *held == lock)
         {
-            held.remove(place);
+            held.remove(index);
         }
     }
 
-    /// What it is about is mostly known where it is called, so that little is left to do.
+    /// Inlined, because most arguments are constants at the call sites and most of the work folds away.
     #[inline(always)]
     fn log(
         &mut self,
@@ -792,17 +794,18 @@ impl Conductor {
         self.trace.push(TraceStep { thread, action, lock, other, site, location: None })
     }
 
-    /// Numbers are given by the conductor alone; one that it did not give is made to stand for something.
+    /// The thread with this number. Only the conductor assigns numbers; for an unassigned one a nameless daemon thread is added, so that
+    /// this cannot fail.
     #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
         if thread.0 as usize >= self.threads.len() {
-            self.make_up(thread);
+            self.add_missing(thread);
         }
         &mut self.threads[thread.0 as usize]
     }
 
     #[cold]
-    fn make_up(&mut self, thread: ThreadId) {
+    fn add_missing(&mut self, thread: ThreadId) {
         while thread.0 as usize >= self.threads.len() {
             self.announce("", true);
         }

@@ -1,4 +1,4 @@
-//! The conductor on small programs.
+//! Tests of the conductor on simulated programs.
 
 use fissure_model::ids::ThreadId;
 use proptest::{prelude::*, strategy::Strategy as _};
@@ -9,7 +9,7 @@ use crate::{
     recording::Recording,
     simulation::{
         Does::{
-            self, Acquire, AcquireAgain, AcquireBetween, AcquireEarlier, AcquireLater, Await, Enter, Exit,
+            self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, Enter, Exit,
             Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
         },
         Result, simulate,
@@ -28,14 +28,14 @@ const fn figure_block(site: u32) -> [Does; 6] {
 
 const FIGURE_1: [[Does; 6]; 2] = [figure_block(10), figure_block(20)];
 
-/// Figure 2: the second thread has six other things to do first, each an empty synchronized block of its own.
+/// Figure 2: the second thread first executes six empty synchronized blocks on other locks.
 fn figure_2() -> Vec<Vec<Does>> {
     let mut second: Vec<Does> = (1..=6).flat_map(|lock| [Acquire(lock, lock), Release(lock)]).collect();
     second.extend(figure_block(20));
     vec![figure_block(10).to_vec(), second]
 }
 
-/// Figure 3: both blocks are guarded by one lock more.
+/// Figure 3: an additional lock protects both blocks.
 fn figure_3() -> Vec<Vec<Does>> {
     let guarded = |site: u32| {
         let mut does = vec![Enter(site), Acquire(9, site + 3)];
@@ -50,12 +50,12 @@ fn slices(threads: &[Vec<Does>]) -> Vec<&[Does]> {
     threads.iter().map(Vec::as_slice).collect()
 }
 
-/// In how many of 2,000 executions the pattern was executed, in a thousand.
+/// The share of 2,000 executions that show the pattern, per thousand.
 fn rate(threads: &[&[Does]], strategy: impl Fn() -> Box<dyn Strategy>) -> usize {
     (0..2_000).filter(|seed| !simulate(threads, strategy(), *seed).violations.is_empty()).count() / 2
 }
 
-/// The exact probability that uniformly random choices lead to the pattern, from all interleavings of acquires.
+/// The exact probability of the pattern under uniformly random choices, computed from all interleavings of acquires.
 fn exact(first: usize, second: usize, is_violated: &dyn Fn(&[bool]) -> bool) -> f64 {
     fn walk(path: &mut Vec<bool>, left: [usize; 2], is_violated: &dyn Fn(&[bool]) -> bool) -> f64 {
         let open: Vec<bool> = [false, true].into_iter().filter(|who| left[usize::from(*who)] > 0).collect();
@@ -77,7 +77,7 @@ fn exact(first: usize, second: usize, is_violated: &dyn Fn(&[bool]) -> bool) -> 
     walk(&mut Vec::new(), [first, second], is_violated)
 }
 
-/// Whether an acquire of the other thread lies between the last two of one.
+/// Whether an acquire of one thread lies between the last two acquires of the other.
 fn last_two_are_split(path: &[bool]) -> bool {
     let places =
         |who| path.iter().enumerate().filter(move |(_, other)| **other == who).map(|(place, _)| place);
@@ -106,7 +106,7 @@ fn check_near(measured: usize, expected: f64) {
 }
 
 #[test]
-fn the_figures_have_the_probabilities_of_the_paper() {
+fn the_papers_figures_have_the_papers_probabilities() {
     let first: Vec<&[Does]> = FIGURE_1.iter().map(<[Does; 6]>::as_slice).collect();
     assert!((exact(2, 2, &last_two_are_split) - 0.5).abs() < 1e-9);
     check_near(rate(&first, uniform), 0.5);
@@ -131,31 +131,31 @@ fn pausing_half_of_the_time_finds_less() {
 }
 
 #[test]
-fn holding_back_finds_what_is_over_before_the_block_begins() {
+fn pausing_the_remote_acquire_makes_it_land_in_a_block_that_begins_later() {
     let mut late: Vec<Does> = (1..=6).flat_map(|lock| [Acquire(lock, lock), Release(lock)]).collect();
     late.extend(figure_block(10));
-    let early = [AcquireBetween(0, 30), Release(0)];
+    let early = [AcquireRemote(0, 30), Release(0)];
     let plain = [Acquire(0, 30), Release(0)];
     assert!(rate(&[&late, &plain], atomfuzzer(ALWAYS)) < 200);
     assert_eq!(rate(&[&late, &early], atomfuzzer(ALWAYS)), 1_000);
 }
 
 #[test]
-fn holding_back_works_where_both_acquires_are_at_one_place() {
-    let victim = [Enter(10), AcquireBetween(0, 30), Release(0), AcquireBetween(0, 30), Release(0), Exit];
-    let other = [AcquireBetween(0, 30), Release(0)];
-    assert_eq!(rate(&[&victim, &other], atomfuzzer(ALWAYS)), 1_000);
+fn pausing_works_if_local_and_remote_acquires_are_at_one_site() {
+    let local = [Enter(10), AcquireRemote(0, 30), Release(0), AcquireRemote(0, 30), Release(0), Exit];
+    let other = [AcquireRemote(0, 30), Release(0)];
+    assert_eq!(rate(&[&local, &other], atomfuzzer(ALWAYS)), 1_000);
 }
 
 #[test]
-fn sleepers_are_given_the_chance_to_interfere() {
+fn sleepers_are_woken_to_execute_the_remote_acquire() {
     let sleeper = [Sleep(1_000_000_000), Acquire(0, 30), Release(0)];
     let rate = rate(&[&figure_block(10), &sleeper], atomfuzzer(ALWAYS));
     assert_eq!(rate, 1_000);
 }
 
 #[test]
-fn so_are_those_whose_wait_has_an_end() {
+fn waiters_with_a_time_out_are_woken_to_execute_the_remote_acquire() {
     let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
     let rate = rate(&[&waiter, &figure_block(10)], atomfuzzer(ALWAYS));
     assert_eq!(rate, 1_000);
@@ -219,13 +219,13 @@ fn waits_end_by_time_and_by_interrupts() {
 }
 
 #[test]
-fn permits_are_kept() {
+fn permits_are_kept_until_taken() {
     check_end(&[&[Park, Park], &[Unpark(0)]], Decision::Stuck);
     check_end(&[&[Sleep(5), Park], &[Unpark(0), Unpark(0)]], Decision::Over);
 }
 
 #[test]
-fn a_circle_of_locks_is_told() {
+fn lock_cycles_are_reported() {
     let first = [Acquire(0, 1), Sleep(1_000), Acquire(1, 2), Release(1), Release(0)];
     let second = [Acquire(1, 3), Sleep(1_000), Acquire(0, 4), Release(0), Release(1)];
     for result in check_end(&[&first, &second], Decision::Stuck) {
@@ -236,28 +236,28 @@ fn a_circle_of_locks_is_told() {
 }
 
 #[test]
-fn holding_back_closes_circles_of_locks() {
+fn pausing_closes_lock_cycles() {
     let deadlocks = |threads: &[&[Does]]| {
         let ends = (0..200).map(|seed| simulate(threads, Box::new(AtomFuzzer::new(ALWAYS)), seed).end);
         ends.filter(|end| *end == Decision::Stuck).count()
     };
     let first = |second: Does| [Acquire(0, 1), second, Release(1), Release(0)];
     let second = |second: Does| [Acquire(1, 3), second, Release(0), Release(1)];
-    assert_eq!(deadlocks(&[&first(AcquireAgain(1, 2)), &second(AcquireBetween(0, 4))]), 200);
+    assert_eq!(deadlocks(&[&first(AcquireLocal(1, 2)), &second(AcquireRemote(0, 4))]), 200);
     assert!(deadlocks(&[&first(Acquire(1, 2)), &second(Acquire(0, 4))]) < 150);
     let philosopher =
-        |left: u32, right: u32| [Acquire(left, 1), AcquireBetween(right, 2), Release(right), Release(left)];
+        |left: u32, right: u32| [Acquire(left, 1), AcquireRemote(right, 2), Release(right), Release(left)];
     let table = [philosopher(0, 1), philosopher(1, 2), philosopher(2, 3), philosopher(3, 0)];
     let table: Vec<&[Does]> = table.iter().map(|philosopher| philosopher.as_slice()).collect();
     assert_eq!(deadlocks(&table), 200);
 }
 
 #[test]
-fn who_asks_is_told_what_threads_do() {
+fn activities_of_threads_are_reported() {
     let check = |threads: &[&[Does]], expected: &[Activity]| {
         let result = simulate(threads, Box::new(Sequential), 1);
-        let told = |thread: usize| result.conductor.activity(ThreadId(thread as u32));
-        assert_eq!((0..threads.len()).map(told).collect::<Vec<_>>(), expected);
+        let activity = |thread: usize| result.conductor.activity(ThreadId(thread as u32));
+        assert_eq!((0..threads.len()).map(activity).collect::<Vec<_>>(), expected);
     };
     check(&[&[Acquire(0, 1), Wait(0)], &[Park], &[]], &[Activity::Waits, Activity::Waits, Activity::Ended]);
     let keeps = [Acquire(0, 1), Park];
@@ -266,12 +266,12 @@ fn who_asks_is_told_what_threads_do() {
 }
 
 #[test]
-fn who_yields_lets_others_go_first() {
+fn a_thread_that_yields_lets_others_run_first() {
     check_end(&[&[Await(1)], &[Acquire(0, 1), Release(0), Yield, Sleep(1_000_000)]], Decision::Over);
 }
 
 #[test]
-fn recordings_replay_and_say_where_they_do_not_fit() {
+fn recordings_replay_and_departures_are_reported() {
     let threads = figure_2();
     let original = simulate(&slices(&threads), Box::new(Uniform), 5);
     let recording: Recording = original.conductor.recording().to_string().parse().unwrap();
@@ -290,7 +290,7 @@ fn recordings_replay_and_say_where_they_do_not_fit() {
 }
 
 #[test]
-fn a_beginning_leads_where_it_led_before() {
+fn a_guided_run_follows_its_prefix() {
     let threads = figure_2();
     let original = simulate(&slices(&threads), Box::new(Uniform), 5);
     let recording = original.conductor.recording();
@@ -306,23 +306,23 @@ fn a_beginning_leads_where_it_led_before() {
 }
 
 #[test]
-fn orders_are_turned_round() {
+fn reorderings_are_reached() {
     let ends = |threads: &[&[Does]], expected| {
         let end = |seed| simulate(threads, Box::new(AtomFuzzer::new(ALWAYS)), seed).end;
         (0..200).filter(|seed| end(*seed) == expected).count()
     };
-    // The notification gets lost if it comes first.
+    // The notification is lost if it comes before the wait.
     let waiter = |acquire: Does| [Sleep(1), acquire, Wait(0), Release(0)];
     let notifier = |acquire: Does| [Sleep(2), acquire, Notify(0), Release(0)];
     assert_eq!(ends(&[&waiter(AcquireLater(0, 1)), &notifier(AcquireEarlier(0, 2))], Decision::Stuck), 200);
     assert_eq!(ends(&[&waiter(AcquireEarlier(0, 1)), &notifier(AcquireLater(0, 2))], Decision::Over), 200);
-    // An order that is not possible keeps nobody for ever.
+    // An impossible reordering does not block a thread for ever.
     let first = [AcquireLater(0, 1), Release(0), Unpark(1)];
     let second = [Park, AcquireEarlier(0, 2), Release(0)];
     assert_eq!(ends(&[&first, &second], Decision::Over), 200);
 }
 
-/// Threads that take and give back locks properly nested, wait for a bounded time, notify and sleep.
+/// Threads that acquire and release locks properly nested, wait with a time-out, notify and sleep.
 fn programs() -> impl proptest::strategy::Strategy<Value = Vec<Vec<Does>>> {
     let step = (0_u8..6, 0_u32..3);
     let thread = proptest::collection::vec(step, 0..12).prop_map(|steps| {
@@ -346,7 +346,7 @@ fn programs() -> impl proptest::strategy::Strategy<Value = Vec<Vec<Does>>> {
     proptest::collection::vec(thread, 1..4)
 }
 
-/// Whether two threads were ever in one monitor at a time.
+/// Whether no two threads were ever in one monitor at the same time.
 fn excludes(threads: &[&[Does]], done: &[(u32, usize)]) -> bool {
     let mut owners: [Vec<u32>; 3] = Default::default();
     done.iter().all(|&(thread, place)| {
@@ -372,7 +372,7 @@ proptest! {
             if result.end == Decision::Stuck {
                 prop_assert!(!result.conductor.stuck().circle.is_empty());
             }
-            // A thread that waits has left its monitor, which this simple look does not see.
+            // A waiting thread has released its monitor, which this simple check does not model.
             prop_assert!(has_waits || excludes(&threads, &result.done));
             let again = simulate(&threads, strategy(), seed);
             prop_assert_eq!(&again.done, &result.done);

@@ -1,5 +1,5 @@
-//! Both phases of AssetFuzzer and RaceFuzzer on small programs: what chance alone shows, what is predicted from it, and what
-//! comes of steering into that.
+//! Tests of goals on simulated programs: both phases of AssetFuzzer and RaceFuzzer (predictions from random schedules, and runs
+//! whose goal is a prediction), and the interleaver.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     observer::Wanted,
     simulation::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
-        Looking, Result, simulate_looking,
+        Result, Setup, simulate_with,
     },
     strategy::{AssetFuzzer, GoalRole, Interleaver, RaceFuzzer, Strategy, Uniform},
 };
@@ -20,13 +20,13 @@ use crate::{
 const PROFILING_RUNS: u64 = 10;
 const RUNS: u64 = 20;
 
-/// A unit whose accesses, written `Ra` or `Wb`, are at sites from `site` on, each under a lock of its own or all under one. The
-/// lock may be got inside of accesses that take some time.
+/// A unit whose accesses, written `Ra` or `Wb`, are at sites from `site` on. The lock is acquired for each access or for all of them
+/// ("all"), and may be acquired inside of accesses of several steps ("inside").
 fn unit(site: u32, accesses: &str, locks: &str) -> Vec<Does> {
-    let mut does = vec![EnterUnit(site)];
+    let mut steps = vec![EnterUnit(site)];
     let is_locked = matches!(locks, "all" | "all, inside");
     if is_locked {
-        does.push(Acquire(0, site + 50));
+        steps.push(Acquire(0, site + 50));
     }
     for (place, access) in (1..).zip(accesses.split(' ')) {
         let location = u32::from(access.as_bytes()[1]);
@@ -34,32 +34,32 @@ fn unit(site: u32, accesses: &str, locks: &str) -> Vec<Does> {
         if locks.ends_with("inside") {
             let end = if reads { EndRead } else { EndWrite };
             let (begin, acquire) = (Begin(site + place), Acquire(0, site + 50 + place));
-            does.extend([begin, acquire, Release(0), end(location, site + place)]);
+            steps.extend([begin, acquire, Release(0), end(location, site + place)]);
             continue;
         }
         if locks == "each" {
-            does.push(Acquire(0, site + 50 + place));
+            steps.push(Acquire(0, site + 50 + place));
         }
-        does.push(if reads { Read(location, site + place) } else { Write(location, site + place) });
+        steps.push(if reads { Read(location, site + place) } else { Write(location, site + place) });
         if locks == "each" {
-            does.push(Release(0));
+            steps.push(Release(0));
         }
     }
     if is_locked {
-        does.push(Release(0));
+        steps.push(Release(0));
     }
-    does.push(ExitUnit(site));
-    does
+    steps.push(ExitUnit(site));
+    steps
 }
 
-/// Something else to do before and after, so that chance alone seldom brings units together.
-fn among_others(does: Vec<Does>, before: usize, after: usize) -> Vec<Does> {
-    [vec![Yield; before], does, vec![Yield; after]].concat()
+/// Adds other steps before and after, so that random schedules rarely interleave the units.
+fn padded(steps: Vec<Does>, before: usize, after: usize) -> Vec<Does> {
+    [vec![Yield; before], steps, vec![Yield; after]].concat()
 }
 
-fn run(threads: &[Vec<Does>], strategy: Box<dyn Strategy>, seed: u64, looking: &Looking) -> Result {
+fn run(threads: &[Vec<Does>], strategy: Box<dyn Strategy>, seed: u64, setup: &Setup) -> Result {
     let slices: Vec<&[Does]> = threads.iter().map(Vec::as_slice).collect();
-    simulate_looking(&slices, strategy, seed, looking)
+    simulate_with(&slices, strategy, seed, setup)
 }
 
 fn patterns(result: &mut Result) -> BTreeSet<u8> {
@@ -72,10 +72,10 @@ fn patterns(result: &mut Result) -> BTreeSet<u8> {
 }
 
 fn predict(threads: &[Vec<Does>]) -> Vec<Prediction> {
-    let looking = Looking { wanted: Wanted { predictions: true, ..Wanted::default() }, ..Looking::default() };
+    let setup = Setup { wanted: Wanted { predictions: true, ..Wanted::default() }, ..Setup::default() };
     let mut predicted: Vec<Prediction> = Vec::new();
     for seed in 0..PROFILING_RUNS {
-        let mut result = run(threads, Box::new(Uniform), seed, &looking);
+        let mut result = run(threads, Box::new(Uniform), seed, &setup);
         let (predictions, cut) = result.conductor.observer().unwrap().predictions();
         assert!(cut.is_nothing());
         for prediction in predictions {
@@ -89,15 +89,15 @@ fn predict(threads: &[Vec<Does>]) -> Vec<Prediction> {
     predicted
 }
 
-/// What the operations of a program are to a prediction.
-fn aims(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
-    let mut aims: Vec<(u32, GoalRole)> = Vec::new();
+/// The roles of a program's operations in a prediction.
+fn roles(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
+    let mut roles: Vec<(u32, GoalRole)> = Vec::new();
     let mut at = |site: SiteId, change: &dyn Fn(&mut GoalRole)| {
-        let place = aims.iter().position(|(place, _)| *place == site.0).unwrap_or_else(|| {
-            aims.push((site.0, GoalRole::default()));
-            aims.len() - 1
+        let index = roles.iter().position(|(known, _)| *known == site.0).unwrap_or_else(|| {
+            roles.push((site.0, GoalRole::default()));
+            roles.len() - 1
         });
-        change(&mut aims[place].1);
+        change(&mut roles[index].1);
     };
     for (letter, event) in prediction.events.iter().enumerate() {
         at(event.site, &|role| role.letters |= 1 << letter);
@@ -106,17 +106,17 @@ fn aims(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
         window.iter().for_each(|site| at(*site, &|role| role.windows |= 1 << letter));
     }
     prediction.gate.iter().for_each(|(site, _)| at(*site, &|role| role.is_gate = true));
-    aims
+    roles
 }
 
-/// In how many runs the pattern of a prediction was shown, and how often threads had to be let go.
+/// In how many runs the pattern of a prediction was shown, and how often paused threads had to be released.
 fn steer(threads: &[Vec<Does>], prediction: &Prediction) -> (u64, u64) {
     let wanted = Wanted { violations: true, ..Wanted::default() };
-    let looking = Looking { wanted, aims: aims(prediction) };
+    let setup = Setup { wanted, roles: roles(prediction) };
     let letters: Vec<Who> = prediction.pattern().letters.iter().map(|letter| letter.who).collect();
     let (mut hits, mut thrashings) = (0, 0);
     for seed in 0..RUNS {
-        let mut result = run(threads, Box::new(AssetFuzzer::new(&letters)), seed, &looking);
+        let mut result = run(threads, Box::new(AssetFuzzer::new(&letters)), seed, &setup);
         assert_eq!(result.end, Decision::Over);
         hits += u64::from(patterns(&mut result).contains(&prediction.pattern().pattern));
         thrashings += result.conductor.strategy().thrashings();
@@ -126,9 +126,9 @@ fn steer(threads: &[Vec<Does>], prediction: &Prediction) -> (u64, u64) {
 
 fn by_chance(threads: &[Vec<Does>], pattern: u8) -> u64 {
     let wanted = Wanted { violations: true, ..Wanted::default() };
-    let looking = Looking { wanted, ..Looking::default() };
+    let setup = Setup { wanted, ..Setup::default() };
     (0..RUNS)
-        .filter(|seed| patterns(&mut run(threads, Box::new(Uniform), *seed, &looking)).contains(&pattern))
+        .filter(|seed| patterns(&mut run(threads, Box::new(Uniform), *seed, &setup)).contains(&pattern))
         .count() as u64
 }
 
@@ -146,7 +146,7 @@ const PAIRS: [(u8, &str, &str); 11] = [
     (11, "Wa Wb", "Rb Ra"),
 ];
 
-/// Every prediction comes true in every run, which chance alone does not achieve.
+/// Checks that every run reaches the predicted violation, which random schedules do not.
 fn check(threads: &[Vec<Does>], planted: u8) {
     let predictions = predict(threads);
     assert!(predictions.iter().any(|prediction| prediction.pattern().pattern == planted));
@@ -158,31 +158,22 @@ fn check(threads: &[Vec<Does>], planted: u8) {
 }
 
 #[test]
-fn whatever_is_predicted_is_steered_into() {
+fn every_prediction_is_reached() {
     for (planted, first, second) in PAIRS {
         for locks in ["none", "each", "inside"] {
             check(
-                &[
-                    among_others(unit(100, first, locks), 0, 20),
-                    among_others(unit(200, second, locks), 20, 0),
-                ],
+                &[padded(unit(100, first, locks), 0, 20), padded(unit(200, second, locks), 20, 0)],
                 planted,
             );
             check(
-                &[
-                    among_others(unit(100, first, locks), 20, 0),
-                    among_others(unit(200, second, locks), 0, 20),
-                ],
+                &[padded(unit(100, first, locks), 20, 0), padded(unit(200, second, locks), 0, 20)],
                 planted,
             );
         }
-        // The other holds the lock for all of its events, the first only for each.
+        // The second unit holds the lock across all of its events, the first one only for each event.
         if !matches!(planted, 7 | 10 | 11) {
             check(
-                &[
-                    among_others(unit(100, first, "each"), 20, 0),
-                    among_others(unit(200, second, "all"), 0, 20),
-                ],
+                &[padded(unit(100, first, "each"), 20, 0), padded(unit(200, second, "all"), 0, 20)],
                 planted,
             );
         }
@@ -190,7 +181,7 @@ fn whatever_is_predicted_is_steered_into() {
 }
 
 #[test]
-fn what_is_locked_as_a_whole_is_not_even_predicted() {
+fn units_under_a_common_lock_are_not_predicted() {
     for (_, first, second) in PAIRS {
         for locks in ["all", "all, inside"] {
             let threads = [unit(100, first, locks), unit(200, second, locks)];
@@ -200,58 +191,57 @@ fn what_is_locked_as_a_whole_is_not_even_predicted() {
 }
 
 #[test]
-fn the_lock_that_an_access_gets_for_itself_keeps_it_out() {
+fn a_lock_acquired_inside_an_access_excludes_it_from_locked_units() {
     for (_, first, second) in PAIRS.into_iter().filter(|(_, _, second)| second.len() == 2) {
         let threads = [unit(100, first, "all, inside"), unit(200, second, "inside")];
         assert!(predict(&threads).is_empty(), "{first} and {second}");
     }
 }
 
-/// Whoever waits for a lock that an access needs has not made the access yet.
+/// A thread that waits for a lock inside an access has not made the access yet.
 #[test]
 fn an_access_happens_when_it_ends() {
     let locked = [vec![Acquire(0, 90)], unit(100, "Wa Wa", "none"), vec![Release(0)]].concat();
     let wanted = Wanted { violations: true, ..Wanted::default() };
-    let looking = Looking { wanted, ..Looking::default() };
+    let setup = Setup { wanted, ..Setup::default() };
     for seed in 0..100 {
         let threads = [locked.clone(), unit(200, "Ra", "inside")];
-        let mut result = run(&threads, Box::new(Uniform), seed, &looking);
+        let mut result = run(&threads, Box::new(Uniform), seed, &setup);
         assert_eq!(result.end, Decision::Over);
         assert!(patterns(&mut result).is_empty(), "seed {seed}");
     }
 }
 
 #[test]
-fn threads_with_the_same_code_can_play_both_parts() {
+fn threads_with_the_same_code_can_have_both_roles() {
     for locks in ["none", "each"] {
-        let threads =
-            [among_others(unit(100, "Ra Wa", locks), 0, 20), among_others(unit(100, "Ra Wa", locks), 20, 0)];
+        let threads = [padded(unit(100, "Ra Wa", locks), 0, 20), padded(unit(100, "Ra Wa", locks), 20, 0)];
         check(&threads, 1);
     }
 }
 
 #[test]
 fn an_execution_is_a_function_of_its_seed() {
-    let threads = [unit(100, "Ra Rb", "each"), among_others(unit(200, "Wb Wa", "each"), 5, 5)];
+    let threads = [unit(100, "Ra Rb", "each"), padded(unit(200, "Wb Wa", "each"), 5, 5)];
     let prediction = &predict(&threads)[0];
-    let looking = Looking { aims: aims(prediction), ..Looking::default() };
+    let setup = Setup { roles: roles(prediction), ..Setup::default() };
     let letters: Vec<Who> = prediction.pattern().letters.iter().map(|letter| letter.who).collect();
     for seed in 0..20 {
         let recorded = || {
-            let result = run(&threads, Box::new(AssetFuzzer::new(&letters)), seed, &looking);
+            let result = run(&threads, Box::new(AssetFuzzer::new(&letters)), seed, &setup);
             (result.conductor.recording().to_string(), result.done)
         };
         assert_eq!(recorded(), recorded());
     }
 }
 
-/// In how many runs two threads stood before racing accesses at once.
-fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, aims: &[(u32, GoalRole)]) -> u64 {
+/// In how many runs two threads were stopped before racing accesses at the same time.
+fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, roles: &[(u32, GoalRole)]) -> u64 {
     let wanted = Wanted { races: true, ..Wanted::default() };
-    let looking = Looking { wanted, aims: aims.to_vec() };
+    let setup = Setup { wanted, roles: roles.to_vec() };
     (0..RUNS)
         .filter(|seed| {
-            let mut result = run(threads, strategy(), *seed, &looking);
+            let mut result = run(threads, strategy(), *seed, &setup);
             assert_eq!(result.end, Decision::Over);
             result.conductor.observer().unwrap().take_race().is_some()
         })
@@ -260,45 +250,42 @@ fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, aims: 
 
 #[test]
 fn racing_accesses_are_brought_together() {
-    let locked = |does: Vec<Does>, lock| [vec![Acquire(lock, 9)], does, vec![Release(lock)]].concat();
-    let threads = [
-        among_others(locked(vec![Write(1, 11)], 1), 0, 20),
-        among_others(locked(vec![Read(1, 12)], 2), 20, 0),
-    ];
-    let looking = Looking { wanted: Wanted { races: true, ..Wanted::default() }, ..Looking::default() };
-    let mut profiled = run(&threads, Box::new(Uniform), 1, &looking);
+    let locked = |steps: Vec<Does>, lock| [vec![Acquire(lock, 9)], steps, vec![Release(lock)]].concat();
+    let threads = [padded(locked(vec![Write(1, 11)], 1), 0, 20), padded(locked(vec![Read(1, 12)], 2), 20, 0)];
+    let setup = Setup { wanted: Wanted { races: true, ..Wanted::default() }, ..Setup::default() };
+    let mut profiled = run(&threads, Box::new(Uniform), 1, &setup);
     let (pairs, _) = profiled.conductor.observer().unwrap().racing_pairs();
     assert_eq!(pairs.iter().map(|pair| pair.sites.map(|site| site.0)).collect::<Vec<_>>(), [[11, 12]]);
     let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
-    let aims = [(11, role(1)), (12, role(2))];
-    assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &aims), RUNS);
+    let roles = [(11, role(1)), (12, role(2))];
+    assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &roles), RUNS);
     assert!(races(&threads, || Box::new(Uniform), &[]) < RUNS / 2);
-    // A common lock keeps them apart, whoever steers.
+    // A common lock prevents the race under every strategy.
     let threads = [locked(vec![Write(1, 11)], 1), locked(vec![Read(1, 12)], 1)];
-    assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &aims), 0);
+    assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &roles), 0);
 }
 
-/// In how many runs the steps of the first thread at two places had one of the second in between.
+/// In how many runs with a goal of this shape the steps came in this order.
 fn interleavings(
     threads: &[Vec<Does>],
     shape: Shape,
-    aims: &[(u32, GoalRole)],
+    roles: &[(u32, GoalRole)],
     expected: &[(u32, usize)],
 ) -> u64 {
-    orders(threads, || Interleaver::new(shape, 1_000_000), aims, expected)
+    orders(threads, || Interleaver::new(shape, 1_000_000), roles, expected)
 }
 
 /// In how many runs steps came in this order.
 fn orders(
     threads: &[Vec<Does>],
     interleaver: impl Fn() -> Interleaver,
-    aims: &[(u32, GoalRole)],
+    roles: &[(u32, GoalRole)],
     expected: &[(u32, usize)],
 ) -> u64 {
-    let looking = Looking { wanted: Wanted::default(), aims: aims.to_vec() };
+    let setup = Setup { wanted: Wanted::default(), roles: roles.to_vec() };
     (0..RUNS)
         .filter(|seed| {
-            let result = run(threads, Box::new(interleaver()), *seed, &looking);
+            let result = run(threads, Box::new(interleaver()), *seed, &setup);
             assert_eq!(result.end, Decision::Over);
             let places: Vec<usize> = expected
                 .iter()
@@ -310,16 +297,16 @@ fn orders(
 }
 
 #[test]
-fn accesses_come_in_between_and_before_others() {
+fn interleavings_reorderings_and_delays_are_reached() {
     let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
-    let others = |does: Vec<Does>| among_others(does, 10, 10);
+    let others = |steps: Vec<Does>| padded(steps, 10, 10);
     let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13)])];
     let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let expected = [(0, 10), (1, 10), (0, 11)];
     assert_eq!(interleavings(&threads, Shape::Interleaving, &between, &expected), RUNS);
     assert!(interleavings(&threads, Shape::Interleaving, &[], &expected) < RUNS / 2);
-    // The first of them comes late, and whoever it is to come before waits for it.
-    let threads = [vec![Write(1, 11)], among_others(vec![Read(1, 12)], 20, 0)];
+    // The remote access comes late, and the local access waits for it.
+    let threads = [vec![Write(1, 11)], padded(vec![Read(1, 12)], 20, 0)];
     let order = [(12, role(2)), (11, role(4))];
     assert_eq!(interleavings(&threads, Shape::Reordering, &order, &[(1, 20), (0, 0)]), RUNS);
     let anything = [(11, role(4))];
@@ -327,18 +314,16 @@ fn accesses_come_in_between_and_before_others() {
 }
 
 #[test]
-fn calm_runs_interrupt_nobody_else() {
+fn sequential_runs_preempt_no_other_thread() {
     let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
-    // Something is there before it is complete, which only whoever comes later than the one and earlier than the other sees.
-    let threads = [
-        among_others(vec![Write(1, 11), Write(2, 12)], 10, 10),
-        among_others(vec![Read(1, 13), Read(2, 14)], 10, 10),
-    ];
+    // The writer publishes an incomplete object: a reader observes that only between the two writes.
+    let threads =
+        [padded(vec![Write(1, 11), Write(2, 12)], 10, 10), padded(vec![Read(1, 13), Read(2, 14)], 10, 10)];
     let delayed = [(12, role(4))];
     let seen_too_early = [(0, 10), (1, 10), (1, 11), (0, 11)];
     assert!(orders(&threads, || Interleaver::new(Shape::Delay, 1_000_000), &delayed, &seen_too_early) < RUNS);
     let hits = orders(&threads, || Interleaver::sequential(Shape::Delay), &delayed, &seen_too_early);
-    // The other one may go first.
+    // The schedule may run the reader first, which misses the goal.
     assert!(hits > RUNS / 3, "{hits}");
     let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Write(1, 13)]];
@@ -347,13 +332,13 @@ fn calm_runs_interrupt_nobody_else() {
 }
 
 #[test]
-fn nobody_waits_for_ever_for_what_does_not_come() {
+fn unreachable_goals_do_not_block_threads() {
     let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
-    // The place that is looked for does not exist, or another thing is accessed there.
+    // The remote site of the goal accesses another location.
     for (shape, letters) in [(Shape::Interleaving, 2), (Shape::Reordering, 2), (Shape::Delay, 2)] {
         let elsewhere = GoalRole { place: 2, ..role(letters) };
-        let aims = [(11, role(1)), (13, elsewhere), (12, role(4))];
-        assert_eq!(interleavings(&threads, shape, &aims, &[(0, 0), (0, 1)]), RUNS);
+        let roles = [(11, role(1)), (13, elsewhere), (12, role(4))];
+        assert_eq!(interleavings(&threads, shape, &roles, &[(0, 0), (0, 1)]), RUNS);
     }
 }

@@ -1,7 +1,7 @@
-//! Who may run, and who should: the conductor that lets one thread run at a time, and the strategies that steer it.
+//! The scheduler of controlled runs: the conductor, which lets one thread run at a time, and the strategies that choose the thread.
 //!
-//! A front end tells the [`conductor::Conductor`] what each thread is about to do and makes true what it decides. Nothing here
-//! knows what the threads are made of, does any I/O or can fail: an execution is a function of what the threads do, the
+//! A front end reports each thread's next operation to the [`conductor::Conductor`] and enforces its decisions. Nothing here
+//! depends on how threads are implemented, does I/O or can fail: an execution is a function of the threads' operations, the
 //! strategy and the seed.
 
 pub mod conductor;

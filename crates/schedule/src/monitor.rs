@@ -1,17 +1,17 @@
-//! The exact model of a monitor, and what is known of locks that block by other means.
+//! The exact model of a monitor, also used for the owners of locks that are not monitors.
 
 use fissure_model::ids::ThreadId;
 
-/// A lock as the conductor sees it. Who waits for it is written down with the threads.
+/// The conductor's model of a lock. The threads that block on it are recorded with the threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lock {
-    /// Who holds it. Of a lock that many may hold at once, whoever got it last.
+    /// The holder; of a shared lock, the thread that acquired it last.
     pub(crate) owner: Option<ThreadId>,
     /// How often the owner has entered it.
     pub(crate) count: u32,
-    /// Whether the owner got it calmly, so that it is none of the execution's steps.
-    pub(crate) is_calm: bool,
-    /// Threads that wait to be notified, in the order in which they came.
+    /// Whether the owner's acquire was quiet, so that it is not a step of the execution.
+    pub(crate) is_quiet: bool,
+    /// Threads that wait to be notified, in the order in which they began to wait.
     pub(crate) waiters: Vec<ThreadId>,
 }
 
@@ -21,7 +21,7 @@ impl Lock {
         self.owner.is_none_or(|owner| owner == thread)
     }
 
-    /// Whether this makes a thread the owner that was not before.
+    /// Enters the lock; returns whether the thread did not own it before.
     pub(crate) fn enter(&mut self, thread: ThreadId, times: u32) -> bool {
         let is_new = self.owner != Some(thread);
         if is_new {
@@ -32,7 +32,7 @@ impl Lock {
         is_new
     }
 
-    /// Whether the owner has left for good. Leaving what one does not hold changes nothing.
+    /// Leaves the lock once; returns whether the lock is free now. It does nothing if the thread is not the owner.
     pub(crate) fn leave(&mut self, thread: ThreadId) -> bool {
         if self.owner != Some(thread) {
             return false;
@@ -44,7 +44,7 @@ impl Lock {
         self.owner.is_none()
     }
 
-    /// Leaves it however often it was entered; says how often.
+    /// Leaves the lock completely; returns how often it had been entered.
     pub(crate) fn leave_all(&mut self, thread: ThreadId) -> u32 {
         if self.owner != Some(thread) {
             return 0;

@@ -1,8 +1,8 @@
-//! What is made of memory accesses in a controlled execution: predictions of atomic-set violations and of races, and those
-//! that happen.
+//! The observer of memory accesses in a controlled execution. It predicts atomic-set violations, races and interleavings, and detects
+//! the violations and races that happen.
 //!
-//! The conductor tells what orders its threads and which locks they hold; the front end tells of accesses, once they are
-//! executed, because it alone knows which fields belong together.
+//! The conductor reports the operations that order threads and the locks that threads hold. The front end reports accesses once
+//! they are executed, because only the front end knows the atomic sets.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use fissure_model::{
     ids::{LocationId, LockId, SiteId, ThreadId},
 };
 
-/// What is looked for.
+/// The patterns to look for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Atomic-set violations that could happen.
@@ -31,20 +31,20 @@ pub struct Wanted {
     pub violations: bool,
     /// Pairs of accesses that could race.
     pub races: bool,
-    /// Accesses that could come in between others.
+    /// Remote accesses that could land between two local ones, reorderings and delays.
     pub interleavings: bool,
 }
 
-/// Two threads that stand before conflicting accesses to one location.
+/// Two threads that are stopped before conflicting accesses to one location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Race {
     /// The location.
     pub location: LocationId,
-    /// Who, where, and whether it is about to write; the one that came first, and the one that has come now.
+    /// The thread, the site, and whether the access writes; first for the thread that stopped earlier, then for the current one.
     pub sides: [(ThreadId, SiteId, bool); 2],
 }
 
-/// Follows accesses, locks and order.
+/// Tracks accesses, locks and the order of threads.
 #[derive(Debug, Default)]
 pub struct Observer {
     relaxed: Relaxed,
@@ -54,14 +54,14 @@ pub struct Observer {
     interleavings: Option<Candidates>,
     violations: VecDeque<Violation>,
     races: VecDeque<Race>,
-    /// By thread, the locks that its accesses which have begun and not ended are made under, the innermost last.
+    /// For each thread, the locks of its accesses that have begun and not ended, the innermost access last.
     begun: Vec<Vec<Vec<Held>>>,
-    /// Whether there was ever more than one thread: what comes before is ordered with everything.
-    has_company: bool,
+    /// Whether the single-threaded phase is over. Accesses in that phase are ordered with all others and are ignored.
+    is_multithreaded: bool,
 }
 
 impl Observer {
-    /// Looks for what is wanted.
+    /// An observer that looks for these patterns.
     pub fn new(wanted: Wanted) -> Self {
         Observer {
             profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
@@ -77,14 +77,14 @@ impl Observer {
         self.add(access, None, step);
     }
 
-    /// A thread begins with an access that it needs locks of its own for: whatever it holds now and gets until
-    /// [its end](Self::ended_access), it is made under.
+    /// A thread begins an access that acquires locks itself: all locks that the thread holds now or acquires until
+    /// [the end of the access](Self::ended_access) protect it.
     pub fn began_access(&mut self, thread: ThreadId) {
         let held = self.relaxed.stamp(thread).locks.to_vec();
         self.begun_by(thread).push(held);
     }
 
-    /// The access that the thread began last has happened. Without any it is forgotten.
+    /// The access that the thread began last has happened, or was abandoned if `access` is `None`.
     pub fn ended_access(&mut self, thread: ThreadId, access: Option<&Access>, step: u64) {
         let held = self.begun_by(thread).pop();
         if let Some(access) = access {
@@ -93,16 +93,16 @@ impl Observer {
     }
 
     fn begun_by(&mut self, thread: ThreadId) -> &mut Vec<Vec<Held>> {
-        let place = thread.0 as usize;
-        if place >= self.begun.len() {
-            self.begun.resize_with(place + 1, Vec::new);
+        let index = thread.0 as usize;
+        if index >= self.begun.len() {
+            self.begun.resize_with(index + 1, Vec::new);
         }
-        &mut self.begun[place]
+        &mut self.begun[index]
     }
 
-    /// Adds an access that was made under these locks, or under those that are held now.
+    /// Adds an access that was made under these locks, or under those that the thread holds now.
     fn add(&mut self, access: &Access, held: Option<Vec<Held>>, step: u64) {
-        if !self.has_company {
+        if !self.is_multithreaded {
             return;
         }
         if let Some(profile) = &mut self.profile {
@@ -120,56 +120,56 @@ impl Observer {
         }
     }
 
-    /// A thread has accessed a location, be it of a set or not.
+    /// A thread has accessed a location, inside or outside of atomic sets.
     pub fn accessed(&mut self, thread: ThreadId, location: LocationId, kind: AccessKind, site: SiteId) {
-        if let Some(racing) = self.racing.as_mut().filter(|_| self.has_company) {
+        if let Some(racing) = self.racing.as_mut().filter(|_| self.is_multithreaded) {
             let stamp = self.relaxed.stamp(thread);
             racing.access(&self.relaxed, thread, location, kind, site, &stamp);
         }
     }
 
-    /// A thread has accessed a location, or something else that has a number, whatever orders its accesses.
-    pub fn touched(&mut self, thread: ThreadId, place: u64, kind: AccessKind, site: SiteId) {
-        if let Some(interleavings) = self.interleavings.as_mut().filter(|_| self.has_company) {
+    /// A thread has accessed a location, or another numbered object such as an atomic or a collection. Synchronizing accesses count too.
+    pub fn touched(&mut self, thread: ThreadId, location: u64, kind: AccessKind, site: SiteId) {
+        if let Some(interleavings) = self.interleavings.as_mut().filter(|_| self.is_multithreaded) {
             let stamp = self.relaxed.stamp(thread);
-            interleavings.access(thread, place, kind, site, &stamp);
+            interleavings.access(thread, location, kind, site, &stamp);
         }
     }
 
-    /// A violation that was executed and not asked for before.
+    /// Takes the next violation that was executed.
     pub fn take_violation(&mut self) -> Option<Violation> {
         self.violations.pop_front()
     }
 
-    /// A race that was seen and not asked for before.
+    /// Takes the next race that was observed.
     pub fn take_race(&mut self) -> Option<Race> {
         self.races.pop_front()
     }
 
-    /// The atomic-set violations that other executions may show, and what was left out. Asked once.
+    /// The atomic-set violations that other executions may show, and the omissions. Consumes the profile: later calls return nothing.
     pub fn predictions(&mut self) -> (Vec<Prediction>, Cut) {
         self.profile.take().map_or_else(Default::default, |profile| profile.predict(&self.relaxed))
     }
 
-    /// The pairs of places that may race, and how much was left out.
+    /// The pairs of sites that may race, and how many were omitted.
     pub fn racing_pairs(&self) -> (Vec<RacingPair>, u64) {
         self.racing.as_ref().map_or_else(Default::default, |racing| (racing.pairs().to_vec(), racing.cut()))
     }
 
-    /// What could come in between, and how much was left out.
+    /// The candidates for interleavings, reorderings and delays, and how much was omitted.
     pub fn interleavings(&self) -> (Vec<Candidate>, u64) {
-        let told = |interleavings: &Candidates| (interleavings.told(&self.relaxed), interleavings.cut());
-        self.interleavings.as_ref().map_or_else(Default::default, told)
+        let ranked = |interleavings: &Candidates| (interleavings.ranked(&self.relaxed), interleavings.cut());
+        self.interleavings.as_ref().map_or_else(Default::default, ranked)
     }
 
-    /// What different threads access with no lock in common and in no order.
+    /// The locations that different threads access without a common lock and without an order.
     pub fn unguarded(&self) -> Vec<u64> {
         self.interleavings
             .as_ref()
             .map_or_else(Vec::new, |interleavings| interleavings.unguarded(&self.relaxed))
     }
 
-    /// Whether races are looked for.
+    /// Whether the observer looks for races.
     pub(crate) fn wants_races(&self) -> bool {
         self.racing.is_some()
     }
@@ -179,7 +179,7 @@ impl Observer {
     }
 
     pub(crate) fn started(&mut self, parent: ThreadId, child: ThreadId) {
-        self.has_company = true;
+        self.is_multithreaded = true;
         self.relaxed.start(parent, child);
     }
 
@@ -195,7 +195,7 @@ impl Observer {
         self.relaxed.permit(thread, permitted);
     }
 
-    /// A thread goes on after it was parked, for a lock or for something else.
+    /// A thread continues after a park, which was part of acquiring a lock or not.
     pub(crate) fn parked(&mut self, thread: ThreadId, for_a_lock: bool) {
         if for_a_lock {
             self.relaxed.drop_permit(thread);
@@ -204,17 +204,18 @@ impl Observer {
         }
     }
 
-    pub(crate) fn handed_over(&mut self, thread: ThreadId, place: u64) {
-        self.relaxed.release(thread, place);
+    pub(crate) fn handed_over(&mut self, thread: ThreadId, object: u64) {
+        self.relaxed.release(thread, object);
     }
 
-    pub(crate) fn took_over(&mut self, thread: ThreadId, place: u64) -> bool {
-        self.relaxed.acquire(thread, place)
+    pub(crate) fn took_over(&mut self, thread: ThreadId, object: u64) -> bool {
+        self.relaxed.acquire(thread, object)
     }
 
-    pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, place: (SiteId, u64)) {
+    /// A thread has acquired a lock at a site with a calling context.
+    pub(crate) fn locked(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, at: (SiteId, u64)) {
         let mode = if is_shared { LockMode::Shared } else { LockMode::Exclusive };
-        let Some(held) = self.relaxed.lock(thread, lock, mode, place) else { return };
+        let Some(held) = self.relaxed.lock(thread, lock, mode, at) else { return };
         if let Some(begun) = self.begun.get_mut(thread.0 as usize) {
             begun.iter_mut().for_each(|locks| locks.push(held));
         }
@@ -231,7 +232,7 @@ impl Observer {
         self.relaxed.unlock_all(thread, lock);
     }
 
-    /// Executions of units are over.
+    /// Executions of units have ended.
     pub(crate) fn ended(&mut self, thread: ThreadId, numbers: &[u64]) {
         for &number in numbers {
             let occurrence = Occurrence { unit: None, number };

@@ -1,77 +1,77 @@
-//! What a thread is about to do when it stops, and what it is told when it goes on.
+//! The operations before which threads stop, and the reasons why waits end.
 
 use fissure_model::ids::{LocationId, LockId, SiteId};
 
 /// Virtual time in nanoseconds.
 pub type Nanos = u64;
 
-/// What a thread waits to be allowed.
+/// An operation before which a thread stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// To run its first instruction.
+    /// Executes the first instruction of the thread.
     Begin,
-    /// To enter a monitor.
+    /// Enters a monitor.
     Acquire {
         /// The monitor.
         lock: LockId,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To try for a lock that blocks by [`Operation::Park`] and tells when it was got.
+    /// Tries to acquire a lock that is not a monitor: it blocks by [`Operation::Park`], and the front end reports its acquire.
     Attempt {
         /// The lock.
         lock: LockId,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To go on after it waited in a monitor, which it must enter again first.
+    /// Continues after a wait in a monitor, which the thread must enter again first.
     Resume {
         /// The monitor.
         lock: LockId,
-        /// How often it had been entered.
+        /// How often the thread had entered it.
         count: u32,
-        /// When it goes on without having been notified.
+        /// The deadline of the wait, if it has one.
         until: Option<Nanos>,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To go on after some time.
+    /// Continues after a sleep.
     Sleep {
-        /// When.
+        /// The end of the sleep.
         until: Nanos,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To get a permit.
+    /// Takes a permit.
     Park {
-        /// When it goes on without one.
+        /// The deadline after which the thread continues without one.
         until: Option<Nanos>,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To go on, after it has offered that others go first.
+    /// Continues after a yield.
     Yield {
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To read or write a memory location.
+    /// Reads or writes a memory location.
     Access {
         /// The location.
         location: LocationId,
-        /// Whether it is written.
+        /// Whether the access writes.
         is_write: bool,
-        /// Where.
+        /// The site.
         site: SiteId,
     },
-    /// To do anything else that others may see.
+    /// Any other operation that other threads may observe.
     Step {
-        /// Where.
+        /// The site.
         site: SiteId,
     },
 }
 
 impl Operation {
-    /// The lock that the operation is about to get.
+    /// The lock that the operation acquires, except after a wait.
     pub fn acquires(&self) -> Option<LockId> {
         match *self {
             Operation::Acquire { lock, .. } | Operation::Attempt { lock, .. } => Some(lock),
@@ -79,7 +79,7 @@ impl Operation {
         }
     }
 
-    /// The lock that the thread has once the operation is done, be it again after it waited.
+    /// The lock that the operation acquires, including after a wait.
     pub fn enters(&self) -> Option<LockId> {
         match *self {
             Operation::Resume { lock, .. } => Some(lock),
@@ -87,7 +87,7 @@ impl Operation {
         }
     }
 
-    /// Where in the code.
+    /// The site.
     pub fn site(&self) -> Option<SiteId> {
         match *self {
             Operation::Begin => None,
@@ -102,7 +102,7 @@ impl Operation {
         }
     }
 
-    /// When the operation happens by itself.
+    /// The deadline at which the operation becomes possible by itself, if it has one.
     pub fn until(&self) -> Option<Nanos> {
         match *self {
             Operation::Sleep { until, .. } => Some(until),
@@ -112,13 +112,13 @@ impl Operation {
     }
 }
 
-/// Why a thread that waited goes on.
+/// Why a thread's wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// It was notified, got its permit, or had nothing to wait for.
+    /// The thread was notified, took a permit, or had nothing to wait for.
     Called,
-    /// Its time had come.
+    /// The time-out or sleep elapsed.
     TimedOut,
-    /// It was interrupted.
+    /// The thread was interrupted.
     Interrupted,
 }

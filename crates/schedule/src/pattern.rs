@@ -1,68 +1,67 @@
 //! The lock pattern of AtomFuzzer: inside of one atomic block a thread acquires a lock, another thread acquires it after
-//! the first has given it back, and the first acquires it again.
+//! the first has released it, and the first acquires it again.
 //!
 //! Paper: C.-S. Park and K. Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008, section 2.2.
 //!
-//! Kept: the three acquires of one lock; acquires of a lock that the thread holds already do not count. Deviations:
+//! Kept: the three acquires of one lock; re-entrant acquires do not count. Deviations:
 //!
-//! - Every active block has its own set of locks that were acquired in it. An acquire joins all of them, a set is dropped at the
-//!   end of its block, and of nested blocks the innermost whose set holds the lock is the one that is violated.
+//! - Every active block has its own set of acquired locks. An acquire is added to all of them, a set is dropped at the end of its
+//!   block, and of nested blocks the innermost whose set contains the lock is violated.
 //! - A synchronized block begins after its own acquire, so that its own lock is not in its set.
-//! - The pattern is looked for in every execution, whoever steers it, and is told only once the third acquire has happened: the
-//!   printed algorithm tells when the second has, and nothing may come of the third.
-//! - Locks that many may hold at once: two acquires of that kind do not conflict, and the one in between must conflict with both
-//!   others.
-//! - A block that waits in its own monitor is not taken as atomic, and entering a monitor again after a wait is not an acquire of
-//!   the pattern: whoever waits wants others to come in between.
+//! - The checker looks for the pattern in every execution, under any strategy, and reports it only once the third acquire has
+//!   happened: the printed algorithm reports after the second, although the third may never happen.
+//! - Shared locks: two shared acquires do not conflict, and the remote acquire must conflict with both local ones.
+//! - A block that waits in its own monitor is not taken as atomic, and reentering a monitor after a wait is not an acquire of the
+//!   pattern: a thread that waits expects other threads to acquire the monitor.
 
 use fissure_model::ids::{LockId, SiteId, ThreadId};
 
-/// What makes a block a block.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
-    /// A synchronized block or method, which ends when its monitor is left.
+    /// A synchronized block or method, which ends when its monitor is released.
     Monitor(LockId),
-    /// A method that was named or annotated, which ends when it says so.
+    /// A method that was named or annotated, whose end the front end reports.
     Method,
 }
 
-/// Whether a block counts.
+/// Whether a block must be atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atomic {
-    /// It is to be atomic.
+    /// It must be atomic.
     Yes,
-    /// It is not.
+    /// It need not be atomic.
     No,
-    /// That is to be found out once it matters.
+    /// Not determined until it matters.
     Unknown,
 }
 
 /// A block in which a thread is about to acquire a lock again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reacquire {
-    /// Which block of the thread's, for [`LockPattern::judge`].
+    /// The index of the block in its thread, for [`LockPattern::judge`].
     pub block: usize,
-    /// Where the block began.
+    /// The site where the block began.
     pub entered: SiteId,
-    /// Whether it counts.
+    /// Whether it must be atomic.
     pub atomic: Atomic,
 }
 
 /// One acquire of the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acquired {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// Where.
+    /// The site.
     pub site: SiteId,
     /// The number of the step.
     pub step: u64,
-    /// Whether others may hold the lock at the same time.
+    /// Whether other threads may hold the lock at the same time.
     pub is_shared: bool,
 }
 
 impl Acquired {
-    /// Whether it makes a difference which of the two comes first.
+    /// Whether the order of the two acquires makes a difference.
     fn conflicts_with(&self, other: &Acquired) -> bool {
         !(self.is_shared && other.is_shared)
     }
@@ -71,26 +70,26 @@ impl Acquired {
 /// The pattern as it was executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
-    /// Where the violated block began.
+    /// The site where the violated block began.
     pub entered: SiteId,
     /// The step in which it began.
     pub entered_step: u64,
     /// The lock.
     pub lock: LockId,
-    /// The first acquire, in the block.
+    /// The first local acquire, in the block.
     pub first: Acquired,
-    /// The acquire by another thread.
+    /// The remote acquire.
     pub between: Acquired,
-    /// The second acquire in the block.
+    /// The last local acquire, in the block.
     pub again: Acquired,
 }
 
-/// Watches all threads for the pattern.
+/// The checker that looks for the pattern in all threads.
 #[derive(Debug, Default)]
 pub struct LockPattern {
     /// The blocks that each thread is in, outermost first.
     blocks: Vec<Vec<Block>>,
-    /// Who acquired each lock last, alone or with others.
+    /// The last exclusive and the last shared acquire of each lock.
     last: Vec<[Option<Acquired>; 2]>,
 }
 
@@ -100,28 +99,28 @@ struct Block {
     step: u64,
     kind: BlockKind,
     atomic: Atomic,
-    /// The locks that were acquired in it, with the last time each was.
+    /// The locks that were acquired in it, each with its last acquire.
     acquired: Vec<(LockId, Acquired)>,
 }
 
 impl LockPattern {
-    /// A thread enters a block. Blocks that do not count are told too, for what ends is always the innermost.
+    /// A thread enters a block. Blocks that need not be atomic are recorded too, because an exit always refers to the innermost block.
     pub fn enter(&mut self, thread: ThreadId, site: SiteId, kind: BlockKind, atomic: Atomic, step: u64) {
         at(&mut self.blocks, thread.0).push(Block { site, step, kind, atomic, acquired: Vec::new() });
     }
 
-    /// A thread leaves the innermost block of this kind; says whether it was to be atomic.
+    /// A thread leaves the innermost block of this kind; returns whether the block had to be atomic.
     pub fn exit(&mut self, thread: ThreadId, kind: BlockKind) -> bool {
         let blocks = at(&mut self.blocks, thread.0);
         let ended = match blocks.pop_if(|block| block.kind == kind) {
-            // Blocks that are no monitors may end out of order.
-            None => blocks.iter().rposition(|block| block.kind == kind).map(|place| blocks.remove(place)),
+            // Only monitor blocks are always properly nested; others may end out of order.
+            None => blocks.iter().rposition(|block| block.kind == kind).map(|index| blocks.remove(index)),
             innermost => innermost,
         };
         ended.is_some_and(|block| block.atomic != Atomic::No)
     }
 
-    /// A thread waits in a monitor: the blocks of that monitor are not meant to be atomic.
+    /// A thread waits in a monitor: the blocks of that monitor need not be atomic.
     pub fn wait(&mut self, thread: ThreadId, lock: LockId) {
         for block in at(&mut self.blocks, thread.0) {
             if block.kind == BlockKind::Monitor(lock) {
@@ -130,13 +129,13 @@ impl LockPattern {
         }
     }
 
-    /// The innermost block in which the thread would acquire the lock again.
+    /// The innermost block in which an acquire of the lock by this thread would be a reacquire.
     pub fn reacquires(&self, thread: ThreadId, lock: LockId) -> Option<Reacquire> {
         let blocks = self.blocks.get(thread.0 as usize)?;
-        blocks.iter().enumerate().rev().find_map(|(place, block)| {
+        blocks.iter().enumerate().rev().find_map(|(index, block)| {
             let is_known = || block.acquired.iter().any(|(known, _)| *known == lock);
             (block.atomic != Atomic::No && is_known()).then_some(Reacquire {
-                block: place,
+                block: index,
                 entered: block.site,
                 atomic: block.atomic,
             })
@@ -151,20 +150,20 @@ impl LockPattern {
             .any(|block| block.atomic != Atomic::No && block.acquired.iter().any(|(known, _)| *known == lock))
     }
 
-    /// Whether a thread is in a block that may be to be atomic.
+    /// Whether a thread is in a block that must, or may have to, be atomic.
     pub fn is_in_block(&self, thread: ThreadId) -> bool {
         let blocks = self.blocks.get(thread.0 as usize);
         blocks.is_some_and(|blocks| blocks.iter().any(|block| block.atomic != Atomic::No))
     }
 
-    /// Decides whether a block counts of which that was not known.
+    /// Sets whether an undetermined block must be atomic.
     pub fn judge(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
         if let Some(block) = at(&mut self.blocks, thread.0).get_mut(block) {
             block.atomic = if is_atomic { Atomic::Yes } else { Atomic::No };
         }
     }
 
-    /// A thread has acquired a lock that it did not hold. Gives the pattern that this completes.
+    /// A thread has acquired a lock that it did not hold. Returns the pattern that this acquire completes.
     pub fn acquire(&mut self, acquired: Acquired, lock: LockId) -> Option<Violation> {
         let last = at(&mut self.last, lock.0);
         let blocks = at(&mut self.blocks, acquired.thread.0);
@@ -190,7 +189,7 @@ impl LockPattern {
                             && before.conflicts_with(&acquired)
                     });
                     if let (Some(between), Atomic::Yes) = (between, block.atomic) {
-                        // Inner blocks come later: the innermost stays.
+                        // Inner blocks come later in the list, so that the innermost one is reported.
                         violation = Some(Violation {
                             entered: block.site,
                             entered_step: block.step,
@@ -206,7 +205,7 @@ impl LockPattern {
         violation
     }
 
-    /// A thread has got a monitor back after it waited, which is no acquire of the pattern.
+    /// A thread has reentered a monitor after a wait, which is not an acquire of the pattern.
     pub fn resume(&mut self, acquired: Acquired, lock: LockId) {
         at(&mut self.last, lock.0)[0] = Some(acquired);
         for block in at(&mut self.blocks, acquired.thread.0) {
@@ -217,14 +216,14 @@ impl LockPattern {
     }
 }
 
-/// The element of this number; made if it is not there yet.
+/// The element with this number; the list grows if necessary.
 #[inline]
 pub(crate) fn at<T: Default>(list: &mut Vec<T>, number: u32) -> &mut T {
-    let place = number as usize;
-    if place >= list.len() {
-        lengthen(list, place + 1);
+    let index = number as usize;
+    if index >= list.len() {
+        lengthen(list, index + 1);
     }
-    &mut list[place]
+    &mut list[index]
 }
 
 #[cold]
@@ -241,21 +240,21 @@ mod tests {
     const L: LockId = LockId(3);
     const M: LockId = LockId(4);
 
-    /// What happens in a test: who, what, to which lock or at which site.
-    enum Happens {
+    /// An event of a test: the thread, and the lock or the site and kind of a block.
+    enum Event {
         Enter(ThreadId, u32, BlockKind),
         Exit(ThreadId, BlockKind),
         Acquire(ThreadId, LockId),
         Share(ThreadId, LockId),
         Wait(ThreadId, LockId),
     }
-    use Happens::{Acquire, Enter, Exit, Share, Wait};
+    use Event::{Acquire, Enter, Exit, Share, Wait};
 
     /// Checks the sites of the blocks that are violated, in order.
-    fn check(happens: &[Happens], expected: &[u32]) {
+    fn check(events: &[Event], expected: &[u32]) {
         let mut pattern = LockPattern::default();
         let mut found = Vec::new();
-        for (step, event) in (1..).zip(happens) {
+        for (step, event) in (1..).zip(events) {
             match *event {
                 Enter(thread, site, kind) => pattern.enter(thread, SiteId(site), kind, Atomic::Yes, step),
                 Exit(thread, kind) => {
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shares_a_lock_does_not_conflict() {
+    fn shared_acquires_do_not_conflict() {
         let enter = || Enter(T, 1, METHOD);
         check(&[enter(), Share(T, L), Share(U, L), Share(T, L)], &[]);
         check(&[enter(), Share(T, L), Acquire(U, L), Share(T, L)], &[1]);
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_ended_is_forgotten() {
+    fn acquires_of_an_ended_block_do_not_count() {
         let ended = [
             Enter(T, 1, METHOD),
             Acquire(T, L),
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_block_that_knows_the_lock_is_violated() {
+    fn the_innermost_block_that_acquired_the_lock_is_violated() {
         let inner = [Enter(T, 1, METHOD), Enter(T, 2, METHOD), Acquire(T, L), Acquire(U, L), Acquire(T, L)];
         check(&inner, &[2]);
         let outer = [Enter(T, 1, METHOD), Acquire(T, L), Enter(T, 2, METHOD), Acquire(U, L), Acquire(T, L)];
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn interference_counts_once() {
+    fn each_remote_acquire_counts_once() {
         let again = [
             Enter(T, 1, METHOD),
             Acquire(T, L),
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_lets_others_in() {
+    fn a_wait_exempts_its_block() {
         let own = BlockKind::Monitor(L);
         let waits =
             [Acquire(T, L), Enter(T, 1, own), Acquire(T, M), Wait(T, L), Acquire(U, M), Acquire(T, M)];

@@ -1,7 +1,7 @@
-//! Random numbers whose sequence never changes: a seed that found something must find it again with every later version.
+//! Random numbers whose sequence never changes: a seed that produced a finding must reproduce it with every later version.
 //!
-//! The generator is a published one with a fixed definition; ranges and chances are our own, for those of libraries may
-//! change from version to version.
+//! The generator is a published one with a fixed definition. Ranges and probabilities are implemented here, because those of
+//! libraries may change from version to version.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -13,18 +13,18 @@ pub struct Random {
 }
 
 impl Random {
-    /// The sequence that belongs to a seed.
+    /// The sequence of a seed.
     pub fn new(seed: u64) -> Self {
         Self { generator: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    /// A number below `bound`, each as likely as any other; 0 if there is none.
+    /// A uniformly distributed number below `bound`; 0 if there is none.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = bound as u64;
         if bound <= 1 {
             return 0;
         }
-        // What lies above the last full multiple would make small numbers likelier.
+        // Numbers above the last full multiple of the bound are rejected, because they would make small results likelier.
         let limit = u64::MAX - u64::MAX % bound;
         loop {
             let number = self.generator.next_u64();
@@ -34,7 +34,7 @@ impl Random {
         }
     }
 
-    /// Whether something happens that has this many chances in a million.
+    /// True with this probability, in millionths.
     pub fn chance(&mut self, per_million: u32) -> bool {
         self.below(1_000_000) < per_million as usize
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sequences_are_fixed_for_ever() {
+    fn sequences_never_change() {
         let mut random = Random::new(7);
         let drawn: Vec<usize> = (0..12).map(|_| random.below(100)).collect();
         assert_eq!(drawn, SEVEN);
@@ -54,7 +54,7 @@ mod tests {
     const SEVEN: [usize; 12] = [30, 58, 19, 68, 35, 2, 42, 45, 55, 86, 22, 60];
 
     #[test]
-    fn numbers_are_spread_evenly() {
+    fn numbers_are_distributed_uniformly() {
         let mut random = Random::new(1);
         let mut counts = [0; 3];
         for _ in 0..30_000 {

@@ -1,4 +1,4 @@
-//! A schedule as text: who was chosen, choice by choice. `0*12 1 0*3` is twelve times thread 0, once thread 1, three times
+//! A schedule as text: the thread chosen at each choice. `0*12 1 0*3` is twelve times thread 0, once thread 1, three times
 //! thread 0.
 
 use std::{fmt, str::FromStr};
@@ -11,16 +11,20 @@ pub struct Recording {
     runs: Vec<(ThreadId, u64)>,
 }
 
-/// A text that is no recording.
+/// A text that is not a valid recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingError {
-    /// The part that cannot be understood.
+    /// The invalid part.
     pub part: String,
 }
 
 impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is no part of a schedule: threads and repetitions look like `0*12 1 0*3`", self.part)
+        write!(
+            f,
+            "'{}' is not part of a schedule; write thread numbers and repetitions as in `0*12 1 0*3`",
+            self.part
+        )
     }
 }
 
@@ -43,8 +47,8 @@ impl Recording {
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (thread, times)) in self.runs.iter().enumerate() {
-            let space = if place > 0 { " " } else { "" };
+        for (index, (thread, times)) in self.runs.iter().enumerate() {
+            let space = if index > 0 { " " } else { "" };
             match times {
                 1 => write!(f, "{space}{}", thread.0)?,
                 _ => write!(f, "{space}{}*{times}", thread.0)?,
@@ -60,10 +64,10 @@ impl FromStr for Recording {
     fn from_str(text: &str) -> Result<Self, RecordingError> {
         let mut recording = Recording::default();
         for part in text.split_ascii_whitespace() {
-            let wrong = || RecordingError { part: part.to_owned() };
+            let invalid = || RecordingError { part: part.to_owned() };
             let (thread, times) = part.split_once('*').unwrap_or((part, "1"));
-            let thread = ThreadId(thread.parse().map_err(|_| wrong())?);
-            let times = times.parse().ok().filter(|times| *times > 0).ok_or_else(wrong)?;
+            let thread = ThreadId(thread.parse().map_err(|_| invalid())?);
+            let times = times.parse().ok().filter(|times| *times > 0).ok_or_else(invalid)?;
             recording.runs.push((thread, times));
         }
         Ok(recording)
@@ -75,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recordings_survive_as_text() {
+    fn recordings_round_trip_through_text() {
         let mut recording = Recording::default();
         for thread in [0, 0, 0, 1, 0, 2, 2] {
             recording.push(ThreadId(thread));
@@ -87,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn invalid_texts_are_refused() {
         for text in ["x", "1*", "1*0", "1**2", "-1", "1 2*y"] {
             assert!(text.parse::<Recording>().is_err(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Small programs, run by the conductor alone: what each thread does, one step after the other.
+//! Simulated programs for tests: each thread is a list of steps, and the conductor alone runs them.
 
 use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
@@ -14,18 +14,18 @@ use crate::{
     strategy::{GoalRole, Strategy, Target},
 };
 
-/// What a simulated thread does.
+/// A step of a simulated thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Enters a monitor at a site.
     Acquire(u32, u32),
-    /// The same, at a site that is to come in between.
-    AcquireBetween(u32, u32),
-    /// The same, at a site that is to be come in between of.
-    AcquireAgain(u32, u32),
-    /// The same, at a site that is to come after another.
+    /// The same, at the site of the goal's remote acquire.
+    AcquireRemote(u32, u32),
+    /// The same, at the site of the goal's local acquire.
+    AcquireLocal(u32, u32),
+    /// The same, at the site of a reordering's later acquire.
     AcquireLater(u32, u32),
-    /// The same, at that other.
+    /// The same, at the site of a reordering's earlier acquire.
     AcquireEarlier(u32, u32),
     Release(u32),
     /// Begins an atomic method.
@@ -44,9 +44,9 @@ pub(crate) enum Does {
     Read(u32, u32),
     /// Writes a location at a site.
     Write(u32, u32),
-    /// Begins, at a site, with an access that takes some time.
+    /// Begins, at a site, an access that consists of several steps.
     Begin(u32),
-    /// Ends it, having read or written a location.
+    /// Ends such an access to a location.
     EndRead(u32, u32),
     EndWrite(u32, u32),
     /// Begins and ends a method that is a unit of work.
@@ -56,17 +56,17 @@ pub(crate) enum Does {
     Await(u32),
     /// Reads a variable.
     Load(u32),
-    /// Writes one more than what was read last into a variable.
+    /// Writes one more than the value read last into a variable.
     Store(u32),
-    /// Reads a variable until somebody has written it.
+    /// Reads a variable until another thread has written it.
     LoadUntilStored(u32),
 }
 
-/// What became of a simulated program.
+/// The result of a simulated program.
 pub(crate) struct Result {
     pub(crate) end: Decision,
     pub(crate) violations: Vec<Violation>,
-    /// The steps that were done: who and which of its steps.
+    /// The executed steps: the thread and the index of its step.
     pub(crate) done: Vec<(u32, usize)>,
     pub(crate) wakes: Vec<(u32, Wake)>,
     pub(crate) conductor: Conductor,
@@ -74,34 +74,34 @@ pub(crate) struct Result {
 
 pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
 
-/// What is looked for in the accesses of a program; all of them are to one atomic set.
+/// The patterns to look for and the goal of a simulation; all accesses are to one atomic set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Looking {
+pub(crate) struct Setup {
     pub(crate) wanted: Wanted,
-    /// What the operations at some sites are to it.
-    pub(crate) aims: Vec<(u32, GoalRole)>,
+    /// The roles of the operations at some sites in the goal.
+    pub(crate) roles: Vec<(u32, GoalRole)>,
 }
 
-/// Runs a program whose threads are all there from the beginning.
+/// Runs a program whose threads are all started at the beginning.
 pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
-    simulate_looking(threads, strategy, seed, &Looking::default())
+    simulate_with(threads, strategy, seed, &Setup::default())
 }
 
-/// The same, with accesses followed.
-pub(crate) fn simulate_looking(
+/// The same, with observed accesses and a goal.
+pub(crate) fn simulate_with(
     threads: &[&[Does]],
     strategy: Box<dyn Strategy>,
     seed: u64,
-    looking: &Looking,
+    setup: &Setup,
 ) -> Result {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
-    conductor.observe_with(Observer::new(looking.wanted));
+    conductor.observe_with(Observer::new(setup.wanted));
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
     let starter = conductor.announce("main", false);
     conductor.adopt(starter);
-    let mut run = Run::new(threads, conductor, looking);
+    let mut run = Run::new(threads, conductor, setup);
     let mut decision = Decision::Run(starter);
     let mut started = 0;
     while let Decision::Run(thread) = decision {
@@ -118,19 +118,19 @@ pub(crate) fn simulate_looking(
     run.result
 }
 
-/// Everything that comes out of a program's executions: what each thread read last, and the variables in the end.
+/// The outcome of an execution: the value that each thread read last, and the final values of the variables.
 pub(crate) type Memory = Vec<u64>;
 
-/// Executes a program again and again, as long as the strategy wants to. Gives what came of each execution.
+/// Executes a program repeatedly until the strategy has no further execution. Returns the outcome of each.
 pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
     let mut conductor = Conductor::new(strategy, 0, LIMITS);
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
     let mut outcomes = Vec::new();
-    let looking = Looking::default();
+    let setup = Setup::default();
     loop {
-        let mut run = Run::new(threads, conductor, &looking);
+        let mut run = Run::new(threads, conductor, &setup);
         (0..threads.len() as u32).for_each(|number| run.result.conductor.prepare(ThreadId(number)));
         let mut decision = run.result.conductor.retry();
         while let Decision::Run(thread) = decision {
@@ -145,37 +145,38 @@ pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<
     }
 }
 
-/// Variables 1 and 2 are parts of one object, of which variable 0 may be any part.
+/// All variables are parts of one object; variable 0 stands for an unknown part.
 fn location(variable: u32) -> LocationId {
     LocationId(1 << 32 | u64::from(variable))
 }
 
-/// How many variables there are.
+/// The number of variables.
 const VARIABLES: usize = 4;
 
 struct Run<'a> {
     threads: &'a [&'a [Does]],
-    looking: &'a Looking,
-    /// How many accesses there were outside of units.
+    setup: &'a Setup,
+    /// The number of accesses outside of units.
     singles: u64,
-    /// What each thread does next.
-    places: Vec<usize>,
-    /// Whether each thread has stopped before that, and goes on with it now.
+    /// The index of each thread's next step.
+    next_steps: Vec<usize>,
+    /// Whether each thread has stopped before that step and executes it when it continues.
     waits: Vec<bool>,
-    /// Whether each is in the midst of an access.
+    /// Whether each thread is inside an access of several steps.
     is_inside: Vec<bool>,
+    /// The value that each thread read last.
     read: Vec<u64>,
     variables: [u64; VARIABLES],
     result: Result,
 }
 
 impl<'a> Run<'a> {
-    fn new(threads: &'a [&'a [Does]], conductor: Conductor, looking: &'a Looking) -> Self {
+    fn new(threads: &'a [&'a [Does]], conductor: Conductor, setup: &'a Setup) -> Self {
         Run {
             threads,
-            looking,
+            setup,
             singles: 0,
-            places: vec![0; threads.len()],
+            next_steps: vec![0; threads.len()],
             waits: vec![false; threads.len()],
             is_inside: vec![false; threads.len()],
             read: vec![0; threads.len()],
@@ -190,14 +191,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets a thread do what it does up to its next stop.
+    /// Runs a thread up to its next scheduling point.
     fn go_on(&mut self, thread: ThreadId) -> Decision {
         let number = thread.0 as usize;
         if std::mem::take(&mut self.waits[number]) {
             self.pass(thread);
         }
         loop {
-            let Some(&does) = self.threads[number].get(self.places[number]) else {
+            let Some(&does) = self.threads[number].get(self.next_steps[number]) else {
                 return self.result.conductor.end(thread);
             };
             let site = SiteId(0);
@@ -206,11 +207,11 @@ impl<'a> Run<'a> {
             let mut target = Target::default();
             let operation = match does {
                 Does::Acquire(lock, site) => Operation::Acquire { lock: LockId(lock), site: SiteId(site) },
-                Does::AcquireBetween(lock, site) => {
+                Does::AcquireRemote(lock, site) => {
                     target.is_between = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
-                Does::AcquireAgain(lock, site) => {
+                Does::AcquireLocal(lock, site) => {
                     target.is_again = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
@@ -236,12 +237,12 @@ impl<'a> Run<'a> {
                 Does::Load(variable) | Does::LoadUntilStored(variable) => Operation::Access {
                     location: location(variable),
                     is_write: false,
-                    site: SiteId(self.places[number] as u32),
+                    site: SiteId(self.next_steps[number] as u32),
                 },
                 Does::Store(variable) => Operation::Access {
                     location: location(variable),
                     is_write: true,
-                    site: SiteId(self.places[number] as u32),
+                    site: SiteId(self.next_steps[number] as u32),
                 },
                 Does::Await(other) if !conductor.has_ended(ThreadId(other)) => {
                     return conductor.arrive(
@@ -267,7 +268,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The unit of an access: the outermost, or one of its own.
+    /// The unit of an access: the thread's outermost unit, or the access by itself.
     fn unit(&mut self, thread: ThreadId) -> Occurrence {
         match self.result.conductor.units(thread).first() {
             Some(unit) => Occurrence { unit: Some(UnitId(unit.site.0)), number: unit.number },
@@ -280,7 +281,7 @@ impl<'a> Run<'a> {
 
     fn role(&mut self, thread: ThreadId, operation: &Operation) -> GoalRole {
         let site = operation.site().unwrap_or(SiteId(0));
-        let role = self.looking.aims.iter().find(|(place, _)| *place == site.0);
+        let role = self.setup.roles.iter().find(|(known, _)| *known == site.0);
         let mut role = role.map_or_else(GoalRole::default, |(_, role)| *role);
         if let (Operation::Access { .. } | Operation::Step { .. }, 1..) = (operation, role.letters) {
             role.unit = self.unit(thread).number;
@@ -292,9 +293,9 @@ impl<'a> Run<'a> {
         let unit = self.unit(thread);
         let (site, set) = (SiteId(site), SetId(1));
         let access = Access { thread, set, location, kind, site, context: 0, unit };
-        let took_time = std::mem::take(&mut self.is_inside[thread.0 as usize]);
+        let has_begun = std::mem::take(&mut self.is_inside[thread.0 as usize]);
         let Some(observer) = self.result.conductor.observer() else { return };
-        if took_time {
+        if has_begun {
             observer.ended_access(thread, Some(&access), 0);
             return;
         }
@@ -302,14 +303,14 @@ impl<'a> Run<'a> {
         observer.accessed(thread, LocationId(location.into()), kind, site);
     }
 
-    /// Does what a thread does next, once it may.
+    /// Executes the next step of a thread.
     fn pass(&mut self, thread: ThreadId) {
         let number = thread.0 as usize;
-        let place = self.places[number];
-        self.places[number] += 1;
-        self.result.done.push((thread.0, place));
+        let step_index = self.next_steps[number];
+        self.next_steps[number] += 1;
+        self.result.done.push((thread.0, step_index));
         let conductor = &mut self.result.conductor;
-        match self.threads[number][place] {
+        match self.threads[number][step_index] {
             Does::Release(lock) => conductor.release(thread, LockId(lock)),
             Does::Enter(site) => conductor.enter_block(thread, SiteId(site), BlockKind::Method, Atomic::Yes),
             Does::Exit => conductor.exit_block(thread),
@@ -326,8 +327,8 @@ impl<'a> Run<'a> {
                 self.result.wakes.push((thread.0, wake));
             }
             Does::Acquire(..)
-            | Does::AcquireBetween(..)
-            | Does::AcquireAgain(..)
+            | Does::AcquireRemote(..)
+            | Does::AcquireLocal(..)
             | Does::AcquireLater(..)
             | Does::AcquireEarlier(..) => {
                 while let Some(violation) = conductor.take_violation() {
@@ -352,7 +353,7 @@ impl<'a> Run<'a> {
             Does::Store(variable) => self.variables[variable as usize] = self.read[number] + 1,
             Does::LoadUntilStored(variable) => {
                 if self.variables[variable as usize] == 0 {
-                    self.places[number] = place;
+                    self.next_steps[number] = step_index;
                 }
             }
             Does::Yield | Does::Await(_) => {}

@@ -1,4 +1,4 @@
-//! Who should run, among those who may.
+//! Strategies, which choose the next thread among those that can run.
 
 mod assetfuzzer;
 mod atomfuzzer;
@@ -24,109 +24,109 @@ use fissure_model::ids::{LockId, ThreadId};
 
 use crate::{operation::Operation, random::Random};
 
-/// A thread that may run now.
+/// A thread that can run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// What it would do.
+    /// Its next operation.
     pub operation: Operation,
-    /// Whether that acquires a lock again that the thread has acquired and given back in the same atomic block.
+    /// Whether the operation acquires a lock again that the thread has acquired and released in the same atomic block.
     pub reacquires: bool,
-    /// Whether the thread holds another lock.
+    /// Whether the operation acquires a lock while the thread holds another one.
     pub is_nested: bool,
     /// Whether the thread is in an atomic block.
     pub in_block: bool,
-    /// Which methods of interest the thread is in.
+    /// A hash of the methods in scope that the thread is in.
     pub context: u64,
-    /// What it is to the pair of acquires that is looked for.
+    /// The operation's role in the pair of acquires that is the goal.
     pub target: Target,
-    /// What it is to the accesses that are looked for.
+    /// The operation's role in the accesses that are the goal.
     pub role: GoalRole,
-    /// Whether the thread is in the midst of something that others see as a whole.
+    /// Whether the thread is inside an operation that is atomic for other threads.
     pub stays: bool,
 }
 
-/// What an operation is to accesses that are looked for: those of a predicted atomic-set violation, or of a race.
+/// The role of an operation in a goal of accesses: a predicted atomic-set violation, a race, an interleaving, a reordering or a delay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GoalRole {
-    /// Which of the events it could be, one bit for each.
+    /// The events of the goal that the operation could be, one bit each.
     pub letters: u8,
-    /// After which of the events the lock that is got here must be given back, one bit for each.
+    /// The events after which the lock acquired here must be released, one bit each.
     pub windows: u8,
-    /// Whether a lock is got here that must not be held before the first event has happened.
+    /// Whether the operation acquires a lock that must not be held before the first event has happened.
     pub is_gate: bool,
-    /// The atomic set, or the location, as a number.
+    /// The number of the atomic set or location.
     pub place: u64,
-    /// The execution of a unit, as a number.
+    /// The number of the unit's execution.
     pub unit: u64,
 }
 
-/// What a strategy sees when it chooses.
+/// The state on which a strategy bases its choice.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// Who may run, in the order of their numbers; at least one.
+    /// The threads that can run, in the order of their numbers; at least one.
     pub candidates: &'a [Candidate],
-    /// Who ran up to now, if that thread may go on.
+    /// The thread that ran up to now, if it can continue.
     pub current: Option<ThreadId>,
-    /// The thread that ran up to now has offered, or must be made, to let others go first.
+    /// Whether the thread that ran up to now yields, or must be made to yield.
     pub yields: bool,
-    /// Threads that sleep, or else those that wait for a time: it can be made to pass so that they may run.
+    /// The threads that sleep or, if there are none, those that wait with a time-out: advancing time makes them runnable.
     pub sleepers: &'a [ThreadId],
-    /// How many choices there have been before.
+    /// The number of choices made before.
     pub step: u64,
 }
 
-/// What a strategy decides.
+/// The decision of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// One of the candidates runs.
     Run(ThreadId),
-    /// Time passes until the next sleeper may run; then there is another choice.
+    /// Time advances until the next sleeper can run; then the strategy chooses again.
     Sleepers,
 }
 
-/// Decides who runs.
+/// Chooses the thread that runs.
 pub trait Strategy: Send {
-    /// Chooses who runs next.
+    /// Chooses the thread that runs next.
     fn choose(&mut self, view: &View<'_>, random: &mut Random) -> Choice;
 
-    /// Whether a thread that was just started runs up to its first operation at once. Up to there it does nothing that others
-    /// are meant to see, so that there is nothing to choose.
+    /// Whether a thread that was just started runs up to its first operation at once. Before that, it does nothing that other
+    /// threads can observe, so that there is nothing to choose.
     fn starts_at_once(&self) -> bool {
         true
     }
 
-    /// Chooses whom a notification wakes, by its place.
+    /// Chooses the waiter that a notification wakes, by its index.
     fn notify(&mut self, waiters: &[ThreadId], random: &mut Random) -> usize {
         random.below(waiters.len())
     }
 
-    /// A thread has got a lock that it did not hold, by an operation that was this to what is looked for.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _aim: GoalRole) {}
+    /// A thread has acquired a lock that it did not hold, by an operation with these roles in the goal.
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _role: GoalRole) {}
 
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}
 
-    /// A thread executes an operation, whether it was chosen for that or was alone.
-    fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _aim: GoalRole) {}
+    /// A thread executes an operation, by a choice or because no other thread could run.
+    fn executed(&mut self, _thread: ThreadId, _operation: &Operation, _role: GoalRole) {}
 
-    /// How many choices it took until what is looked for had happened for the last time, if it did.
+    /// How many choices had been made when the goal was reached for the last time, if it was.
     fn reached(&self) -> Option<u64> {
         None
     }
 
-    /// How often threads had to be let go because nobody else could run.
+    /// How often a paused thread had to be released because no other thread could run.
     fn thrashings(&self) -> u64 {
         0
     }
 
-    /// An execution is over. Says whether there is another one to come, of the same program from its beginning.
+    /// An execution has ended. Returns whether the strategy needs another one, of the same program from its beginning.
     fn next_execution(&mut self) -> bool {
         false
     }
 
-    /// How far a search through many executions is, if the strategy is one.
+    /// The progress of a search through many executions, if the strategy is one.
     fn explored(&self) -> Option<Explored> {
         None
     }
@@ -137,7 +137,7 @@ pub trait Strategy: Send {
     }
 }
 
-/// The candidates without the one that yields, unless it is alone.
+/// The candidates without the thread that yields, unless it is the only one.
 pub(crate) fn willing(view: &View<'_>) -> Vec<Candidate> {
     let others = |candidate: &&Candidate| Some(candidate.thread) != view.current;
     let mut willing: Vec<Candidate> = Vec::new();
@@ -150,12 +150,12 @@ pub(crate) fn willing(view: &View<'_>) -> Vec<Candidate> {
     willing
 }
 
-/// Those of them who are not held up. A thread that yields to others who are all held up goes on.
-pub(crate) fn willing_but(view: &View<'_>, is_held: impl Fn(&Candidate) -> bool) -> Vec<Candidate> {
+/// The willing candidates that are not paused. A thread that yields continues if all others are paused.
+pub(crate) fn willing_except(view: &View<'_>, is_paused: impl Fn(&Candidate) -> bool) -> Vec<Candidate> {
     let mut free = willing(view);
-    free.retain(|candidate| !is_held(candidate));
+    free.retain(|candidate| !is_paused(candidate));
     if free.is_empty() {
-        free.extend(view.candidates.iter().filter(|candidate| !is_held(candidate)));
+        free.extend(view.candidates.iter().filter(|candidate| !is_paused(candidate)));
     }
     free
 }

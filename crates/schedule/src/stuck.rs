@@ -1,41 +1,41 @@
-//! Why nobody can run any more.
+//! Why no thread can run: deadlocks and hangs.
 
 use fissure_model::ids::{LockId, SiteId, ThreadId};
 
-/// What a thread waits for.
+/// The event or lock that a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor {
     /// A lock that another thread holds.
     Lock(LockId),
-    /// To be notified in a monitor.
+    /// A notification in a monitor.
     Notification(LockId),
     /// A permit.
     Permit,
-    /// Nothing but its turn.
+    /// Only to be scheduled.
     Turn,
 }
 
-/// A thread that is not at its end.
+/// A thread that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StuckThread {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// Whether the program would end without it.
+    /// Whether it is a daemon, without which the program may end.
     pub is_daemon: bool,
-    /// What it waits for.
+    /// The event or lock that it waits for.
     pub waits_for: WaitsFor,
-    /// Where.
+    /// The site where it waits.
     pub site: Option<SiteId>,
-    /// The locks that it holds, in the order in which it got them.
+    /// The locks that it holds, in the order of their acquires.
     pub holds: Vec<LockId>,
 }
 
-/// All threads that are not at their end, when nobody can run.
+/// All threads that have not ended when no thread can run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     /// The threads.
     pub threads: Vec<StuckThread>,
-    /// Those among them that wait for each other in a circle, each for a lock of the next; empty if there is no circle.
+    /// The threads of a lock cycle, each waiting for a lock that the next one holds; empty if there is no cycle.
     pub circle: Vec<ThreadId>,
 }
 

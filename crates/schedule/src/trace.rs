@@ -1,40 +1,39 @@
-//! The last steps of an execution, for those who want to see how something came about.
+//! The last steps of an execution, for the explanations of findings.
 
 use fissure_model::{
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::Action,
 };
 
-/// More steps than this are not kept.
+/// How many steps are kept.
 const MOST: usize = 1 << 16;
-/// Stands for nothing where a step is kept.
+/// The stored value of a missing site.
 const NONE: u32 = u32::MAX;
 
 /// One step that was executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// The lock in question.
+    /// The lock of the action.
     pub lock: Option<LockId>,
-    /// The other thread in question.
+    /// The other thread that the action affects.
     pub other: Option<ThreadId>,
-    /// Where.
+    /// The site.
     pub site: Option<SiteId>,
-    /// The memory location in question.
+    /// The memory location of the action.
     pub location: Option<LocationId>,
 }
 
-/// A step in little space: there is at least one for every operation, and their way through the processor's caches costs more than
-/// making them.
+/// A compact step: each operation records at least one, and the cache misses of writing them cost more than packing them.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// The lock, the other thread or the location; what it is, the action tells.
+    /// The lock, the other thread or the location, depending on the action.
     about: u64,
     site: u32,
-    /// The lower bytes of the thread's number: more threads than that have no room in memory.
+    /// The three lower bytes of the thread's number: 2^24 threads do not fit into memory.
     thread: [u8; 3],
     action: Action,
 }
@@ -83,18 +82,18 @@ impl From<Kept> for TraceStep {
 /// Steps, numbered from 1.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// A ring once there are [`MOST`]: the step with number n has place n - 1, modulo that.
+    /// A ring buffer of at most [`MOST`] steps: step n has index n - 1, modulo [`MOST`].
     steps: Vec<Kept>,
-    /// How many there were.
+    /// The number of the last step.
     last: u64,
 }
 
 impl Trace {
-    /// Adds a step and gives its number.
+    /// Adds a step and returns its number.
     #[inline(always)]
     pub(crate) fn push(&mut self, step: TraceStep) -> u64 {
-        let place = place(self.last + 1);
-        match self.steps.get_mut(place) {
+        let index = index(self.last + 1);
+        match self.steps.get_mut(index) {
             Some(oldest) => *oldest = step.into(),
             None => self.steps.push(step.into()),
         }
@@ -102,7 +101,7 @@ impl Trace {
         self.last
     }
 
-    /// Forgets all steps.
+    /// Removes all steps.
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
         self.last = 0;
@@ -113,16 +112,16 @@ impl Trace {
         self.last
     }
 
-    /// The steps from one number to another, both included, with their numbers, as far as they are kept.
+    /// The kept steps from one number to another, both included, with their numbers.
     pub fn range(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, TraceStep)> {
         let first = from.max(self.last - self.steps.len() as u64 + 1);
         let numbers = first..=to.min(self.last);
-        numbers.filter_map(|number| Some((number, TraceStep::from(*self.steps.get(place(number))?))))
+        numbers.filter_map(|number| Some((number, TraceStep::from(*self.steps.get(index(number))?))))
     }
 }
 
-/// Where the step with a number is kept.
-fn place(number: u64) -> usize {
+/// The index in the ring buffer of the step with this number.
+fn index(number: u64) -> usize {
     (number - 1) as usize % MOST
 }
 
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_kept_as_they_were() {
+    fn steps_round_trip_through_the_compact_form() {
         let step = TraceStep {
             thread: ThreadId(70_000),
             action: Action::Other,

@@ -1,4 +1,4 @@
-//! The methods that a thread is in, as far as they are told: each a unit of work that has a number of its own every time.
+//! The stack of methods in scope that a thread is in; each execution of a method is a unit of work with a unique number.
 
 use fissure_model::ids::SiteId;
 use smallvec::SmallVec;
@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 /// One execution of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unit {
-    /// Where the method begins.
+    /// The site of the method's entry.
     pub site: SiteId,
-    /// Tells this execution from all others of the same thread.
+    /// The number of this execution, unique within the thread.
     pub number: u64,
-    /// This method and all that it was called through, as one number that follows from their keys.
+    /// The calling context: a hash of the keys of this method and of the methods below it on the stack.
     pub context: u64,
 }
 
@@ -32,17 +32,17 @@ impl Units {
         self.stack.push(Unit { site, number: self.begun, context: combine(outer, key) });
     }
 
-    /// A method ends. Those inside of it whose end was not told, as when the stack overflowed, have ended before. Gives the
-    /// numbers of all that end here.
+    /// A method ends. Methods above it whose exit was not reported, as after a stack overflow, end with it. Returns the numbers of
+    /// all that end here.
     pub(crate) fn exit(&mut self, site: SiteId) -> SmallVec<[u64; 1]> {
         match self.stack.iter().rposition(|unit| unit.site == site) {
-            Some(place) => self.stack.drain(place..).map(|unit| unit.number).collect(),
+            Some(index) => self.stack.drain(index..).map(|unit| unit.number).collect(),
             None => SmallVec::new(),
         }
     }
 
-    /// What follows is not meant to be atomic with what was before: from here on the methods count as new executions. Gives
-    /// the numbers that they had.
+    /// Gives all methods on the stack new numbers, because what follows is not expected to be atomic with what came before. Returns
+    /// their old numbers.
     pub(crate) fn split(&mut self) -> SmallVec<[u64; 1]> {
         let ended = self.stack.iter().map(|unit| unit.number).collect();
         for unit in &mut self.stack {
@@ -53,7 +53,7 @@ impl Units {
     }
 }
 
-/// One number for a chain of calls, the same on every machine.
+/// A hash of a chain of calls, the same on every machine.
 fn combine(outer: u64, key: u64) -> u64 {
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     (outer.rotate_left(5) ^ key).wrapping_mul(SPREAD)
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_takes_with_it_what_was_left_open_inside() {
+    fn a_method_ends_the_methods_left_open_inside() {
         let mut units = Units::default();
         for site in [1, 2, 3, 2] {
             units.enter(SiteId(site), u64::from(site));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_tell_chains_of_calls_apart_and_not_executions() {
+    fn contexts_distinguish_chains_of_calls_and_not_executions() {
         let mut units = Units::default();
         let mut context = |chain: &[u32]| {
             chain.iter().for_each(|site| units.enter(SiteId(*site), u64::from(*site)));

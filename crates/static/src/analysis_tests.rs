@@ -1,4 +1,4 @@
-//! Whole programs, put together by hand: what no compiler of today writes, and nobody needs a JDK to test.
+//! Whole programs assembled by hand: code that no current compiler emits, and tests that need no JDK.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -28,7 +28,7 @@ const RETURN: u8 = 177;
 const ARETURN: u8 = 176;
 const POP: u8 = 87;
 
-/// Puts a class file together.
+/// Assembles a class file.
 struct Assembler {
     name: String,
     /// Empty for `java/lang/Object`.
@@ -156,9 +156,9 @@ impl ClassSource for Program {
     }
 }
 
-/// What is known about the program with these classes. Beside them there are `Box` with `value`, and `Reader`, a thread that
-/// sets it in `Main.kept`.
-fn analysed(classes: Vec<Assembler>) -> Locality {
+/// The result for a program with these classes. It also has `Box` with the field `value`, and `Reader`, a thread that sets
+/// the `value` of the box in `Main.kept`.
+fn analyse_program(classes: Vec<Assembler>) -> Locality {
     let object = Assembler::new("java/lang/Object", "");
     let mut thread = Assembler::new("java/lang/Thread", "java/lang/Object");
     thread.method(PUBLIC, "start", "()V", &[RETURN]);
@@ -174,38 +174,38 @@ fn analysed(classes: Vec<Assembler>) -> Locality {
     analyse(&mut Program(all), &entry, &mut |_| {}).unwrap()
 }
 
-/// Whether the analysis takes the access at `place` of `Main.main` for one that only one thread can make.
-fn check(classes: Vec<Assembler>, place: usize, expected: bool) {
-    let locality = analysed(classes);
+/// Checks whether the analysis considers the access at `pc` of `Main.main` thread-local.
+fn check(classes: Vec<Assembler>, pc: usize, expected: bool) {
+    let locality = analyse_program(classes);
     let main = &locality.classes["Main"];
     let sites = main.sites.iter().find(|sites| sites.method == "main");
-    let is_local = sites.is_some_and(|sites| sites.places.contains(&(place as u16)));
+    let is_local = sites.is_some_and(|sites| sites.places.contains(&(pc as u16)));
     assert_eq!(is_local, expected, "{locality:#?}");
 }
 
-/// `Main` with this code, to which a last part is added that starts the thread and sets the box in variable 1. Gives the place
-/// of that access, too.
+/// `Main` with this code, followed by code that starts the thread and sets the `value` of the box in variable 1. Also returns
+/// the pc of that access.
 fn main(mut class: Assembler, code: Vec<u8>) -> (Assembler, usize) {
     class.field(STATIC, "kept", "LBox;");
     let start = [class.made("Reader"), class.member(INVOKEVIRTUAL, "java/lang/Thread", "start", "()V")];
     let set = class.member(PUTFIELD, "Box", "value", "I");
     let before = [code, start.concat(), vec![ALOAD_1, ICONST_1]].concat();
-    let place = before.len();
+    let pc = before.len();
     let all = [before, set, vec![RETURN]].concat();
     class.method(PUBLIC | STATIC, "main", "([Ljava/lang/String;)V", &all);
-    (class, place)
+    (class, pc)
 }
 
 #[test]
-fn what_nobody_keeps_is_local() {
+fn objects_that_are_not_stored_are_local() {
     let mut class = Assembler::new("Main", "java/lang/Object");
     let code = [class.made("Box"), vec![ASTORE_1]].concat();
-    let (class, place) = main(class, code);
-    check(vec![class], place, true);
+    let (class, pc) = main(class, code);
+    check(vec![class], pc, true);
 }
 
 #[test]
-fn variables_survive_subroutines_that_do_not_touch_them() {
+fn subroutines_keep_variables_that_they_do_not_write() {
     let mut class = Assembler::new("Main", "java/lang/Object");
     let made = [class.made("Box"), vec![ASTORE_1]].concat();
     let keep = [vec![ALOAD_1], class.member(PUTSTATIC, "Main", "kept", "LBox;")].concat();
@@ -216,13 +216,14 @@ fn variables_survive_subroutines_that_do_not_touch_them() {
     code.extend(made);
     code.extend(call(code.len()));
     code.extend(keep);
-    let (class, place) = main(class, code);
-    check(vec![class], place, false);
+    let (class, pc) = main(class, code);
+    check(vec![class], pc, false);
 }
 
 #[test]
 fn methods_of_one_package_are_not_overridden_in_another() {
-    // `r.Lower` declares what `p.Middle` has, too, and does not override it: a call by way of `p.Upper` means `p.Middle`.
+    // `r.Lower` declares the same package-private method as `p.Middle` but does not override it: a call through `p.Upper`
+    // invokes the one of `p.Middle`.
     let mut upper = Assembler::new("p/Upper", "java/lang/Object");
     upper.method(0, "keep", "(LBox;)V", &[RETURN]);
     let mut middle = Assembler::new("p/Middle", "p/Upper");
@@ -246,11 +247,11 @@ fn methods_of_one_package_are_not_overridden_in_another() {
         vec![ALOAD_1],
         class.member(INVOKESTATIC, "p/Caller", "call", "(Lp/Upper;LBox;)V"),
     ];
-    let (class, place) = main(class, code.concat());
-    check(vec![class, upper, middle, lower, caller], place, false);
+    let (class, pc) = main(class, code.concat());
+    check(vec![class, upper, middle, lower, caller], pc, false);
 }
 
-/// `Main` calls `name` of a class of the JDK with the box, and keeps the result in its static field if it `keeps`.
+/// `Main` calls `name` of a class of the JDK with the box, and stores the result in its static field if `keeps`.
 fn check_jdk(class: Assembler, opcode: u8, name: &str, keeps: bool, expected: bool) {
     let mut main_class = Assembler::new("Main", "java/lang/Object");
     let receiver = match opcode {
@@ -263,11 +264,11 @@ fn check_jdk(class: Assembler, opcode: u8, name: &str, keeps: bool, expected: bo
     };
     let call = main_class.member(opcode, &class.name, name, "(LBox;)LBox;");
     let code = [main_class.made("Box"), vec![ASTORE_1], receiver, vec![ALOAD_1], call, last].concat();
-    let (main_class, place) = main(main_class, code);
-    check(vec![main_class, class], place, expected);
+    let (main_class, pc) = main(main_class, code);
+    check(vec![main_class, class], pc, expected);
 }
 
-/// A class of the JDK that gives back what it is given.
+/// A class of the JDK with a method that returns its argument.
 fn jdk_class(name: &str, access: u16) -> Assembler {
     let mut class = Assembler::new(name, "java/lang/Object");
     let given = if access & STATIC == 0 { ALOAD_1 } else { ALOAD_0 };
@@ -276,7 +277,7 @@ fn jdk_class(name: &str, access: u16) -> Assembler {
 }
 
 #[test]
-fn code_of_the_jdk_without_a_row_is_followed() {
+fn jdk_code_without_a_row_is_analysed() {
     for (opcode, access) in [(INVOKESTATIC, PUBLIC | STATIC), (INVOKEVIRTUAL, PUBLIC)] {
         check_jdk(jdk_class("javax/x/Outer", access), opcode, "pass", false, true);
         check_jdk(jdk_class("javax/x/Outer", access), opcode, "pass", true, false);
@@ -286,15 +287,15 @@ fn code_of_the_jdk_without_a_row_is_followed() {
 }
 
 #[test]
-fn the_core_may_have_made_what_it_knows() {
+fn the_core_may_have_created_objects_of_classes_it_can_use() {
     const FINAL: u16 = 16;
-    // Another class that inherits from it may be behind the call, unless there is none.
+    // The receiver may be of an unknown subclass that overrides the method, unless the method is final.
     check_jdk(jdk_class("sun/x/Inner", PUBLIC), INVOKEVIRTUAL, "pass", false, false);
     check_jdk(jdk_class("sun/x/Inner", PUBLIC | FINAL), INVOKEVIRTUAL, "pass", false, true);
 }
 
 #[test]
-fn static_fields_that_the_core_may_know_are_everybodys() {
+fn static_fields_that_the_core_can_access_are_shared() {
     for (name, expected) in [("javax/x/Outer", true), ("sun/x/Inner", false)] {
         let mut class = Assembler::new(name, "java/lang/Object");
         class.field(STATIC, "last", "LBox;");
@@ -306,7 +307,7 @@ fn static_fields_that_the_core_may_know_are_everybodys() {
 }
 
 #[test]
-fn too_much_code_of_the_jdk_is_given_up() {
+fn too_much_jdk_code_makes_the_analysis_conservative() {
     for (methods, expected) in [(10, true), (5000, false)] {
         let mut all = Vec::new();
         for name in ["javax/x/One", "javax/x/Two"] {
@@ -327,8 +328,8 @@ fn too_much_code_of_the_jdk_is_given_up() {
         let pass = main_class.member(INVOKEVIRTUAL, "java/lang/Object", "equals", "(Ljava/lang/Object;)Z");
         let code =
             [main_class.made("Box"), vec![ASTORE_1], calls.concat(), vec![ALOAD_1, ALOAD_1], pass, vec![POP]];
-        let (main_class, place) = main(main_class, code.concat());
+        let (main_class, pc) = main(main_class, code.concat());
         all.push(main_class);
-        check(all, place, expected);
+        check(all, pc, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! From methods to alias sets, callees first: what calls, lambdas and new objects do. The instructions are `walk`'s.
+//! Builds the alias sets of methods, callees first: calls, lambdas and new objects. `walk` handles the instructions.
 
 use std::rc::Rc;
 
@@ -13,10 +13,10 @@ use crate::{
     world::{ClassId, Kind, MethodId, Target, World, handle_kind},
 };
 
-/// A method whose parameters lead to more than this is not told in detail to its callers.
+/// If more nodes than this are reachable from the parameters of a method, its graph is collapsed before it is copied to callers.
 const MOST_NODES: usize = 192;
 
-/// What an access goes to.
+/// The location of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accessed {
     /// A field of an object of this node.
@@ -25,7 +25,7 @@ pub(crate) enum Accessed {
     Static(FieldKey),
     /// An element of an array of this node.
     Element(Node),
-    /// A field of something that is not known.
+    /// A field that could not be resolved.
     Unknown,
 }
 
@@ -37,23 +37,23 @@ pub(crate) struct Site {
     pub(crate) accessed: Accessed,
 }
 
-/// The graphs of all methods, and what they were found to do.
+/// The graphs of all methods, and the accesses in them.
 pub(crate) struct Bodies<'w, 's> {
     pub(crate) world: &'w mut World<'s>,
     pub(crate) reach: &'w mut Reach,
     pub(crate) graph: Graph,
-    /// The references that each method takes, the receiver first, and the one that it returns.
+    /// The nodes of the references that each method takes, the receiver first, and of the one that it returns.
     pub(crate) formals: FxHashMap<MethodId, Rc<[Node]>>,
-    /// Those that are analysed together.
-    together: FxHashSet<MethodId>,
-    /// What static fields lead to.
+    /// The methods of the component that is being analysed.
+    component: FxHashSet<MethodId>,
+    /// The nodes that static fields point to.
     pub(crate) statics: FxHashMap<FieldKey, Node>,
-    /// Everything that is ever thrown.
+    /// All exceptions that are ever thrown.
     pub(crate) thrown: Node,
     pub(crate) sites: Vec<Site>,
-    /// Of which objects which references are read.
+    /// Reads of fields that hold references: the object and the field.
     pub(crate) loads: Vec<(Node, FieldKey)>,
-    /// Objects of the program's classes, where they are made.
+    /// The objects that are created, with their classes; objects of described JDK classes are left out.
     pub(crate) made: Vec<(ClassId, Node)>,
 }
 
@@ -67,7 +67,7 @@ impl<'w, 's> Bodies<'w, 's> {
             reach,
             graph,
             formals: FxHashMap::default(),
-            together: FxHashSet::default(),
+            component: FxHashSet::default(),
             statics: FxHashMap::default(),
             thrown,
             sites: Vec::new(),
@@ -76,9 +76,9 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    /// Analyses methods that call each other; all others that they call have been analysed before.
-    pub(crate) fn component(&mut self, methods: &[MethodId]) {
-        self.together = methods.iter().copied().collect();
+    /// Analyses one strongly connected component; all other callees were analysed before.
+    pub(crate) fn analyse_component(&mut self, methods: &[MethodId]) {
+        self.component = methods.iter().copied().collect();
         for &method in methods {
             let info = self.world.method(method).clone();
             let references = usize::from(!info.is_static)
@@ -108,19 +108,19 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    /// The object that a lambda expression makes.
+    /// The object that a lambda expression creates.
     pub(crate) fn lambda_object(&mut self, class: ClassId, captured: &[Option<Node>]) -> Node {
         let object = self.object(class);
         for (number, value) in captured.iter().enumerate() {
             if let Some(value) = value {
-                let place = self.graph.field(object, capture(number));
-                self.graph.unify(place, *value);
+                let field = self.graph.field(object, capture(number));
+                self.graph.unify(field, *value);
             }
         }
         object
     }
 
-    /// What a lambda's object does: it calls its code with what was captured and what it is given.
+    /// The body of a lambda object's method: it calls the lambda's code with the captured values and the arguments.
     fn lambda_body(&mut self, method: MethodId, class: ClassId) {
         let Some(lambda) = self.world.class(class).lambda.clone() else { return };
         let info = self.world.method(method).clone();
@@ -168,7 +168,7 @@ impl<'w, 's> Bodies<'w, 's> {
             self.graph.raise(object, Level::Exposed);
         }
         self.made.push((class, object));
-        // The JDK throws what it is given or what it calls makes, and hands out what it has caught.
+        // The JDK throws exceptions that it was references or that its callees created, and returns exceptions that it caught.
         if self.world.is_throwable(class) {
             let thrown = self.thrown;
             self.graph.unify(object, thrown);
@@ -176,7 +176,7 @@ impl<'w, 's> Bodies<'w, 's> {
         let callbacks = self.reach.callbacks(self.world, class);
         for &method in callbacks.iter() {
             let info = self.world.method(method).clone();
-            // Another thread collects what is not needed any more.
+            // The finalizer runs in another thread.
             let declaring = self.world.class(info.class).flow.clone();
             if info.index.is_some_and(|index| declaring.methods[index as usize].name == "finalize") {
                 self.graph.raise(object, Level::Shared);
@@ -187,13 +187,13 @@ impl<'w, 's> Bodies<'w, 's> {
         object
     }
 
-    /// Tells a method's effects on what it is given, its result last.
+    /// Applies a method's effects to the actual arguments, its result last.
     fn enter(&mut self, method: MethodId, actuals: &[Node]) {
         let Some(formals) = self.formals.get(&method).cloned() else {
-            debug_assert!(false, "callees come first");
+            debug_assert!(false, "a callee was not analysed before its caller");
             return;
         };
-        if self.together.contains(&method) {
+        if self.component.contains(&method) {
             for (&formal, &actual) in formals.iter().zip(actuals) {
                 self.graph.unify(formal, actual);
             }
@@ -202,7 +202,7 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    /// A call with values for the receiver, if there is one, and each parameter; numbers have no node.
+    /// A call with values for the receiver, if there is one, and each parameter; primitive values have no node.
     pub(crate) fn call(
         &mut self,
         kind: InvokeKind,
@@ -212,25 +212,25 @@ impl<'w, 's> Bodies<'w, 's> {
     ) {
         let is_static = kind == InvokeKind::Static;
         let (parameters, result_kind) = shape(&reference.descriptor);
-        let mut wanted = Vec::new();
+        let mut are_references = Vec::new();
         if !is_static {
-            wanted.push(true);
+            are_references.push(true);
         }
-        wanted.extend(parameters.iter().map(|kind| *kind == b'L'));
-        let mut given = Vec::new();
-        for (number, is_reference) in wanted.into_iter().enumerate() {
+        are_references.extend(parameters.iter().map(|kind| *kind == b'L'));
+        let mut references = Vec::new();
+        for (number, is_reference) in are_references.into_iter().enumerate() {
             if is_reference {
-                // A number that a lambda boxes becomes a new object.
+                // A primitive value that a lambda boxes becomes a new object.
                 let value = values.get(number).copied().flatten();
-                given.push(value.unwrap_or_else(|| self.graph.node()));
+                references.push(value.unwrap_or_else(|| self.graph.node()));
             }
         }
         let returns = result_kind == Some(b'L');
-        let mut actuals = given.clone();
+        let mut actuals = references.clone();
         if returns {
             actuals.push(result.unwrap_or_else(|| self.graph.node()));
         }
-        // Objects of classes that are not known may be among the receivers.
+        // The receiver may be an object of an unknown class.
         if self.reach.is_open && matches!(kind, InvokeKind::Virtual | InvokeKind::Interface) {
             self.expose(&actuals);
         }
@@ -282,22 +282,22 @@ impl<'w, 's> Bodies<'w, 's> {
             }
             return;
         }
-        // The program's own coders get arrays as they are.
-        let is_coded =
-            jdk::codes(class, &reference.name) && self.world.extended.contains("java/nio/charset/Charset");
-        let effect = if is_coded { jdk::EXPOSES } else { effect };
+        // Character coders of the program get the arrays without a copy.
+        let uses_own_coders = jdk::uses_coders(class, &reference.name)
+            && self.world.extended.contains("java/nio/charset/Charset");
+        let effect = if uses_own_coders { jdk::EXPOSES } else { effect };
         let (parameters, result) = types(&reference.descriptor);
         let receiver = format!("L{class};");
         let mut declared: Vec<&str> = if has_receiver { vec![receiver.as_str()] } else { Vec::new() };
         declared.extend(parameters.into_iter().chain([result]).filter(|text| text.starts_with(['L', '['])));
-        if !effect.links && effect.level == Level::Local && !self.is_own(class, &reference.name) {
-            // To print an array's elements or to hash them is to read them.
+        if !effect.links && effect.level == Level::Local && !self.may_call_program(class, &reference.name) {
+            // Methods that print or hash an array read its elements.
             for (&node, descriptor) in actuals.iter().zip(&declared) {
                 if descriptor.starts_with("[L") || descriptor.starts_with("[[") {
                     self.loads.push((node, ELEMENT));
                 }
             }
-            // What prints gives itself back.
+            // Methods of print streams return their receiver.
             if let (true, [receiver, .., result]) = (result.starts_with("Ljava/io/Print"), actuals) {
                 self.graph.unify(*receiver, *result);
             }
@@ -306,7 +306,7 @@ impl<'w, 's> Bodies<'w, 's> {
         let takes_arrays = jdk::may_take_arrays(class, &reference.name);
         let mut first = None;
         for (&node, descriptor) in actuals.iter().zip(declared) {
-            // Objects of the program that are of a type like `Lock` count.
+            // Types such as `Lock` are not inert if the program implements them.
             if self.is_inert(descriptor) {
                 continue;
             }
@@ -329,22 +329,22 @@ impl<'w, 's> Bodies<'w, 's> {
         }
     }
 
-    /// Whether a method of the JDK that keeps nothing may all the same, because the program's own classes stand behind it:
-    /// streams of an own source of random numbers ask that source.
-    fn is_own(&self, class: &str, method: &str) -> bool {
+    /// Whether a method of the JDK may keep references although its row says otherwise, because it calls classes of the
+    /// program: streams of random numbers call the program's own generator.
+    fn may_call_program(&self, class: &str, method: &str) -> bool {
         let extended = &self.world.extended;
         let formats = class.starts_with("java/io/Print") && matches!(method, "printf" | "format");
-        extended.contains(class) && !jdk::is_final_say(class)
+        extended.contains(class) && !jdk::holds_for_subclasses(class)
             || formats && extended.contains("java/util/Formattable")
     }
 
-    /// Whether what has this type leads to nothing of the program.
+    /// Whether objects of this type never reference objects of the program.
     pub(crate) fn is_inert(&self, descriptor: &str) -> bool {
         !descriptor.starts_with(['L', '['])
             || jdk::is_inert(descriptor, |name| self.world.extended.contains(name))
     }
 
-    /// What a static field leads to.
+    /// The node that a static field points to.
     pub(crate) fn static_field(&mut self, key: FieldKey) -> Node {
         if let Some(&known) = self.statics.get(&key) {
             return known;

@@ -1,4 +1,4 @@
-//! Which constants the methods of a class compare their arguments with, in whatever method of the program an argument arrives.
+//! Finds the constants with which the methods of a class compare their arguments, including in methods that they pass them to.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{ClassSource, Origin, effects::Subject};
 
-/// A class with what its methods compare.
+/// A class with the comparisons in its methods.
 struct Class {
     parent: Option<String>,
     methods: Vec<MethodLiterals>,
@@ -35,19 +35,19 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What an argument is compared with in a method, and in those that it is handed on to.
+    /// The constants with which a method, and the methods that it passes the argument to, compare an argument.
     fn of(&mut self, class: &str, name: &str, descriptor: &str, parameter: usize) -> Vec<Literal> {
         let mut found = BTreeSet::new();
         let mut seen = FxHashSet::default();
         let mut waiting = vec![(class.to_owned(), name.to_owned(), descriptor.to_owned(), parameter)];
-        while let Some(place) = waiting.pop() {
-            if !seen.insert(place.clone()) {
+        while let Some(parameter) = waiting.pop() {
+            if !seen.insert(parameter.clone()) {
                 continue;
             }
-            let (class, name, descriptor, parameter) = place;
+            let (class, name, descriptor, parameter) = parameter;
             let Some(method) = self.method(&class, &name, &descriptor) else { continue };
-            let mine = method.compared.iter().filter(|(number, _)| *number == parameter);
-            found.extend(mine.map(|(_, literal)| literal.clone()));
+            let compared = method.compared.iter().filter(|(number, _)| *number == parameter);
+            found.extend(compared.map(|(_, literal)| literal.clone()));
             for (_, target, number) in method.passed.iter().filter(|(number, ..)| *number == parameter) {
                 waiting.push((target.class.clone(), target.name.clone(), target.descriptor.clone(), *number));
             }
@@ -55,7 +55,7 @@ impl Reader<'_> {
         found.into_iter().collect()
     }
 
-    /// A method that a class has or inherits, as long as it is the program's or the subject's own.
+    /// A method that a class declares or inherits, if the program or the subject declares it.
     fn method(&mut self, class: &str, name: &str, descriptor: &str) -> Option<MethodLiterals> {
         let mut at = class.to_owned();
         loop {

@@ -1,11 +1,11 @@
-//! What a pass over a method's instructions knows before each of them: the nodes in local variables and on the stack.
+//! The abstract frame before an instruction: the nodes in local variables and on the operand stack.
 
 use fissure_classfile::flow::shape;
 
-/// The number of a node in whatever graph the pass builds.
+/// The number of a node in the graph that the pass builds.
 type Node = u32;
 
-/// The state before an instruction. Only references have nodes.
+/// The frame before an instruction. Only references have nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) locals: Vec<Option<Node>>,
@@ -26,7 +26,7 @@ impl State {
         self.stack.extend(std::iter::repeat_n(None, count));
     }
 
-    /// Takes a call's arguments, the receiver included.
+    /// Pops a call's arguments, including the receiver.
     pub(crate) fn arguments(&mut self, descriptor: &str, has_receiver: bool) -> Vec<Argument> {
         let (parameters, _) = shape(descriptor);
         let mut arguments = Vec::new();
@@ -50,7 +50,7 @@ impl State {
         arguments
     }
 
-    /// Puts a call's result on the stack; a reference gets a node.
+    /// Pushes a call's result; a reference gets a node.
     pub(crate) fn result(&mut self, descriptor: &str, make: impl FnOnce() -> Node) -> Option<Node> {
         let (slots, node) = match shape(descriptor).1 {
             Some(b'L') => (0, Some(make())),
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// What a call is given.
+/// An argument of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Argument {
     /// A reference, with its node if it has one: `null` has none.
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_take_their_arguments_and_leave_a_result() {
+    fn calls_pop_their_arguments_and_push_a_result() {
         let mut state = State { locals: Vec::new(), stack: vec![Some(7), Some(8), None, None, None] };
         let arguments = state.arguments("(Ljava/lang/Object;JI)J", true);
         let expected =

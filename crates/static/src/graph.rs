@@ -1,9 +1,8 @@
-//! Alias sets: which references may lead to the same object, and what their fields lead to.
+//! Alias sets: which references may point to the same object, and what their fields point to.
 //!
-//! A node stands for all references that were found to be possibly equal; putting two together is a step of union and find,
-//! which puts their fields together as well. A method's graph is copied into those of its callers, so that what one caller
-//! does with a list is not mixed up with what another does with its own. What a static field leads to exists only once and
-//! is never copied.
+//! A node stands for a set of references that may be equal. Two nodes are unified with union-find, which unifies their
+//! fields as well. A method's graph is copied into the graphs of its callers (context sensitivity), so that the lists of two
+//! callers, for example, stay separate. Objects that static fields point to are global: their nodes are never copied.
 
 use rustc_hash::FxHashMap;
 
@@ -13,30 +12,30 @@ pub(crate) type Node = u32;
 /// A field, by its number; [`ELEMENT`] for the elements of an array.
 pub(crate) type FieldKey = u32;
 
-/// The elements of an array, whichever.
+/// All elements of an array.
 pub(crate) const ELEMENT: FieldKey = u32::MAX;
 
-/// The fields of lambdas' objects, which hold what was captured, are numbered from the end.
+/// The fields of lambda objects, which hold the captured values, are numbered down from [`ELEMENT`].
 const CAPTURES: FieldKey = ELEMENT - 256;
 
-/// The field of a lambda's object that holds its `number`th captured value.
+/// The field of a lambda object that holds its `number`th captured value.
 pub(crate) fn capture(number: usize) -> FieldKey {
     ELEMENT - 1 - number as FieldKey
 }
 
-/// Whether a field holds what a lambda captured.
+/// Whether a field holds a value that a lambda captured.
 pub(crate) fn is_capture(key: FieldKey) -> bool {
     (CAPTURES..ELEMENT).contains(&key)
 }
 
-/// How far an object may be known.
+/// Who may reach an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// To the thread alone that made it.
+    /// Only the thread that created it.
     Local,
-    /// To any thread, by code that was analysed.
+    /// Any thread, through analysed code.
     Shared,
-    /// To any thread, by code that nobody knows.
+    /// Any thread, through unknown code.
     Exposed,
 }
 
@@ -46,9 +45,9 @@ pub(crate) struct Graph {
     parents: Vec<Node>,
     fields: Vec<Vec<(FieldKey, Node)>>,
     levels: Vec<Level>,
-    /// Whether a static field leads there.
+    /// Whether it is reachable from a static field.
     global: Vec<bool>,
-    /// What a caller has, and what stands for the same object in its callee.
+    /// Pairs of a node in a caller and the node for the same object in its callee.
     pub(crate) calls: Vec<(Node, Node)>,
 }
 
@@ -66,7 +65,7 @@ impl Graph {
         self.parents.len()
     }
 
-    /// The node that stands for all that were put together with this one.
+    /// The representative of all nodes that were unified with this one.
     pub(crate) fn find(&mut self, node: Node) -> Node {
         let mut node = node;
         loop {
@@ -90,7 +89,7 @@ impl Graph {
         self.levels[node] = self.levels[node].max(level);
     }
 
-    /// A static field leads here, and so to all that can be reached from here.
+    /// Marks a node, and all nodes reachable from it, as reachable from a static field.
     pub(crate) fn make_global(&mut self, node: Node) {
         let mut waiting = vec![node];
         while let Some(node) = waiting.pop() {
@@ -102,7 +101,7 @@ impl Graph {
         }
     }
 
-    /// What a field leads to.
+    /// The node that a field points to.
     pub(crate) fn field(&mut self, node: Node, key: FieldKey) -> Node {
         let node = self.find(node);
         if let Some(child) = self.existing_field(node, key) {
@@ -118,13 +117,13 @@ impl Graph {
         self.fields[node as usize].iter().find(|field| field.0 == key).map(|field| field.1)
     }
 
-    /// What the fields of a node lead to.
+    /// The fields of a node and the nodes that they point to.
     pub(crate) fn children(&mut self, node: Node) -> Vec<(FieldKey, Node)> {
         let node = self.find(node);
         self.fields[node as usize].clone()
     }
 
-    /// Puts two nodes together, and all that their equal fields lead to.
+    /// Unifies two nodes, and recursively the nodes that their common fields point to.
     pub(crate) fn unify(&mut self, one: Node, other: Node) {
         let mut waiting = vec![(one, other)];
         while let Some((one, other)) = waiting.pop() {
@@ -153,12 +152,12 @@ impl Graph {
         }
     }
 
-    /// Whether more than `most` nodes can be reached that would have to be copied.
+    /// Whether more than `most` nodes that would have to be copied are reachable.
     pub(crate) fn reaches_more_than(&mut self, roots: &[Node], most: usize) -> bool {
         self.reached(roots, most).len() > most
     }
 
-    /// The nodes that can be reached and would be copied, each with its distance; stops soon after `most`.
+    /// The reachable nodes that would be copied, each with its distance; stops soon after `most`.
     fn reached(&mut self, roots: &[Node], most: usize) -> Vec<(Node, u32)> {
         let mut order: Vec<(Node, u32)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -182,7 +181,7 @@ impl Graph {
         order
     }
 
-    /// Makes what can be reached from the roots smaller, by taking objects for one that are far away.
+    /// Reduces the number of nodes reachable from the roots by unifying those that are far away.
     pub(crate) fn collapse(&mut self, roots: &[Node], most: usize) {
         for limit in [3, 2, 1, 0] {
             if !self.reaches_more_than(roots, most) {
@@ -200,7 +199,7 @@ impl Graph {
         }
     }
 
-    /// Copies what a callee does with its parameters and results to what its caller has in their place.
+    /// Copies the graph of a callee's parameters and result to the actual arguments and result in its caller.
     pub(crate) fn instantiate(&mut self, formals: &[Node], actuals: &[Node]) {
         let mut copies: FxHashMap<Node, Node> = FxHashMap::default();
         let mut waiting: Vec<(Node, Node)> = formals.iter().copied().zip(actuals.iter().copied()).collect();
@@ -218,11 +217,11 @@ impl Graph {
             copies.insert(formal, actual);
             for (key, child) in self.fields[formal as usize].clone() {
                 let child = self.find(child);
-                let place = self.field(actual, key);
+                let field = self.field(actual, key);
                 if self.global[child as usize] {
-                    self.unify(place, child);
+                    self.unify(field, child);
                 } else {
-                    waiting.push((child, place));
+                    waiting.push((child, field));
                 }
             }
         }
@@ -235,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_together_has_the_same_fields_and_the_higher_level() {
+    fn unified_nodes_share_fields_and_have_the_higher_level() {
         let mut graph = Graph::default();
         let [a, b] = [graph.node(), graph.node()];
         let (x, y) = (graph.field(a, 1), graph.field(b, 1));
@@ -248,11 +247,11 @@ mod tests {
     }
 
     #[test]
-    fn callers_are_kept_apart_unless_a_static_field_is_between() {
+    fn callers_stay_separate_unless_a_static_field_connects_them() {
         let mut graph = Graph::default();
         let (list, element) = (graph.node(), graph.node());
-        let place = graph.field(list, 7);
-        graph.unify(place, element);
+        let slot = graph.field(list, 7);
+        graph.unify(slot, element);
         let stored = graph.node();
         graph.make_global(stored);
         let kept = graph.field(list, 8);
@@ -262,8 +261,8 @@ mod tests {
             graph.instantiate(&[list, element], actuals);
         }
         for [list, element] in &callers {
-            let place = graph.field(*list, 7);
-            assert_eq!(graph.find(place), graph.find(*element));
+            let slot = graph.field(*list, 7);
+            assert_eq!(graph.find(slot), graph.find(*element));
             let kept = graph.field(*list, 8);
             assert_eq!(graph.find(kept), graph.find(stored));
         }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_that_grow_too_large_are_made_smaller() {
+    fn large_graphs_are_collapsed() {
         let mut graph = Graph::default();
         let root = graph.node();
         let mut last = root;

@@ -1,36 +1,36 @@
-//! What the JDK does with the objects that it is given.
+//! The table of the effects of JDK methods on the objects that they get.
 //!
-//! The code of the JDK's core is not looked into: its methods call each other by interfaces such as `Comparable` all over, so
-//! that an analysis of them says that everything leads everywhere. What its classes do with references is told here instead, and
-//! held against their code by `table`. Classes of the JDK without a row are analysed like those of a library. Code of the program
-//! that the JDK calls back is followed in either case.
+//! The code of the JDK's core is not analysed: its methods call each other through interfaces such as `Comparable` everywhere,
+//! so the result would be that every object may reference every other. This table describes what its classes do with
+//! references instead; `table` checks it against their code. JDK classes without a row are analysed like those of a library.
+//! Callbacks from the JDK into the program are analysed in either case.
 
 use crate::graph::Level;
 
-/// What a call of the JDK does.
+/// The effect of a call of the JDK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// Whether receiver, arguments and result may lead to each other afterwards.
+    /// Whether receiver, arguments and result may reference each other afterwards.
     pub(crate) links: bool,
-    /// How far they are known afterwards.
+    /// Who may reach them afterwards.
     pub(crate) level: Level,
-    /// What it makes possible beyond that.
+    /// The unknown code that it may cause to run.
     pub(crate) opens: Opens,
 }
 
-/// What a call makes possible for code that is not seen.
+/// The code that a call may cause to run although no analysed code calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Opens {
     Nothing,
-    /// Classes that system properties name may be loaded.
+    /// Classes named by system properties may be loaded.
     Properties,
-    /// Static fields may be accessed, of any class that the program names.
+    /// Static fields of any class that the program names may be accessed.
     Statics,
-    /// Objects may be made of classes that are registered as services.
+    /// Registered service providers may be instantiated.
     Services,
-    /// Objects may be made of classes that are resource bundles.
+    /// Resource bundles may be instantiated.
     Bundles,
-    /// Classes may be loaded, objects made and methods called by name.
+    /// Classes may be loaded and instantiated and methods called by name.
     World(Reason),
 }
 
@@ -40,7 +40,7 @@ impl Opens {
     }
 }
 
-/// Why anything may happen.
+/// A reason for assuming that anything may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Reason {
     Reflection,
@@ -50,18 +50,18 @@ pub(crate) enum Reason {
     Serialization,
     NativeCode,
     DynamicCalls,
-    /// Classes of the JDK that were neither described nor followed.
+    /// Classes of the JDK that were neither described nor analysed.
     OtherLibraries,
-    /// Objects that code with a row made, of classes without.
+    /// Objects of classes without a row that code with a row created.
     UnknownReceivers,
-    /// More code of the JDK than is looked into.
+    /// More code of the JDK than the analysis is limited to.
     TooMuch,
     MissingClasses,
     UnreadableClasses,
 }
 
 impl Reason {
-    /// The name under which it is counted.
+    /// The text for reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Reason::Reflection => "reflection",
@@ -71,25 +71,25 @@ impl Reason {
             Reason::Serialization => "serialization",
             Reason::NativeCode => "native code",
             Reason::DynamicCalls => "dynamic calls of unknown kinds",
-            Reason::OtherLibraries => "code of the JDK that is not looked into",
-            Reason::UnknownReceivers => "calls of objects whose classes are not known",
-            Reason::TooMuch => "more code than is looked into",
-            Reason::MissingClasses => "classes that are missing",
-            Reason::UnreadableClasses => "classes that cannot be read",
+            Reason::OtherLibraries => "code of the JDK that is not analysed",
+            Reason::UnknownReceivers => "calls on objects of unknown classes",
+            Reason::TooMuch => "too much code to analyse",
+            Reason::MissingClasses => "missing classes",
+            Reason::UnreadableClasses => "unreadable classes",
         }
     }
 }
 
-/// Nothing is kept, and what is returned is new or leads nowhere.
+/// It stores no reference, and the result is new or references nothing.
 const PURE: Effect = Effect { links: false, level: Level::Local, opens: Opens::Nothing };
-/// What was given is kept and may be given back.
+/// It may store its arguments in each other or in the receiver, and return them.
 const KEEPS: Effect = Effect { links: true, level: Level::Local, opens: Opens::Nothing };
-/// It may get to other threads.
+/// It may pass them to other threads.
 const SHARES: Effect = Effect { links: true, level: Level::Shared, opens: Opens::Nothing };
-/// Fields may be accessed by unknown code.
+/// Unknown code may access their fields.
 pub(crate) const EXPOSES: Effect = Effect { links: true, level: Level::Exposed, opens: Opens::Nothing };
 
-/// Classes of one kind may be loaded, and nobody knows what they do with what they are given.
+/// Classes of one kind may be loaded, and their code may do anything with the arguments.
 const fn loads(opens: Opens) -> Effect {
     Effect { links: true, level: Level::Exposed, opens }
 }
@@ -98,10 +98,11 @@ const fn world(reason: Reason) -> Effect {
     Effect { links: true, level: Level::Exposed, opens: Opens::World(reason) }
 }
 
-/// An object of a class that code with a row may have made: nobody knows which.
+/// The receiver may be of an unknown class, because code with a row may have created it.
 pub(crate) const UNKNOWN_RECEIVER: Effect = world(Reason::UnknownReceivers);
 
-/// Final classes, or such whose subclasses of the program are looked for, whose objects lead to none of the program.
+/// Classes whose objects reference no objects of the program. They are final, or [`is_inert`] checks that the program does not
+/// extend them.
 const INERT: &[&str] = &[
     "java/lang/String",
     "java/lang/StringBuilder",
@@ -163,13 +164,13 @@ const INERT: &[&str] = &[
     "java/time/ZoneId",
 ];
 
-/// Whether objects of this type, by its descriptor, lead to none of the program. `is_extended` tells whether classes of the
-/// program inherit from a type.
+/// Whether objects of this type, given by its descriptor, reference no objects of the program. `is_extended` returns whether
+/// classes of the program inherit from a type.
 pub(crate) fn is_inert(descriptor: &str, is_extended: impl Fn(&str) -> bool) -> bool {
     let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
         return false;
     };
-    // What the JDK makes of the program's own objects.
+    // Objects of these types may wrap an object of the program that extends one of the listed types.
     let wrapped: &[&str] = match name {
         "java/util/concurrent/locks/Condition" => &SYNCHRONIZERS,
         "java/util/Random" => &["java/util/random/RandomGenerator"],
@@ -178,58 +179,58 @@ pub(crate) fn is_inert(descriptor: &str, is_extended: impl Fn(&str) -> bool) -> 
     INERT.contains(&name) && !is_extended(name) && !wrapped.iter().any(|name| is_extended(name))
 }
 
-/// Whether this type, by its descriptor, is one of the JDK's exceptions.
+/// Whether this type, given by its descriptor, is one of the JDK's exceptions.
 pub(crate) fn is_throwable(descriptor: &str) -> bool {
     descriptor.starts_with("Ljava")
         && ["Exception;", "Error;", "Throwable;"].iter().any(|end| descriptor.ends_with(end))
 }
 
-/// Whether a method gives arrays to whoever knows a character set.
-pub(crate) fn codes(class: &str, name: &str) -> bool {
+/// Whether a method passes arrays to the coders of a character set.
+pub(crate) fn uses_coders(class: &str, name: &str) -> bool {
     class == "java/lang/String" && matches!(name, "<init>" | "getBytes")
 }
 
-/// Whether a method may look into what it is given, if that is an array, though it does not say so.
+/// Whether a method may access the elements of an array that it gets as an `Object`.
 pub(crate) fn may_take_arrays(class: &str, name: &str) -> bool {
     class == "java/lang/reflect/Array"
         || (class, name) == ("java/util/Objects", "deepEquals")
         || class.starts_with("java/text/")
 }
 
-/// Whether methods of this class of the JDK are no more than they say even if the program has subclasses: none keeps or
-/// gives what leads to the receiver.
-pub(crate) fn is_final_say(class: &str) -> bool {
+/// Whether the rows of this class hold even if the program extends it: none of its methods stores or returns a reference to
+/// the receiver.
+pub(crate) fn holds_for_subclasses(class: &str) -> bool {
     matches!(class, "java/lang/Object" | "java/lang/Comparable" | "java/lang/Enum")
 }
 
-/// Whether objects of a class of the JDK load classes by names that they were told.
+/// Whether objects of a class of the JDK load classes by names that they are configured with.
 pub(crate) fn loads_by_name(supertype: &str) -> bool {
     supertype == "java/security/Provider"
         || supertype.rsplit_once('/').is_some_and(|(package, _)| package.ends_with("/spi"))
 }
 
-/// Conditions made by these ask the program's own class.
+/// Conditions of these synchronizers call the program's subclass.
 const SYNCHRONIZERS: [&str; 2] = [
     "java/util/concurrent/locks/AbstractQueuedSynchronizer",
     "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
 ];
 
-/// Native methods of classes without a row that do nothing with objects: they look up the fields that other native methods use, or
-/// who calls.
+/// Native methods of classes without a row that do nothing with objects: they look up the ids of fields for other native
+/// methods, register native methods, or return the caller.
 const HARMLESS_NATIVES: &[(&str, &str)] =
     &[("initIDs", "()V"), ("registerNatives", "()V"), ("getCallerClass", "()Ljava/lang/Class;")];
 
-/// What a method of the JDK does with references. The class is the one that the code names or that declares the method.
+/// The effect of a method of the JDK on references. `class` is the class that the code names or that declares the method.
 pub(crate) fn effect(class: &str, name: &str, descriptor: &str) -> Effect {
     row(class, name, descriptor).unwrap_or(world(Reason::OtherLibraries))
 }
 
-/// Whether the table tells what the methods of a class of the JDK do.
+/// Whether the table has a row for a class of the JDK.
 pub(crate) fn is_described(class: &str) -> bool {
     row(class, "", "").is_some()
 }
 
-/// What a native method of a class without a row does.
+/// The effect of a native method of a class without a row.
 pub(crate) fn native_effect(name: &str, descriptor: &str) -> Effect {
     match HARMLESS_NATIVES.contains(&(name, descriptor)) {
         true => PURE,
@@ -237,19 +238,19 @@ pub(crate) fn native_effect(name: &str, descriptor: &str) -> Effect {
     }
 }
 
-/// What the table says. Whether it says anything depends on the class alone.
+/// The row of a method, if there is one. Whether there is one depends on the class alone.
 fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
-    // Arrays have one method of their own.
+    // Arrays declare only `clone`.
     if class.starts_with('[') {
         return Some(KEEPS);
     }
     let (package, simple) = class.rsplit_once('/')?;
-    // Whatever package they are of, they only hold what they are given.
-    let is_api = ["java/", "javax/", "org/"].iter().any(|begin| package.starts_with(begin));
+    // Exceptions of all packages only hold their arguments.
+    let is_api = ["java/", "javax/", "org/"].iter().any(|prefix| package.starts_with(prefix));
     if is_api && package != "java/lang" && (simple.ends_with("Exception") || simple.ends_with("Error")) {
         return Some(KEEPS);
     }
-    // Threads know fields of their own, and whoever gets one has not made it.
+    // A thread object references objects of that thread, and the caller may get a thread that it did not create.
     let gives_threads = descriptor.ends_with(")Ljava/lang/Thread;") || name.ends_with("Threads");
     let effect = match package {
         "java/lang" => lang(simple, name),
@@ -263,23 +264,23 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         "java/util/concurrent/atomic" if simple.ends_with("FieldUpdater") => EXPOSES,
         "java/util/concurrent/atomic" => KEEPS,
         "java/util/concurrent/locks" if simple == "LockSupport" || gives_threads => SHARES,
-        // A thread that waits tells everybody what it waits for.
+        // Any thread can read the blocker of a waiting thread.
         "java/util/concurrent/locks" if simple.starts_with("Abstract") => SHARES,
         "java/util/concurrent/locks" => PURE,
-        // Only cleaners run anything; the queue that references are put into is one of the things that they know.
+        // Only cleaners run code; references only hold their referent and their queue.
         "java/lang/ref" if simple.ends_with("Reference") || simple == "ReferenceQueue" => KEEPS,
         "java/util/logging" if matches!(name, "readConfiguration" | "updateConfiguration") => {
             world(Reason::ClassLoading)
         }
         "java/net" if simple == "URLClassLoader" => world(Reason::ClassLoading),
-        // What the content becomes is up to providers of other modules.
+        // Providers of other modules create the content.
         "java/net" if name == "getContent" => world(Reason::Providers),
         "java/util/logging" | "java/lang/ref" | "java/net" | "java/net/http" | "java/nio/channels" => SHARES,
-        // Those that the program brings along are known from where they are registered or made.
+        // Providers of the program are found where they are registered or instantiated.
         "java/security" => security(simple, name, descriptor)?,
         "java/util/random" | "java/lang/management" => KEEPS,
         "java/time/zone" if simple == "ZoneRulesProvider" => SHARES,
-        // Those that are registered, and those that come with the JDK.
+        // These return registered chronologies, which all threads share.
         "java/time/chrono" if simple == "Chronology" && gives_chronologies(name) => SHARES,
         "java/util/zip"
         | "java/util/jar"
@@ -299,13 +300,13 @@ fn row(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
         },
         _ => return None,
     };
-    // What everybody has is only made worse by that.
+    // Methods that return common objects are at least `SHARES`.
     let is_worse = effect.level > Level::Local || effect.opens.is_anything();
     Some(if gives_common(package, simple, name) && !is_worse { SHARES } else { effect })
 }
 
-/// Whether a method gives out or takes what all threads have in common and what may be of the program's own classes: defaults, and what
-/// is made by those who are registered for it.
+/// Whether a method returns or sets an object that all threads share and that may be of a class of the program: defaults, and
+/// objects that registered providers create.
 fn gives_common(package: &str, class: &str, name: &str) -> bool {
     match (package, name) {
         (_, "getDefault" | "setDefault") => package.starts_with("java/") && class != "Locale",
@@ -322,8 +323,8 @@ fn gives_chronologies(name: &str) -> bool {
     matches!(name, "of" | "ofLocale" | "getAvailableChronologies")
 }
 
-/// Privileged actions are run where they are, in the same thread; natively, in some versions. Threads that they start inherit a
-/// context if one is given, and permissions are shown to whoever decides about them.
+/// Privileged actions run in the calling thread, in some JDK versions through native code. Threads that they start inherit the
+/// access-control context if one is passed, and permissions are passed to the security manager.
 fn security(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
     let is_plain = name == "doPrivileged" && descriptor.contains("Action;)");
     match class {
@@ -337,7 +338,7 @@ fn security(class: &str, name: &str, descriptor: &str) -> Option<Effect> {
 
 fn lang(class: &str, name: &str) -> Effect {
     match class {
-        // What two collections hold is compared one by one.
+        // `equals` of two collections compares their elements with each other.
         "Object" if matches!(name, "clone" | "equals") => KEEPS,
         "String" if name == "transform" => KEEPS,
         "Package" | "Module" if name.contains("Annotation") => world(Reason::Reflection),
@@ -397,7 +398,7 @@ fn lang(class: &str, name: &str) -> Effect {
             | "isHidden"
             | "isSealed"
             | "toGenericString"
-            // To know a member is not to use it.
+            // Looking up a member does not use it.
             | "getField"
             | "getFields"
             | "getDeclaredField"
@@ -423,7 +424,7 @@ fn lang(class: &str, name: &str) -> Effect {
             _ => world(Reason::ClassLoading),
         },
         "ModuleLayer" | "ModuleLayer$Controller" | "ClassValue" | "Compiler" => world(Reason::ClassLoading),
-        // Threads in all their forms, what belongs to them, processes, and hooks at the end.
+        // Threads, thread groups and thread-local variables, processes, and shutdown hooks.
         _ => SHARES,
     }
 }
@@ -434,7 +435,7 @@ fn util(class: &str, name: &str) -> Effect {
         "ResourceBundle$Control" => loads(Opens::Bundles),
         "ResourceBundle" if name == "getBundle" => loads(Opens::Bundles),
         "ResourceBundle" | "ListResourceBundle" | "PropertyResourceBundle" => SHARES,
-        // All constants of the class, which nobody has given.
+        // These sets contain all constants of the class, not only those that were passed.
         "EnumSet" if matches!(name, "allOf" | "complementOf" | "range") => SHARES,
         "Timer" | "TimerTask" => SHARES,
         "Objects" if matches!(name, "hash" | "hashCode" | "toString" | "isNull" | "nonNull") => PURE,
@@ -453,13 +454,13 @@ fn streams(class: &str, name: &str) -> Effect {
     }
 }
 
-/// Collections keep; all that runs tasks hands them to others.
+/// Collections store references; executors and the like pass them to other threads.
 fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
     let class = class.split('$').next().unwrap_or(class);
     match class {
         "Semaphore" if name.ends_with("Threads") => SHARES,
         "TimeUnit" | "ThreadLocalRandom" | "CountDownLatch" | "Semaphore" => PURE,
-        // Bulk operations that begin with a threshold go to several threads.
+        // Bulk operations whose first parameter is a parallelism threshold run in several threads.
         "ConcurrentHashMap" if descriptor.starts_with("(J") => SHARES,
         "ConcurrentHashMap"
         | "ConcurrentMap"
@@ -488,19 +489,22 @@ fn concurrent(class: &str, name: &str, descriptor: &str) -> Effect {
 
 fn io(class: &str, name: &str, descriptor: &str) -> Effect {
     match class {
-        // What is behind may be the program's own, and gets arrays as they are.
+        // The underlying stream may be the program's own, and gets the array without a copy.
         "PrintStream" | "PrintWriter" if name.starts_with("write") || descriptor.starts_with("([C") => KEEPS,
         "PrintStream" | "PrintWriter" if name != "<init>" && name != "append" => PURE,
-        // The description of a field, for which nothing is written or read.
+        // It only describes a field; no object is written or read.
         "ObjectStreamField" => KEEPS,
-        _ if ["ObjectInput", "ObjectOutput", "ObjectStream"].iter().any(|begin| class.starts_with(begin)) => {
+        _ if ["ObjectInput", "ObjectOutput", "ObjectStream"]
+            .iter()
+            .any(|prefix| class.starts_with(prefix)) =>
+        {
             world(Reason::Serialization)
         }
         _ => KEEPS,
     }
 }
 
-/// What fields, methods and constructors tell without being used, and without naming classes that nobody has named before.
+/// Methods of fields, methods and constructors that only return information, and no class that the program has not named.
 const INSPECTIONS: &[&str] = &[
     "canAccess",
     "equals",
@@ -521,7 +525,7 @@ const INSPECTIONS: &[&str] = &[
     "trySetAccessible",
 ];
 
-/// What follows `get` and `set` in the names of the methods that access a field.
+/// The suffixes after `get` and `set` in the names of the methods that access a field.
 const FIELD_TYPES: &[&str] = &["", "Boolean", "Byte", "Char", "Double", "Float", "Int", "Long", "Short"];
 
 fn reflect(class: &str, name: &str) -> Effect {
@@ -563,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_does_the_worst() {
+    fn effects_follow_the_table_and_classes_without_a_row_may_do_anything() {
         check("javax/swing/SwingUtilities", "invokeLater", "()V", world(Reason::OtherLibraries));
         check("java/util/ArrayList", "add", "(Ljava/lang/Object;)Z", KEEPS);
         check("java/util/Arrays", "parallelSort", "([I)V", SHARES);
@@ -600,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_jdk_makes_by_itself_is_everybodys() {
+    fn objects_that_the_jdk_creates_by_itself_are_shared() {
         let statics = Effect { opens: Opens::Statics, ..EXPOSES };
         check("java/util/EnumSet", "allOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", SHARES);
         check("java/util/EnumSet", "noneOf", "(Ljava/lang/Class;)Ljava/util/EnumSet;", KEEPS);
@@ -624,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_may_have_the_program_behind_it() {
+    fn inert_types_are_not_inert_if_the_program_extends_them() {
         let check = |descriptor: &str, extended: &str, expected: bool| {
             assert_eq!(is_inert(descriptor, |name| name == extended), expected, "{descriptor} {extended}");
         };

@@ -1,22 +1,23 @@
-//! Which fields of a whole program only one thread can ever touch, from its class files alone.
+//! Finds the fields of a whole program that only one thread can ever access, from its class files alone.
 //!
 //! This is the analysis behind `maybeShared()` of "Racer: Effective Race Detection Using AspectJ" (Bodden and Havelund,
 //! ISSTA 2008), which uses the thread-local objects analysis of "Component-Based Lock Allocation" (Halpert, Pickett and
-//! Verbrugge, PACT 2007): a call graph, summaries of how data flows through methods, and the spreading of "shared" to a
-//! fixed point.
+//! Verbrugge, PACT 2007): a call graph, summaries of how data flows through methods, and the propagation of "shared" to
+//! a fixed point.
 //!
-//! What is kept: the question, the stages and the answer for each field and each access. Where it differs:
+//! The stages and the results, one for each field and each access, are those of the papers. Deviations:
 //!
-//! - Alias sets by unification (`graph`), copied from callees to callers, stand for points-to sets and summaries at once, in
-//!   time that is nearly linear. After Ruf, "Effective Synchronization Removal for Java" (PLDI 2000).
-//! - There is no thread by thread classification, but one question: which code may other threads than the first run
-//!   (`solve`)? A field is shared if such code accesses it in an object that other threads may know of.
-//! - The core of the JDK is not analysed but described (`jdk`). What the description does not name is analysed like a library.
+//! - Unification-based alias sets (`graph`), copied from callees to callers, replace both points-to sets and summaries, in
+//!   nearly linear time. After Ruf, "Effective Synchronization Removal for Java" (PLDI 2000).
+//! - Threads are not classified one by one. The analysis only computes which code threads other than the first may run
+//!   (`solve`). A field is shared if such code accesses it in an object that other threads may reach.
+//! - The core of the JDK is not analysed but described by a table (`jdk`). JDK classes without a row in the table are
+//!   analysed like a library.
 //!
-//! The result is sound as long as the classes that were analysed are those that run. Reflection, class loading, native code
-//! and the like make everything of the program reachable for anybody; they are counted.
+//! The result is sound as long as the analysed classes are those that run. If reflection, class loading, native code and the
+//! like can occur, all of the program counts as reachable from any thread; their sites are counted.
 //!
-//! Pure: class files come through [`ClassSource`], and nothing here makes a thread or touches a file.
+//! The crate is pure: it gets class files through [`ClassSource`], starts no threads and opens no files.
 
 #[cfg(test)]
 mod analysis_tests;
@@ -44,13 +45,13 @@ use crate::{
     world::{Follow, World},
 };
 
-/// Changes whenever results do, so that remembered ones are not taken for new ones.
+/// Incremented whenever results change, so that cached results of earlier versions are not used.
 pub const VERSION: u32 = 4;
 
-/// Where a class is from.
+/// The origin of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The program, its libraries included.
+    /// The program and its libraries.
     Application,
     /// The JDK.
     Jdk,
@@ -64,43 +65,43 @@ pub trait ClassSource {
     /// The internal names of all classes of the program.
     fn application(&mut self) -> Vec<String>;
 
-    /// The module of the JDK that a class belongs to; none for other classes.
+    /// The JDK module that a class belongs to; `None` for other classes.
     fn module(&self, name: &str) -> Option<&str>;
 
     /// The descriptors of the JDK's modules.
     fn descriptors(&self) -> Vec<Vec<u8>>;
 }
 
-/// Where the program begins.
+/// The entry points of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Internal name of the class with `main`.
     pub main: String,
-    /// Internal names of classes that the JDK may make by itself: services, agents, and what options name.
+    /// Internal names of classes that the JDK may instantiate by itself: services, agents, and classes named by options.
     pub made: Vec<String>,
-    /// Internal names of classes that are made if the program asks for services: all that are registered as such.
+    /// Internal names of all registered service providers; they are instantiated if the program loads services.
     pub providers: Vec<String>,
 }
 
-/// How far the analysis is.
+/// The progress of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Looking for what can be reached.
+    /// Computing the reachable methods.
     Reaching,
-    /// So many methods of so many were looked into.
+    /// The number of methods analysed so far, and of all reachable methods.
     Methods(usize, usize),
-    /// Putting everything together.
+    /// Computing which objects are shared.
     Solving,
 }
 
-/// Why a program cannot be analysed.
+/// The program cannot be analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnalysisError {
-    /// The class with `main` is not there or is none.
+    /// The main class was not found or has no `main` method.
     NoMain,
 }
 
-/// Finds out which fields and accesses of a program are thread-local.
+/// Computes which fields and accesses of a program are thread-local.
 pub fn analyse(
     source: &mut dyn ClassSource,
     entry: &Entry,
@@ -110,7 +111,7 @@ pub fn analyse(
     let mut world = World::new(source, Follow::Undescribed);
     let mut reach = reach_all(&mut world, entry)?;
     if reach.is_open {
-        // Whoever may call anything calls the JDK, too, so that its code has nothing more to tell.
+        // Unknown code may call any method, so analysing code of the JDK would add nothing.
         let found = reach.conservative;
         world = World::new(source, Follow::Nothing);
         reach = reach_all(&mut world, entry)?;
@@ -121,7 +122,7 @@ pub fn analyse(
     let mut bodies = Bodies::new(&mut world, &mut reach);
     let mut done = 0;
     for component in &components {
-        bodies.component(component);
+        bodies.analyse_component(component);
         done += component.len();
         progress(Progress::Methods(done, methods.len()));
     }
@@ -129,11 +130,11 @@ pub fn analyse(
     Ok(solve::solve(&mut bodies))
 }
 
-/// What the program can reach from where it begins.
+/// The methods that the program can reach from its entry points.
 fn reach_all(world: &mut World<'_>, entry: &Entry) -> Result<Reach, AnalysisError> {
     let main = world.load(&entry.main);
     let mut roots = Vec::new();
-    // The method may be inherited; newer JVMs take one of an object, without arguments or not public as well.
+    // `main` may be inherited; newer JVMs also accept an instance method, one without parameters or one that is not public.
     for class in world.supertypes(main).iter() {
         for descriptor in ["([Ljava/lang/String;)V", "()V"] {
             roots.extend(world.declared_named(*class, "main", descriptor));
@@ -145,6 +146,6 @@ fn reach_all(world: &mut World<'_>, entry: &Entry) -> Result<Reach, AnalysisErro
     if roots.iter().any(|&root| !world.method(root).is_static) {
         roots.extend(world.declared_named(main, "<init>", "()V"));
     }
-    let made: Vec<_> = entry.made.iter().map(|name| world.load(name)).collect();
-    Ok(Reach::new(world, &roots, &made, &entry.providers))
+    let exposed: Vec<_> = entry.made.iter().map(|name| world.load(name)).collect();
+    Ok(Reach::new(world, &roots, &exposed, &entry.providers))
 }

@@ -1,22 +1,22 @@
-//! Which modules of the JDK its core knows, that is, the classes that have rows in the table.
+//! Computes which modules of the JDK can be used by its core, that is, by the classes that have rows in the table.
 //!
-//! A module does not see another that it does not require. What the core cannot name, it cannot make, call or look into, except by
-//! reflection and by services, and services are what modules tell about themselves.
+//! A module cannot access another that it does not require. So the core cannot instantiate, call or read classes of such a
+//! module, except by reflection and through services, and module descriptors declare their services.
 
 use fissure_classfile::module::read_module;
 use rustc_hash::FxHashSet;
 
 use crate::ClassSource;
 
-/// Modules that have classes with rows.
+/// Modules with classes that have rows.
 const DESCRIBED: &[&str] =
     &["java.base", "java.logging", "java.management", "java.net.http", "jdk.unsupported"];
 
-/// Services, by how their names begin, that code with rows does not ask for, or of which it gives out nothing but what its own types say.
+/// Prefixes of services that code with rows does not load, or whose objects it returns only as types that have rows.
 ///
-/// Contents of addresses give up. Of providers of security, digests and random numbers are made; of consoles, readers and writers. The rest is
-/// asked for by code without rows.
-const NOT_ASKED_FOR: &[&str] = &[
+/// The row of `getContent` already assumes that anything may happen. Security providers only supply digests and random
+/// numbers to code with rows, and console providers readers and writers. The other services are loaded by code without rows.
+const NOT_LOADED: &[&str] = &[
     "java/net/ContentHandlerFactory",
     "java/security/Provider",
     "java/util/spi/ToolProvider",
@@ -28,7 +28,7 @@ const NOT_ASKED_FOR: &[&str] = &[
 /// The modules of the JDK.
 #[derive(Debug)]
 pub(crate) struct Modules {
-    /// Those that code with a row knows: its own, what these require, and whoever provides services for them.
+    /// Modules that code with a row can use: its own, the modules that these require, and providers of their services.
     pub(crate) inner: FxHashSet<String>,
     pub(crate) provides: Vec<(String, Vec<String>)>,
 }
@@ -42,7 +42,7 @@ impl Modules {
             let before = inner.len();
             for module in &all {
                 let is_provider = module.provides.iter().any(|(service, _)| {
-                    !NOT_ASKED_FOR.iter().any(|begin| service.starts_with(begin))
+                    !NOT_LOADED.iter().any(|prefix| service.starts_with(prefix))
                         && source.module(service).is_some_and(|owner| inner.contains(owner))
                 });
                 if is_provider || inner.contains(&module.name) {

@@ -1,7 +1,8 @@
-//! Which methods can run, of the program and of the part of the JDK that is analysed: from `main`, by rapid type analysis.
+//! Computes which methods of the program, and of the analysed part of the JDK, are reachable from `main`, by rapid type
+//! analysis.
 //!
-//! A virtual call leads to the methods of all classes of which an object may have been made. What the JDK calls back
-//! belongs to the making of the object: whoever has one may hand it to the JDK.
+//! A virtual call may invoke the methods of all classes that may have been instantiated. Callbacks from the JDK are attributed
+//! to the instantiation of an object, because any code that has the object may pass it to the JDK.
 
 use std::{
     collections::{BTreeMap, hash_map::Entry},
@@ -16,45 +17,45 @@ use crate::{
     world::{ClassId, Kind, Lambda, MethodId, Target, World, handle_kind},
 };
 
-/// The kind of handles that read a field of an object.
+/// `REF_getField`: the kind of method handles that read a field of an object.
 const GETTER: u8 = 1;
 
-/// Whoever reaches more methods of the JDK than this has reached all kinds of things.
+/// If more methods of the JDK than this are reachable, the analysis assumes that anything may happen.
 const MOST_JDK_METHODS: usize = 8000;
 
-/// What an `invokedynamic` is.
+/// The meaning of an `invokedynamic` instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linked {
-    /// It makes an object of this class.
+    /// It creates an object of this lambda class.
     Lambda(ClassId),
-    /// It makes a text or chooses a case.
+    /// It concatenates strings or selects a case of a `switch`.
     Harmless,
-    /// It compares or describes records.
+    /// It is `equals`, `hashCode` or `toString` of a record.
     Record,
-    /// Nobody knows.
+    /// Its bootstrap method is not known.
     Unknown,
 }
 
-/// Virtual calls of one method by one class or interface.
+/// A method that is called virtually through one class or interface.
 #[derive(Debug)]
 struct Key {
     name: Rc<str>,
     descriptor: Rc<str>,
-    /// Whether classes of other packages cannot override what is named.
+    /// Whether the named method is package-private, so that classes of other packages cannot override it.
     is_package_private: bool,
     targets: Vec<Target>,
 }
 
-/// What a method does, as far as the call graph is concerned.
+/// The calls and instantiations in a method.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     direct: Vec<MethodId>,
     keys: Vec<usize>,
-    /// Classes of the program of which it makes objects.
-    made: Vec<ClassId>,
+    /// The analysed classes that it instantiates.
+    instantiated: Vec<ClassId>,
 }
 
-/// What can be reached.
+/// The reachable methods.
 pub(crate) struct Reach {
     pub(crate) scans: FxHashMap<MethodId, Scan>,
     /// In the order in which they were found.
@@ -62,54 +63,55 @@ pub(crate) struct Reach {
     keys: Vec<Key>,
     key_numbers: FxHashMap<(ClassId, Rc<str>, Rc<str>), usize>,
     keys_by_class: FxHashMap<ClassId, Vec<usize>>,
-    made: FxHashSet<ClassId>,
-    made_below: FxHashMap<ClassId, Vec<ClassId>>,
-    /// Classes that somebody unknown may make.
+    instantiated: FxHashSet<ClassId>,
+    /// For each type its instantiated subtypes.
+    instantiated_below: FxHashMap<ClassId, Vec<ClassId>>,
+    /// Classes that unknown code may instantiate.
     exposed: FxHashSet<ClassId>,
     callbacks: FxHashMap<ClassId, Rc<Vec<MethodId>>>,
     waiting: Vec<MethodId>,
-    /// Methods that somebody unknown may call.
+    /// Methods that unknown code may call.
     pub(crate) unknown: Vec<MethodId>,
-    /// What had to be taken for possibly anything, with the number of places in the code.
+    /// The reasons for assuming that anything may happen, with the number of sites in the code.
     pub(crate) conservative: BTreeMap<String, u64>,
-    /// The method that is looked at.
+    /// The method that is being scanned.
     current: Option<MethodId>,
-    /// The method that each was reached from first.
+    /// For each method the one from which it was reached first.
     reached_from: FxHashMap<MethodId, MethodId>,
     jdk_methods: usize,
-    /// Whether anything may be called by name.
+    /// Whether unknown code may call any method of the program.
     pub(crate) is_open: bool,
     /// Whether static fields may be accessed in unknown ways.
     pub(crate) statics_exposed: bool,
-    /// What else makes classes reachable that no code was seen to make.
+    /// Requests of the program that make the JDK instantiate or initialize classes.
     demands: Demands,
-    /// Strings of the code that runs; some may be names of classes.
+    /// String constants of reachable code; some may be names of classes.
     texts: FxHashSet<String>,
-    /// Classes of the program that the code asks about as such.
+    /// Classes of the program that the code uses as `Class` constants or element types.
     named: FxHashSet<ClassId>,
     /// The same for classes of the JDK.
     named_of_jdk: FxHashSet<String>,
 }
 
-/// Kinds of classes that may be made by the JDK because the program asks it to.
+/// Kinds of classes that the JDK may instantiate or initialize because the program requests it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Demands {
     services: bool,
     bundles: bool,
     properties: bool,
-    /// Static fields, whose classes are initialized by the first access.
+    /// Static fields by reflection or handles; the first access initializes the class.
     statics: bool,
 }
 
 impl Reach {
-    /// Finds what can be reached from the roots. If code of the JDK is followed, it stops where anything may happen.
+    /// Computes the methods that are reachable from the roots. If code of the JDK is analysed, the computation stops as soon
+    /// as anything may happen.
     ///
-    /// `made` are classes whose objects are made by nobody knows whom; so are those of `providers`, but only if the program
-    /// asks for services.
+    /// Unknown code may instantiate the classes in `exposed`, and those in `providers` if the program loads services.
     pub(crate) fn new(
         world: &mut World<'_>,
         roots: &[MethodId],
-        made: &[ClassId],
+        exposed: &[ClassId],
         providers: &[String],
     ) -> Reach {
         let mut reach = Reach {
@@ -118,8 +120,8 @@ impl Reach {
             keys: Vec::new(),
             key_numbers: FxHashMap::default(),
             keys_by_class: FxHashMap::default(),
-            made: FxHashSet::default(),
-            made_below: FxHashMap::default(),
+            instantiated: FxHashSet::default(),
+            instantiated_below: FxHashMap::default(),
             exposed: FxHashSet::default(),
             callbacks: FxHashMap::default(),
             waiting: Vec::new(),
@@ -140,13 +142,13 @@ impl Reach {
             let class = world.method(root).class;
             world.initializers(class).into_iter().for_each(|method| reach.add(world, method));
         }
-        for &class in made {
+        for &class in exposed {
             reach.expose(world, class);
         }
         reach.run(world);
         while reach.meet_demands(world, providers) {}
         reach.current = None;
-        if reach.made.iter().any(|&class| {
+        if reach.instantiated.iter().any(|&class| {
             let is_own = world.class(class).kind == Kind::Application;
             is_own
                 && world.supertypes(class).iter().any(|&supertype| {
@@ -166,13 +168,13 @@ impl Reach {
         reach
     }
 
-    /// Keeps what an earlier look found to be possibly anything.
+    /// Adds the reasons that an earlier computation found.
     pub(crate) fn keep(&mut self, found: BTreeMap<String, u64>) {
         let before = self.conservative.len();
         for (name, count) in found {
             self.conservative.entry(name).or_insert(count);
         }
-        // Where the JDK does it is known then.
+        // These name the methods of the JDK, so the general reason is not needed.
         if self.conservative.len() > before {
             self.conservative.remove(Reason::OtherLibraries.name());
         }
@@ -188,35 +190,35 @@ impl Reach {
         }
     }
 
-    /// Makes what the JDK makes because the program asks it to. Says whether that reached anything new.
+    /// Instantiates and initializes the classes that the program requests from the JDK. Returns whether anything new was reached.
     fn meet_demands(&mut self, world: &mut World<'_>, providers: &[String]) -> bool {
         let size = |reach: &Reach| {
             let named = reach.named.len() + reach.named_of_jdk.len();
             (reach.methods.len(), reach.demands, reach.texts.len(), named)
         };
         let before = size(self);
-        let mut wanted: Vec<ClassId> = Vec::new();
+        let mut requested: Vec<ClassId> = Vec::new();
         if self.demands.services {
-            wanted.extend(providers.iter().map(|name| world.load(name)));
+            requested.extend(providers.iter().map(|name| world.load(name)));
             if world.follows() {
                 for service in self.named_of_jdk.clone() {
-                    wanted.extend(world.jdk_providers(&service).iter().map(|name| world.load(name)));
+                    requested.extend(world.jdk_providers(&service).iter().map(|name| world.load(name)));
                 }
             }
         }
         if self.demands.bundles {
             for name in world.application_below("java/util/ResourceBundle") {
-                wanted.push(world.load(&name));
+                requested.push(world.load(&name));
             }
         }
         if self.demands.properties {
             for name in self.texts.iter().filter_map(|text| class_name(text)) {
                 if world.is_application(&name) {
-                    wanted.push(world.load(&name));
+                    requested.push(world.load(&name));
                 }
             }
         }
-        for class in wanted {
+        for class in requested {
             if self.exposed.insert(class) {
                 self.expose(world, class);
             }
@@ -235,7 +237,8 @@ impl Reach {
         before != size(self)
     }
 
-    /// Anything of the program may be called by anybody. What that reaches is no reason for it.
+    /// Makes all methods of the program callable by unknown code. Reasons found on the way are dropped, because they are only
+    /// consequences.
     fn open(&mut self, world: &mut World<'_>) {
         let reasons = self.conservative.clone();
         for name in world.application_names() {
@@ -247,12 +250,12 @@ impl Reach {
         self.unknown.clone_from(&self.methods);
     }
 
-    /// Objects of a class may be made, and its methods called, by nobody knows whom.
+    /// Unknown code may instantiate a class and call its methods.
     fn expose(&mut self, world: &mut World<'_>, class: ClassId) {
         if !world.class(class).kind.is_followed() {
             return;
         }
-        self.make(world, class);
+        self.instantiate(world, class);
         let callbacks = self.callbacks(world, class);
         self.unknown.extend(callbacks.iter().copied());
         for index in 0..world.class(class).flow.methods.len() {
@@ -265,8 +268,8 @@ impl Reach {
     }
 
     fn add(&mut self, world: &World<'_>, method: MethodId) {
-        if let Entry::Vacant(place) = self.scans.entry(method) {
-            place.insert(Scan::default());
+        if let Entry::Vacant(entry) = self.scans.entry(method) {
+            entry.insert(Scan::default());
             self.methods.push(method);
             self.waiting.push(method);
             if let Some(from) = self.current {
@@ -281,14 +284,14 @@ impl Reach {
         }
     }
 
-    /// An object of the class may be made.
-    fn make(&mut self, world: &mut World<'_>, class: ClassId) {
-        if !world.class(class).kind.is_followed() || !self.made.insert(class) {
+    /// The class may be instantiated.
+    fn instantiate(&mut self, world: &mut World<'_>, class: ClassId) {
+        if !world.class(class).kind.is_followed() || !self.instantiated.insert(class) {
             return;
         }
         let supertypes = world.supertypes(class);
         for &supertype in supertypes.iter() {
-            self.made_below.entry(supertype).or_default().push(class);
+            self.instantiated_below.entry(supertype).or_default().push(class);
             for key in self.keys_by_class.get(&supertype).cloned().unwrap_or_default() {
                 self.extend(world, key, class);
             }
@@ -300,16 +303,16 @@ impl Reach {
     fn extend(&mut self, world: &mut World<'_>, key: usize, class: ClassId) {
         let (name, descriptor) = (self.keys[key].name.clone(), self.keys[key].descriptor.clone());
         let target = dispatch(world, class, &name, &descriptor);
-        self.aim(world, key, target);
-        // A class of another package may declare the same method and not override it.
+        self.add_target(world, key, target);
+        // A class of another package may declare the same method without overriding it.
         if self.keys[key].is_package_private {
             for hidden in world.package_private(class, &name, &descriptor) {
-                self.aim(world, key, Target::Method(hidden));
+                self.add_target(world, key, Target::Method(hidden));
             }
         }
     }
 
-    fn aim(&mut self, world: &World<'_>, key: usize, target: Target) {
+    fn add_target(&mut self, world: &World<'_>, key: usize, target: Target) {
         if target == Target::Abstract || self.keys[key].targets.contains(&target) {
             return;
         }
@@ -326,10 +329,10 @@ impl Reach {
         }
     }
 
-    /// The JDK may do something that opens the program.
+    /// Records what a call of the JDK makes possible.
     fn enter_jdk(&mut self, world: &World<'_>, class: ClassId, name: &str, descriptor: &str) {
         match world.effect(class, name, descriptor).opens {
-            // What the JDK's own native methods do is asked where they are called.
+            // The JDK's own native methods are checked where they are called, not where their library is loaded.
             Opens::World(Reason::NativeCode)
                 if &*world.class(class).name == "java/lang/System" && self.is_in_jdk(world) => {}
             Opens::World(reason) => self.count(world, reason, true),
@@ -338,7 +341,7 @@ impl Reach {
                 self.demands.statics = true;
             }
             Opens::Services => self.demands.services = true,
-            // Modules have providers of bundles.
+            // Modules may register providers of resource bundles as services.
             Opens::Bundles => {
                 self.demands.bundles = true;
                 self.demands.services = true;
@@ -352,8 +355,8 @@ impl Reach {
         self.current.is_some_and(|method| world.class(world.method(method).class).kind.is_of_jdk())
     }
 
-    /// What the method that is looked at does may be anything. If it is one of the JDK's, the program needs to know which of its
-    /// own calls leads there.
+    /// Counts a reason for assuming that the scanned method may do anything. If the method belongs to the JDK, the text also
+    /// names the method of the JDK through which the program reached it.
     fn count(&mut self, world: &World<'_>, reason: Reason, opens: bool) {
         let mut name = reason.name().to_owned();
         if self.is_in_jdk(world) {
@@ -364,9 +367,9 @@ impl Reach {
                 entry = Some(*from);
             }
             let texts = [entry, self.current].map(|method| method.map(|method| world.describe(method)));
-            if let [Some(entry), Some(place)] = texts {
-                name.push_str(&format!(" in the JDK, in {place}"));
-                if entry != place {
+            if let [Some(entry), Some(method)] = texts {
+                name.push_str(&format!(" in the JDK, in {method}"));
+                if entry != method {
                     name.push_str(&format!(", which {entry} leads to"));
                 }
             }
@@ -375,7 +378,7 @@ impl Reach {
         self.is_open |= opens;
     }
 
-    /// The methods of a class that the JDK may call: those that it declares itself.
+    /// The methods of a class that the JDK may call: those that types of the JDK declare.
     pub(crate) fn callbacks(&mut self, world: &mut World<'_>, class: ClassId) -> Rc<Vec<MethodId>> {
         if let Some(known) = self.callbacks.get(&class) {
             return known.clone();
@@ -419,13 +422,13 @@ impl Reach {
                 Operation::Text(number) => {
                     self.texts.insert(flow.texts[usize::from(number)].clone());
                 }
-                // An array tells the class of its elements.
+                // The element class can be read from an array at run time.
                 Operation::ClassConstant(name) | Operation::NewArray(_, Some(name)) => {
                     self.name(world, &flow.classes[usize::from(name)], &mut scan);
                 }
                 Operation::New(name) => {
                     let class = world.load(&flow.classes[usize::from(name)]);
-                    self.made(world, class, &mut scan);
+                    self.scan_new(world, class, &mut scan);
                 }
                 Operation::GetStatic(reference) | Operation::PutStatic(reference) => {
                     let class = world.load(&flow.field_references[usize::from(reference)].class);
@@ -439,7 +442,7 @@ impl Reach {
                     }
                 }
                 Operation::InvokeDynamic(number) => match linked(world, info.class, &flow, number) {
-                    Linked::Lambda(class) => self.made(world, class, &mut scan),
+                    Linked::Lambda(class) => self.scan_new(world, class, &mut scan),
                     Linked::Harmless | Linked::Record => {}
                     Linked::Unknown => self.count(world, Reason::DynamicCalls, true),
                 },
@@ -450,14 +453,14 @@ impl Reach {
         self.scans.insert(method, scan);
     }
 
-    /// A lambda's object calls what its handle leads to.
+    /// A lambda object calls the target of its method handle.
     fn scan_lambda(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
         let Some(lambda) = world.class(class).lambda.clone() else { return };
         match handle_kind(&lambda.handle) {
             Some(kind) => {
                 if lambda.handle.kind == 8 {
                     let class = world.load(&lambda.handle.target.class);
-                    self.made(world, class, scan);
+                    self.scan_new(world, class, scan);
                 }
                 self.call(world, kind, &lambda.handle.target, scan);
             }
@@ -465,7 +468,7 @@ impl Reach {
         }
     }
 
-    /// Code asks about a class. Whoever has an enumeration's class can have its constants.
+    /// Code uses a class as an object. The constants of an enumeration can be read from its class.
     fn name(&mut self, world: &mut World<'_>, class: &str, scan: &mut Scan) {
         let name = class.trim_start_matches('[');
         let name = match name.len() == class.len() {
@@ -483,7 +486,7 @@ impl Reach {
         }
     }
 
-    /// `Class.forName` with a name that is known: the class is initialized, and nothing else.
+    /// `Class.forName` with a constant name only initializes that class.
     fn load_by_name(&mut self, world: &mut World<'_>, name: &str, scan: &mut Scan) {
         if name.starts_with('[') {
             self.name(world, &name.replace('.', "/"), scan);
@@ -494,13 +497,13 @@ impl Reach {
         }
     }
 
-    fn made(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
+    fn scan_new(&mut self, world: &mut World<'_>, class: ClassId, scan: &mut Scan) {
         self.initialize(world, class, scan);
         match world.class(class).kind {
             Kind::Application | Kind::Outer | Kind::Inner => {
-                self.make(world, class);
-                if !scan.made.contains(&class) {
-                    scan.made.push(class);
+                self.instantiate(world, class);
+                if !scan.instantiated.contains(&class) {
+                    scan.instantiated.push(class);
                 }
             }
             Kind::Jdk => {}
@@ -552,7 +555,7 @@ impl Reach {
         }
     }
 
-    /// The key of a call that depends on its receiver.
+    /// The key of a call whose target depends on the receiver.
     fn key(&mut self, world: &mut World<'_>, kind: InvokeKind, reference: &MemberReference) -> Option<usize> {
         if !matches!(kind, InvokeKind::Virtual | InvokeKind::Interface) || reference.class.starts_with('[') {
             return None;
@@ -574,13 +577,13 @@ impl Reach {
         self.keys.push(Key { name, descriptor, is_package_private, targets: Vec::new() });
         self.key_numbers.insert(names, number);
         self.keys_by_class.entry(class).or_default().push(number);
-        for below in self.made_below.get(&class).cloned().unwrap_or_default() {
-            self.extend(world, number, below);
+        for subtype in self.instantiated_below.get(&class).cloned().unwrap_or_default() {
+            self.extend(world, number, subtype);
         }
         Some(number)
     }
 
-    /// What a call leads to apart from what its key says: the method itself if that is certain, and the JDK's.
+    /// The targets of a call other than those of its key: the method itself if it cannot be overridden, and methods of the JDK.
     fn targets(&self, world: &mut World<'_>, kind: InvokeKind, reference: &MemberReference) -> Vec<Target> {
         let class = match reference.class.starts_with('[') {
             true => world.load("java/lang/Object"),
@@ -595,10 +598,10 @@ impl Reach {
         };
         match (world.class(class).kind, target) {
             (Kind::Missing, _) => vec![Target::Unknown],
-            // Objects of the JDK's own classes are not among those whose making was seen. Private interfaces of the JDK's
-            // classes go by the name in the code.
+            // The instantiations of described JDK classes are not known, so the row of the class that the code names applies,
+            // even if a private interface of the JDK declares the method.
             (Kind::Jdk, _) => vec![Target::Jdk(class)],
-            // Nor are those of classes that code with a row knows. What a row tells holds for all of them.
+            // The same holds for classes that code with a row may instantiate: the receiver may be of any subclass.
             (Kind::Inner, Target::Method(method)) if is_virtual && !world.is_exact(method) => {
                 vec![Target::Jdk(class)]
             }
@@ -610,7 +613,7 @@ impl Reach {
         }
     }
 
-    /// Everything that a call may lead to.
+    /// All possible targets of a call.
     pub(crate) fn all_targets(
         &mut self,
         world: &mut World<'_>,
@@ -628,10 +631,10 @@ impl Reach {
         targets
     }
 
-    /// The methods that a method may call, what the JDK calls on the objects that it makes included.
+    /// The methods that a method may call, including callbacks of the JDK on the objects that it creates.
     pub(crate) fn callees(&mut self, world: &mut World<'_>, method: MethodId) -> Vec<MethodId> {
         let Some(scan) = self.scans.get(&method) else { return Vec::new() };
-        let made = scan.made.clone();
+        let instantiated = scan.instantiated.clone();
         let mut all: FxHashSet<MethodId> = scan.direct.iter().copied().collect();
         for &key in &scan.keys {
             let methods = self.keys[key].targets.iter().filter_map(|target| match target {
@@ -640,7 +643,7 @@ impl Reach {
             });
             all.extend(methods);
         }
-        for class in made {
+        for class in instantiated {
             all.extend(self.callbacks(world, class).iter().copied());
         }
         let mut all: Vec<MethodId> = all.into_iter().collect();
@@ -653,7 +656,7 @@ impl Reach {
     }
 }
 
-/// The name that a call of `Class.forName` is given right before, if nobody jumps in between.
+/// The constant that the instruction before a call of `Class.forName` pushes, if the call is no jump target.
 fn loaded_by_name<'f>(
     flow: &'f FlowClass,
     body: &FlowBody,
@@ -688,7 +691,7 @@ fn dispatch(world: &mut World<'_>, class: ClassId, name: &str, descriptor: &str)
     world.dispatch(class, selector)
 }
 
-/// What a dynamic call of a class comes to.
+/// The meaning of an `invokedynamic` instruction of a class.
 pub(crate) fn linked(world: &mut World<'_>, class: ClassId, flow: &FlowClass, number: u16) -> Linked {
     let dynamic: &Dynamic = &flow.dynamics[usize::from(number)];
     let Some(bootstrap) = &dynamic.bootstrap else { return Linked::Unknown };
@@ -726,7 +729,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_strings_are_names_of_classes() {
+    fn strings_may_be_class_names() {
         for (text, expected) in [
             ("a.b.C$D", Some("a/b/C$D")),
             ("Main", Some("Main")),

@@ -1,4 +1,4 @@
-//! From alias sets to the answer: who is known how far, which code other threads run, and what is left to watch.
+//! From alias sets to the result: which objects are shared, which code other threads run, and which accesses are thread-local.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
 const FINAL: u16 = 0x0010;
 const VOLATILE: u16 = 0x0040;
 
-/// The components of the call graph, callees first.
+/// The strongly connected components of the call graph, callees first.
 pub(crate) fn components(
     methods: &[MethodId],
     mut callees: impl FnMut(MethodId) -> Vec<MethodId>,
@@ -32,7 +32,7 @@ pub(crate) fn components(
         if marks.contains_key(&root) {
             continue;
         }
-        // Tarjan's algorithm; the stack holds what is left of each method's callees.
+        // Tarjan's algorithm; the stack holds the callees of each method that were not visited yet.
         let mut stack: Vec<(MethodId, Vec<MethodId>)> = Vec::new();
         let mut next = Some(root);
         loop {
@@ -90,39 +90,39 @@ fn lower<M>(
     }
 }
 
-/// Whose knowledge a level tells.
+/// Which code a level accounts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// What a method's own code and its callees make of an object, whoever calls it.
+    /// The method's own code and its callees.
     Own,
-    /// Also what its callers have made of it.
+    /// The callers of the method as well.
     All,
 }
 
-/// Raises levels along fields and calls until nothing changes.
+/// Propagates levels along fields and calls to a fixed point.
 ///
-/// What an object that others know leads to, they know as well, provided that anybody ever reads the field in such an object.
-/// What a method does to an object goes up to its callers; what they do to it goes down to its callees, and not up again to
-/// other callers.
-struct Spread {
+/// If other threads can reach an object, they can reach what its fields point to, provided that some code reads the field in
+/// an object that other threads can reach. Levels that a method and its callees cause propagate up to the callers; levels
+/// that callers cause propagate down to callees, but not up again to other callers.
+struct Propagation {
     up: FxHashMap<Node, Vec<Node>>,
     down: FxHashMap<Node, Vec<Node>>,
     loads: FxHashMap<Node, Vec<FieldKey>>,
-    /// Fields that are read in objects that others may know.
+    /// Fields that are read in objects that other threads may reach.
     read: FxHashSet<FieldKey>,
-    /// What fields lead to that nobody was seen to read so far.
+    /// For fields without such a read so far: the nodes to raise as soon as there is one.
     unread: FxHashMap<FieldKey, Vec<(Node, Level, Side)>>,
     own: Vec<Level>,
     all: Vec<Level>,
     waiting: Vec<(Node, Side)>,
-    /// What was unread and is read now.
+    /// Entries of `unread` whose field is read now.
     due: Vec<(Node, Level, Side)>,
 }
 
-impl Spread {
+impl Propagation {
     fn new(bodies: &mut Bodies<'_, '_>) -> Self {
         let nodes = bodies.graph.len();
-        let mut spread = Spread {
+        let mut propagation = Propagation {
             up: FxHashMap::default(),
             down: FxHashMap::default(),
             loads: FxHashMap::default(),
@@ -135,18 +135,18 @@ impl Spread {
         };
         for (caller, callee) in std::mem::take(&mut bodies.graph.calls) {
             let (caller, callee) = (bodies.graph.find(caller), bodies.graph.find(callee));
-            spread.down.entry(caller).or_default().push(callee);
-            spread.up.entry(callee).or_default().push(caller);
+            propagation.down.entry(caller).or_default().push(callee);
+            propagation.up.entry(callee).or_default().push(caller);
         }
         for (object, key) in std::mem::take(&mut bodies.loads) {
             let object = bodies.graph.find(object);
-            spread.loads.entry(object).or_default().push(key);
+            propagation.loads.entry(object).or_default().push(key);
         }
         for node in 0..nodes as Node {
             let level = bodies.graph.level(node);
-            spread.raise(bodies, node, level, Side::Own);
+            propagation.raise(bodies, node, level, Side::Own);
         }
-        spread
+        propagation
     }
 
     fn level(&self, bodies: &mut Bodies<'_, '_>, node: Node) -> Level {
@@ -197,9 +197,9 @@ impl Spread {
     }
 }
 
-/// What the analysis finds out about the program.
+/// Computes the result of the analysis.
 pub(crate) fn solve(bodies: &mut Bodies<'_, '_>) -> Locality {
-    let mut spread = Spread::new(bodies);
+    let mut propagation = Propagation::new(bodies);
     let mut statics: FxHashMap<MethodId, Vec<FieldKey>> = FxHashMap::default();
     for site in &bodies.sites {
         if let Accessed::Static(key) = site.accessed {
@@ -208,17 +208,17 @@ pub(crate) fn solve(bodies: &mut Bodies<'_, '_>) -> Locality {
     }
     for method in bodies.reach.unknown.clone() {
         for node in bodies.formals.get(&method).cloned().iter().flat_map(|formals| formals.iter()) {
-            spread.raise(bodies, *node, Level::Exposed, Side::All);
+            propagation.raise(bodies, *node, Level::Exposed, Side::All);
         }
     }
-    let others = other_threads(bodies, &mut spread, &statics);
-    answer(bodies, &spread, &others)
+    let others = other_threads(bodies, &mut propagation, &statics);
+    answer(bodies, &propagation, &others)
 }
 
-/// The code that other threads than the first may run.
+/// The methods that threads other than the first may run.
 fn other_threads(
     bodies: &mut Bodies<'_, '_>,
-    spread: &mut Spread,
+    propagation: &mut Propagation,
     statics: &FxHashMap<MethodId, Vec<FieldKey>>,
 ) -> FxHashSet<MethodId> {
     let mut others: FxHashSet<MethodId> = FxHashSet::default();
@@ -236,14 +236,14 @@ fn other_threads(
         let is_unknown = bodies.reach.is_open || bodies.reach.statics_exposed;
         let level = if is_unknown { Level::Exposed } else { Level::Shared };
         let node = bodies.statics[&key];
-        spread.raise(bodies, node, level, Side::Own);
+        propagation.raise(bodies, node, level, Side::Own);
     }
     waiting.extend(bodies.reach.unknown.iter().copied());
     let mut made = std::mem::take(&mut bodies.made);
     loop {
-        spread.run(bodies);
+        propagation.run(bodies);
         made.retain(|&(class, node)| {
-            let is_known = spread.level(bodies, node) > Level::Local;
+            let is_known = propagation.level(bodies, node) > Level::Local;
             if is_known {
                 waiting.extend(bodies.reach.callbacks(bodies.world, class).iter().copied());
             }
@@ -257,62 +257,62 @@ fn other_threads(
             waiting.extend(bodies.reach.callees(bodies.world, method));
             for &key in statics.get(&method).into_iter().flatten() {
                 if let Some(&node) = bodies.statics.get(&key) {
-                    spread.raise(bodies, node, Level::Shared, Side::Own);
+                    propagation.raise(bodies, node, Level::Shared, Side::Own);
                 }
             }
         }
         if others.len() == before {
             return others;
         }
-        // The JDK carries what a task throws to whoever waits for it.
+        // The JDK rethrows the exception of a task in the thread that waits for the task.
         let thrown = bodies.thrown;
-        spread.raise(bodies, thrown, Level::Shared, Side::Own);
+        propagation.raise(bodies, thrown, Level::Shared, Side::Own);
     }
 }
 
-/// Which fields and sites are left out.
-fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<MethodId>) -> Locality {
+/// The thread-local fields and accesses, which need not be instrumented.
+fn answer(bodies: &mut Bodies<'_, '_>, propagation: &Propagation, others: &FxHashSet<MethodId>) -> Locality {
     let mut shared: FxHashSet<FieldKey> = FxHashSet::default();
     let is_exposed = bodies.reach.is_open || bodies.reach.statics_exposed;
     let sites = std::mem::take(&mut bodies.sites);
     for site in &sites {
-        let is_elsewhere = others.contains(&site.method);
+        let is_in_other_thread = others.contains(&site.method);
         match site.accessed {
             Accessed::Field(key, node) => {
-                let is_shared = match spread.level(bodies, node) {
+                let is_shared = match propagation.level(bodies, node) {
                     Level::Local => false,
-                    Level::Shared => is_elsewhere,
+                    Level::Shared => is_in_other_thread,
                     Level::Exposed => true,
                 };
                 if is_shared {
                     shared.insert(key);
                 }
             }
-            Accessed::Static(key) if is_elsewhere || is_exposed => {
+            Accessed::Static(key) if is_in_other_thread || is_exposed => {
                 shared.insert(key);
             }
             Accessed::Static(_) | Accessed::Element(_) | Accessed::Unknown => {}
         }
     }
-    unproven(bodies, &mut shared);
-    let mut places: BTreeMap<MethodId, Vec<u16>> = BTreeMap::new();
+    share_fields_of_unreached_code(bodies, &mut shared);
+    let mut local_pcs: BTreeMap<MethodId, Vec<u16>> = BTreeMap::new();
     let mut accessed: FxHashSet<FieldKey> = FxHashSet::default();
     for site in &sites {
         let is_local = match site.accessed {
             Accessed::Field(key, node) => {
                 accessed.insert(key);
                 is_plain(bodies, key)
-                    && (!shared.contains(&key) || spread.level(bodies, node) == Level::Local)
+                    && (!shared.contains(&key) || propagation.level(bodies, node) == Level::Local)
             }
             Accessed::Static(key) => {
                 accessed.insert(key);
                 is_plain(bodies, key) && !shared.contains(&key)
             }
-            Accessed::Element(node) => spread.level(bodies, node) == Level::Local,
+            Accessed::Element(node) => propagation.level(bodies, node) == Level::Local,
             Accessed::Unknown => false,
         };
         if is_local {
-            places.entry(site.method).or_default().push(site.pc);
+            local_pcs.entry(site.method).or_default().push(site.pc);
         }
     }
     let is_own = |method: &&MethodId| {
@@ -340,7 +340,7 @@ fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<Metho
             }
         }
     }
-    for (method, mut places) in places {
+    for (method, mut places) in local_pcs {
         let info = bodies.world.method(method);
         let class = bodies.world.class(info.class);
         let Some(index) = info.index else { continue };
@@ -357,15 +357,16 @@ fn answer(bodies: &mut Bodies<'_, '_>, spread: &Spread, others: &FxHashSet<Metho
     locality
 }
 
-/// Volatile fields synchronize, so that their accesses are always of interest; final ones are never watched.
+/// Whether a field is neither volatile nor final: accesses to volatile fields synchronize and are always instrumented,
+/// accesses to final fields never are.
 fn is_plain(bodies: &Bodies<'_, '_>, key: FieldKey) -> bool {
     let field = &bodies.world.fields[key as usize];
     let class = bodies.world.class(field.class);
     class.flow.fields[field.index as usize].access & (FINAL | VOLATILE) == 0
 }
 
-/// Fields that are named in code that was not reached: should it run after all, it is watched.
-fn unproven(bodies: &mut Bodies<'_, '_>, shared: &mut FxHashSet<FieldKey>) {
+/// Adds the fields that unreachable code names to the shared ones, so that they stay instrumented should that code run after all.
+fn share_fields_of_unreached_code(bodies: &mut Bodies<'_, '_>, shared: &mut FxHashSet<FieldKey>) {
     use crate::world::FieldTarget;
     use fissure_classfile::flow::Operation;
     for class in 0..bodies.world.classes.len() as u32 {

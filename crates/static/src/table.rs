@@ -1,9 +1,10 @@
-//! Holds the table of [`jdk`](crate::jdk) against the JDK's own code.
+//! Checks the table of [`jdk`](crate::jdk) against the JDK's own code.
 //!
-//! Of every method whose row says that nothing of what it is given gets to other threads, the code is looked into, and all that it
-//! certainly calls. What it calls by interfaces or by methods that may be overridden does what the table says: those rows
-//! are held against the code of the classes that have them in turn, or are the program's own code, which the analysis follows.
-//! Where the code does more than the row says, the row is wrong, or the code is known to be harmless ([`HARMLESS`]).
+//! For every method whose row says that none of its arguments escapes to other threads, its code and the code of all callees
+//! that cannot be overridden are analysed. Calls through interfaces or of overridable methods are assumed to do what their
+//! rows say: those rows are checked against the code of their classes in turn, or the callee is code of the program, which
+//! the main analysis covers. If the code does more than its row says, the row is wrong, or the code is known to be harmless
+//! ([`HARMLESS`]).
 
 mod calls;
 mod summary;
@@ -22,10 +23,11 @@ const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 const STATIC_METHOD: u16 = 0x0008;
 const FINAL: u16 = 0x0010;
 
-/// Why what looks like more than a row says is no harm, and where that is so: methods, or places in the code, by how their names begin.
+/// Code that seems to do more than its row says but does no harm: the reason, and prefixes of the methods or of the sites where
+/// references escape.
 const HARMLESS: &[(&str, &[&str])] = &[
     (
-        "members of classes, types of methods and lookups hold classes and names, and are not used here",
+        "class members, method types and lookups hold only classes and names, and are not invoked here",
         &[
             "java.lang.Class.",
             "java.lang.Enum.lambda$describeConstable",
@@ -36,11 +38,11 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the JVM alone calls bootstrap methods, with constants",
+        "only the JVM calls bootstrap methods, with constants",
         &["java.lang.runtime.", "new java.lang.runtime.", "java.util.FormatProcessor."],
     ),
     (
-        "characters, bytes and lengths are copied",
+        "only characters, bytes and lengths are copied",
         &[
             "java.lang.StringBu",
             "new java.lang.String",
@@ -48,10 +50,13 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "java.lang.reflect.Array.newInstance",
         ],
     ),
-    ("whoever makes class loaders has given up already", &["java.lang.ClassLoader.get"]),
-    ("addresses are compared, and not kept", &["java.lang.Package.isSealed"]),
     (
-        "formats share constants, field positions that ignore what they are told, and formats that they have made themselves and clone",
+        "for a program that creates class loaders the analysis assumes anything already",
+        &["java.lang.ClassLoader.get"],
+    ),
+    ("URLs are compared and not stored", &["java.lang.Package.isSealed"]),
+    (
+        "formats share constants, field positions that store nothing, and formats that they created themselves and clone",
         &[
             "java.text.Bidi.",
             "java.text.CollationElementIterator.",
@@ -72,11 +77,11 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "only attributes of exactly the JDK's own classes are registered",
+        "only attributes of exactly the JDK's classes are registered",
         &["new java.text.AttributedCharacterIterator$Attribute"],
     ),
     (
-        "a descriptor knows the streams that use it and tells nobody, and who may use it is asked by number or name",
+        "a file descriptor references the streams that use it and never returns them; permissions are checked by number or name",
         &[
             "java.io.FileCleanable.",
             "java.io.FileInputStream.",
@@ -89,7 +94,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "what is given out is new, or a constant without contents; the time zone of a calendar has a row of its own",
+        "the result is new or an empty constant; the time zone of a calendar has its own row",
         &[
             "java.nio.ByteBuffer.allocateDirect",
             "java.nio.charset.CoderResult.",
@@ -101,12 +106,12 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "time zones are compared and asked for their names",
+        "time zones are only compared and their names read",
         &["java.text.DateFormat.equals", "java.util.Calendar.equals", "java.util.Formatter$FormatSpecifier."],
     ),
     ("the hook restores the terminal", &["java.io.Console."]),
     (
-        "arguments are asked for their texts; where the program's own write theirs, the analysis says so",
+        "only `toString` of arguments is called; `Formattable` classes of the program are handled by the analysis",
         &["java.io.PrintStream.format", "java.io.PrintWriter.format"],
     ),
     (
@@ -118,11 +123,11 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "file systems, which the program cannot bring along without giving up, keep no options and no visitors",
+        "file systems of the JDK store no options and no visitors; for those of the program the analysis assumes anything already",
         &["java.nio.file.FileSystems.", "java.nio.file.Files.", "java.nio.file.Path.of"],
     ),
     (
-        "what cleans up knows numbers and files, and runs no code of the program",
+        "cleanup actions hold numbers and files, and run no code of the program",
         &[
             "java.util.jar.JarFile.",
             "java.util.zip.ZipFile$",
@@ -133,7 +138,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "a lock holds nothing but threads, and what it says to wait for has no method that anybody could call",
+        "a lock holds only threads, and the blocker that it sets has no accessible methods",
         &[
             "java.util.concurrent.ConcurrentHashMap$TreeBin.contendedLock",
             "java.util.concurrent.locks.AbstractQueuedLongSynchronizer.",
@@ -142,14 +147,14 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "a copy sets one of its own fields by reflection",
+        "a new copy sets one of its own fields by reflection",
         &[
             "java.util.concurrent.ConcurrentSkipListSet.setMap",
             "java.util.concurrent.CopyOnWriteArrayList.resetLock",
         ],
     ),
     (
-        "tasks of what is parallel only where it is asked for, by calls that have rows of their own",
+        "tasks of operations that are parallel only on request, by calls that have their own rows",
         &[
             "java.util.ArraysParallelSortHelpers$",
             "java.util.Collections$CopiesList.stream",
@@ -175,7 +180,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "parts of what loads services, bundles and rules of time zones, or reads objects, for which those who ask have rows of their own",
+        "parts of the loading of services, bundles and time-zone rules or of deserialization, whose callers have their own rows",
         &[
             "java.lang.management.DefaultPlatformMBeanProvider$",
             "java.time.Ser.",
@@ -192,11 +197,11 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "texts of dates and names of time zones are kept to be found again",
+        "date texts and time-zone names are cached",
         &["java.time.chrono.ChronoZonedDateTimeImpl.", "java.time.format.DateTime"],
     ),
     (
-        "what was found is given to a consumer, and digits to handles that the JDK has made for them",
+        "matches are passed to a consumer, and digits to method handles of the JDK",
         &[
             "java.util.DecimalDigits.",
             "java.util.FormatItem",
@@ -207,7 +212,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "a comparator is turned round",
+        "a comparator is reversed",
         &[
             "java.util.ReverseOrderListView.sort",
             "java.util.TreeMap$AscendingSubMap.descendingMap",
@@ -215,7 +220,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "where code is from is compared, and keys are made",
+        "code sources are compared, and keys are created",
         &[
             "java.util.jar.JarVerifier$",
             "new sun.security.util.ManifestDigester",
@@ -223,14 +228,14 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "sun.security.x509.",
         ],
     ),
-    ("a stream is given only where objects are read from one", &["java.util.TreeMap.buildFromSorted"]),
+    ("a stream is passed only for deserialization", &["java.util.TreeMap.buildFromSorted"]),
     (
-        "sets of characteristics and of all constants of an enumeration are shared, and hold nothing else",
+        "the shared sets contain only characteristics or the constants of an enumeration",
         &["java.nio.file.attribute.AclEntry$", "java.util.EnumSet.of", "java.util.stream.Collector"],
     ),
     ("names of attributes are shared", &["java.util.jar.Attributes.", "java.util.jar.Manifest.read"]),
     (
-        "providers count as made by anybody",
+        "providers count as instantiated by unknown code",
         &[
             "java.security.SecureRandom.",
             "java.util.UUID.nameUUIDFromBytes",
@@ -239,37 +244,40 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "coders of a thread, and what they are recognised by",
+        "thread-local coders and their keys",
         &["java.util.regex.Matcher.appendExpandedReplacement", "sun.nio.cs.ThreadLocalCoders."],
     ),
     (
-        "a proxy holds the connection that it was made for, and descriptions of types are compared",
+        "a proxy holds the connection that it was created for, and type descriptions are compared",
         &[
             "java.lang.management.ManagementFactory.",
             "new javax.management.MBeanServerInvocationHandler",
             "sun.management.",
         ],
     ),
-    ("the parser's own handler gets its own errors", &["jdk.internal.util.xml.impl.ParserSAX."]),
+    ("the parser's own handler gets the parser's errors", &["jdk.internal.util.xml.impl.ParserSAX."]),
 ];
 
-/// Classes, by how their names begin, that name others of modules that the core of the JDK does not know, and why that is no harm.
+/// Prefixes of classes that name classes of modules that the core of the JDK cannot use, and why that does no harm.
 const NAMING: &[(&str, &str)] = &[
-    ("com/sun/jmx/mbeanserver/JavaBeansAccessor", "it has no row, and gives up where it calls by reflection"),
-    ("java/security/Security", "providers of security, of which only digests and random numbers have rows"),
-    ("java/security/Signature", "a name is compared"),
-    ("jdk/internal/icu/text/BidiBase$", "what shapes numbers is final and holds nothing"),
-    ("jdk/internal/module/SystemModules", "the modules themselves are described"),
-    ("jdk/internal/logger/SimpleConsoleLogger$", "a name is compared"),
-    ("sun/launcher/LauncherHelper", "agents count as called by anybody"),
-    ("sun/net/ext/ExtendedSocketOptions", "options of sockets have names and numbers"),
-    ("sun/net/www/protocol/http/Negotiator", "what negotiates for a connection is given to nobody"),
-    ("sun/security/provider/certpath/RevocationChecker", "names are compared"),
-    ("sun/security/tools/KeyStoreUtil", "it belongs to a tool"),
-    ("sun/text/bidi/BidiBase$", "what shapes numbers is final and holds nothing"),
+    (
+        "com/sun/jmx/mbeanserver/JavaBeansAccessor",
+        "it has no row, and the analysis assumes anything where it calls by reflection",
+    ),
+    ("java/security/Security", "of the security providers only digests and random numbers have rows"),
+    ("java/security/Signature", "it only compares a name"),
+    ("jdk/internal/icu/text/BidiBase$", "the shaper of numbers is final and holds nothing"),
+    ("jdk/internal/module/SystemModules", "it describes the modules themselves"),
+    ("jdk/internal/logger/SimpleConsoleLogger$", "it only compares a name"),
+    ("sun/launcher/LauncherHelper", "agents count as called by unknown code"),
+    ("sun/net/ext/ExtendedSocketOptions", "socket options hold names and numbers"),
+    ("sun/net/www/protocol/http/Negotiator", "the negotiator of a connection is not passed on"),
+    ("sun/security/provider/certpath/RevocationChecker", "it only compares names"),
+    ("sun/security/tools/KeyStoreUtil", "it is part of a tool"),
+    ("sun/text/bidi/BidiBase$", "the shaper of numbers is final and holds nothing"),
 ];
 
-/// Types whose objects are constants where a static method gives them out of a static field: empty, or without any contents.
+/// Types whose objects are empty constants when a static method returns them from a static field.
 const GIVEN: &[&str] = &[
     "java/util/Comparator",
     "java/util/Enumeration",
@@ -292,30 +300,30 @@ const GIVEN: &[&str] = &[
     "java/util/stream/Stream",
 ];
 
-/// How the table compares to the code of a JDK.
+/// The result of comparing the table with the code of a JDK.
 #[derive(Debug, Default)]
 pub struct TableCheck {
     /// Methods whose code agrees with their rows.
     pub agreed: usize,
-    /// Methods that hand what they are given to something that cannot be followed.
+    /// Methods that pass their arguments to code that cannot be analysed.
     pub undecided: usize,
-    /// Methods that do more than their rows say, and are known to do no harm.
+    /// Methods that do more than their rows say but are known to be harmless.
     pub harmless: usize,
-    /// Native methods, which have no code to look into.
+    /// Native methods, which have no bytecode.
     pub native: usize,
-    /// Methods of which code was looked into, those that others call included.
+    /// Methods whose code was analysed, including callees.
     pub looked_into: usize,
-    /// Where the table is wrong, a sentence each.
+    /// The errors in the table, one sentence each.
     pub contradictions: Vec<String>,
 }
 
-/// Looks for classes of the JDK that the code of its core names, though they are of modules that the analysis takes it not to know. A
-/// sentence for each.
+/// Finds classes that the core of the JDK names although the analysis assumes that it cannot use their modules. One sentence
+/// for each.
 pub fn check_modules(source: &mut dyn ClassSource, names: &[String]) -> Vec<String> {
     let mut world = World::new(source, Follow::Undescribed);
     let mut found = Vec::new();
     for class in names {
-        let is_known = NAMING.iter().any(|(begin, _)| class.starts_with(begin));
+        let is_known = NAMING.iter().any(|(prefix, _)| class.starts_with(prefix));
         if is_known || world.is_inner(class) != Some(true) {
             continue;
         }
@@ -328,8 +336,8 @@ pub fn check_modules(source: &mut dyn ClassSource, names: &[String]) -> Vec<Stri
     found
 }
 
-/// Compares the table with these classes of the JDK, by their internal names. Of those that are `doubted`, all methods are
-/// looked at, as if their rows said that they keep what they are given and no more.
+/// Compares the table with these classes of the JDK, given by their internal names. For the `doubted` classes all methods are
+/// checked, as if their rows said `KEEPS`.
 pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&str]) -> TableCheck {
     let mut world = World::new(source, Follow::Everything);
     let mut check = TableCheck::default();
@@ -351,7 +359,7 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&s
         }
     }
     let mut summaries = Summaries::new(&mut world);
-    methods.iter().for_each(|&method| summaries.ask(method));
+    methods.iter().for_each(|&method| summaries.request(method));
     summaries.run();
     check.looked_into = summaries.len();
     for method in methods {
@@ -367,12 +375,12 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&s
 }
 
 fn is_harmless(method: &str, summary: &Summary) -> bool {
-    let place = summary.place.as_deref().unwrap_or(method);
-    let begins = HARMLESS.iter().flat_map(|(_, begins)| begins.iter());
-    begins.into_iter().any(|begin| place.starts_with(begin) || method.starts_with(begin))
+    let site = summary.escape_site.as_deref().unwrap_or(method);
+    let prefixes = HARMLESS.iter().flat_map(|(_, prefixes)| prefixes.iter());
+    prefixes.into_iter().any(|prefix| site.starts_with(prefix) || method.starts_with(prefix))
 }
 
-/// Whether an object of that type may be one of the program's own classes.
+/// Whether an object of that type may be of a class of the program.
 fn may_be_own(world: &mut World<'_>, descriptor: &str) -> bool {
     let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
         return false;
@@ -381,7 +389,7 @@ fn may_be_own(world: &mut World<'_>, descriptor: &str) -> bool {
     !is_inert(descriptor) && !GIVEN.contains(&name) && world.class(class).flow.access & FINAL == 0
 }
 
-/// What a method does beyond its row.
+/// Where a method does more than its row says, in one sentence.
 fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option<String> {
     let info = world.method(method).clone();
     let (class_name, flow) = (world.class(info.class).name.clone(), world.class(info.class).flow.clone());
@@ -391,7 +399,7 @@ fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option
     let is_static = declared.access & STATIC_METHOD != 0;
     let mut kinds: Vec<&str> = if is_static { Vec::new() } else { vec![&receiver] };
     kinds.extend(parameters.into_iter().filter(|kind| kind.starts_with(['L', '['])));
-    // Whatever can be thrown is everybody's anyway, and what it holds; so are threads.
+    // The analysis treats exceptions, with all that they hold, and threads as shared anyway.
     if jdk::is_throwable(&receiver) {
         return None;
     }
@@ -399,18 +407,18 @@ fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option
     let counted = kinds.iter().enumerate().filter(|(_, kind)| is_counted(kind));
     let counted: Set = counted.fold(0, |all, (formal, _)| all | 1 << formal);
     let name = format!("{class_name}.{}{}", declared.name, declared.descriptor);
-    let tell = |set: Set| {
+    let describe = |set: Set| {
         let which = bits(set).map(|formal| kinds.get(formal).copied().unwrap_or_default().to_owned());
         which.collect::<Vec<_>>().join(", ")
     };
     let escaped = summary.escapes & counted;
     if escaped != 0 {
-        let place = summary.place.as_deref().unwrap_or_default();
-        let escaped = tell(escaped);
-        return Some(format!("{name} hands {escaped} to static fields or other threads: {place}"));
+        let site = summary.escape_site.as_deref().unwrap_or_default();
+        let escaped = describe(escaped);
+        return Some(format!("{name} passes {escaped} to static fields or other threads: {site}"));
     }
     if summary.returns & STATIC != 0 && is_static && may_be_own(world, result) {
-        return Some(format!("{name} gives out what static fields hold"));
+        return Some(format!("{name} returns objects from static fields"));
     }
     if jdk::effect(&class_name, &declared.name, &declared.descriptor).links {
         return None;
@@ -418,9 +426,9 @@ fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option
     for (formal, held) in summary.holds.iter().enumerate() {
         let kept = held & counted & !(1 << formal);
         if kept != 0 {
-            return Some(format!("{name} keeps {} in {}", tell(kept), tell(1 << formal)));
+            return Some(format!("{name} stores {} in {}", describe(kept), describe(1 << formal)));
         }
     }
-    let given_back = summary.returns & counted & !STATIC;
-    (given_back != 0 && !is_inert(result)).then(|| format!("{name} gives back {}", tell(given_back)))
+    let returned = summary.returns & counted & !STATIC;
+    (returned != 0 && !is_inert(result)).then(|| format!("{name} returns {}", describe(returned)))
 }

@@ -1,4 +1,4 @@
-//! One pass over the instructions of a method: what is on the stack and in local variables, and what becomes of it.
+//! One pass over the instructions of a method: tracks the nodes on the stack and in local variables, and unifies them.
 
 use std::rc::Rc;
 
@@ -19,7 +19,8 @@ pub(crate) struct Walk<'b, 'w, 's, 'f> {
     pub(crate) class: ClassId,
     pub(crate) flow: &'f Rc<FlowClass>,
     pub(crate) body: &'f FlowBody,
-    /// Whether a local variable has one node all the time: what a subroutine does not touch, it leaves to each of its callers.
+    /// Whether each local variable has a single node throughout the method. Set for methods with subroutines (`jsr`), because
+    /// a variable that a subroutine does not write keeps the value that it had at each of the calls.
     pub(crate) is_flat: bool,
 }
 
@@ -30,7 +31,7 @@ impl Walk<'_, '_, '_, '_> {
         let mut is_label = vec![false; count];
         body.targets.iter().for_each(|&target| is_label[target as usize] = true);
         body.handlers.iter().for_each(|handler| is_label[handler[2] as usize] = true);
-        // A subroutine goes back to after any of its calls.
+        // A subroutine may return to the instruction after any of its calls.
         let after_calls: Vec<usize> = (0..count)
             .filter(|&index| body.instructions[index].operation == Operation::Subroutine)
             .map(|index| index + 1)
@@ -105,7 +106,7 @@ impl Walk<'_, '_, '_, '_> {
         State { locals, stack: Vec::new() }
     }
 
-    /// A jump: what is there already is put together with what comes.
+    /// A jump: unifies the state at its target with the current one.
     fn arrive(
         &mut self,
         target: usize,
@@ -152,15 +153,15 @@ impl Walk<'_, '_, '_, '_> {
                     (Some(Some(known)), Some(value)) if self.is_flat => {
                         self.bodies.graph.unify(*known, value);
                     }
-                    (Some(place), value) if !self.is_flat => *place = value,
+                    (Some(local), value) if !self.is_flat => *local = value,
                     _ => {}
                 }
             }
             Operation::Overwrite { slot, slots } => {
                 state.pops(usize::from(slots));
                 let written = if self.is_flat { 0 } else { usize::from(slots) };
-                for place in state.locals.iter_mut().skip(usize::from(slot)).take(written) {
-                    *place = None;
+                for local in state.locals.iter_mut().skip(usize::from(slot)).take(written) {
+                    *local = None;
                 }
             }
             Operation::Null | Operation::Text(_) | Operation::ClassConstant(_) => {
@@ -245,7 +246,7 @@ impl Walk<'_, '_, '_, '_> {
         state.pop().unwrap_or_else(|| self.bodies.graph.node())
     }
 
-    /// Takes a call's arguments from the stack, the receiver included; references that nothing is known of get nodes.
+    /// Pops a call's arguments, including the receiver; references without a node get one.
     fn arguments(&mut self, descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Option<Node>> {
         let node = |argument| match argument {
             Argument::Reference(node) => Some(node.unwrap_or_else(|| self.bodies.graph.node())),
@@ -267,7 +268,7 @@ impl Walk<'_, '_, '_, '_> {
                 }
             }
             Linked::Harmless => {}
-            // The components of two records are read, and compared one by one.
+            // The components of two records are read and compared pairwise, so the records are unified.
             Linked::Record => {
                 let mut all = values.into_iter().flatten();
                 if let Some(first) = all.next() {
@@ -307,7 +308,7 @@ impl Walk<'_, '_, '_, '_> {
         let class = self.bodies.world.load(&reference.class);
         let target = self.bodies.world.field(class, &reference.name, &reference.descriptor);
         let is_followed = !self.bodies.is_inert(&reference.descriptor);
-        let place = match target {
+        let field_node = match target {
             FieldTarget::Known(key) => {
                 self.site(instruction, Accessed::Field(key, object));
                 if is_followed && !is_write {
@@ -315,7 +316,7 @@ impl Walk<'_, '_, '_, '_> {
                 }
                 if is_followed { self.bodies.graph.field(object, key) } else { self.bodies.graph.node() }
             }
-            // The JDK's objects and what they keep are one.
+            // An object of the JDK and the objects that it holds share one node.
             FieldTarget::Jdk if is_followed => object,
             FieldTarget::Jdk => self.bodies.graph.node(),
             FieldTarget::Shared(_) | FieldTarget::Unknown => {
@@ -326,10 +327,10 @@ impl Walk<'_, '_, '_, '_> {
         };
         if is_write {
             if let Some(value) = value.filter(|_| is_followed) {
-                self.bodies.graph.unify(place, value);
+                self.bodies.graph.unify(field_node, value);
             }
         } else if kind == b'L' {
-            state.stack.push(Some(place));
+            state.stack.push(Some(field_node));
         } else {
             state.pushes(slots);
         }
@@ -343,7 +344,7 @@ impl Walk<'_, '_, '_, '_> {
         let class = self.bodies.world.load(&reference.class);
         let target = self.bodies.world.field(class, &reference.name, &reference.descriptor);
         let is_followed = !self.bodies.is_inert(&reference.descriptor);
-        let place = match target {
+        let field_node = match target {
             FieldTarget::Known(key) => {
                 self.site(instruction, Accessed::Static(key));
                 let is_followed = is_followed && !self.bodies.world.is_empty_array(key);
@@ -367,17 +368,17 @@ impl Walk<'_, '_, '_, '_> {
         match (is_write, kind) {
             (true, b'L') => {
                 if let Some(value) = state.pop().filter(|_| is_followed) {
-                    self.bodies.graph.unify(place, value);
+                    self.bodies.graph.unify(field_node, value);
                 }
             }
             (true, _) => state.pops(slots),
-            (false, b'L') => state.stack.push(Some(place)),
+            (false, b'L') => state.stack.push(Some(field_node)),
             (false, _) => state.pushes(slots),
         }
     }
 }
 
-/// The instructions from `pop` to `swap`, on slots.
+/// The stack instructions from `pop` to `swap`, on slots.
 pub(crate) fn move_slots<T: Copy + Default>(opcode: u8, stack: &mut Vec<T>) {
     let mut pop = || stack.pop().unwrap_or_default();
     match opcode {

@@ -1,4 +1,4 @@
-//! The classes of the program and of the JDK, read as they are needed: who inherits from whom, and which method a call means.
+//! The classes of the program and of the JDK, loaded on demand: inheritance, and the resolution of methods and fields.
 
 use std::rc::Rc;
 
@@ -26,30 +26,30 @@ const INTERFACE: u16 = 0x0200;
 const ENUM: u16 = 0x4000;
 const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 
-/// Classes that inherit from each other in circles are nothing that the JVM would load.
+/// Bounds the walk to the root; the JVM rejects cyclic inheritance, but class files may contain it.
 const MOST_ANCESTORS: u32 = 1000;
 
 /// Which code of the JDK is analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follow {
     Nothing,
-    /// What has no row in the table.
+    /// Classes without a row in the table.
     Undescribed,
-    /// All of it, to find out whether the table is right.
+    /// All classes, to check the table.
     Everything,
 }
 
-/// Where a class is from.
+/// The origin of a class, and whether its code is analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Application,
-    /// A class of the JDK that is analysed like those of a library: no code with a row knows its module.
+    /// A class of the JDK that is analysed like one of a library: code with a row cannot use its module.
     Outer,
-    /// A class of the JDK that is analysed, and that code with a row may make, call and look into.
+    /// A class of the JDK that is analysed, and that code with a row may instantiate, call and read.
     Inner,
-    /// A class of the JDK with a row, or any if the JDK is not followed.
+    /// A class of the JDK with a row, or any class of the JDK if its code is not analysed.
     Jdk,
-    /// It was not found, or cannot be read.
+    /// It was not found or cannot be read.
     Missing,
 }
 
@@ -65,16 +65,16 @@ impl Kind {
     }
 }
 
-/// What a lambda expression or a method reference becomes at run time.
+/// The run-time form of a lambda expression or method reference.
 #[derive(Debug, Clone)]
 pub(crate) struct Lambda {
     /// The interface's method.
     pub(crate) name: String,
-    /// The interface's method as the interface declares it, and further descriptors that lead to it.
+    /// The descriptor of the interface's method as the interface declares it, and those of bridge methods.
     pub(crate) descriptors: Vec<String>,
-    /// The code.
+    /// The method handle of the code.
     pub(crate) handle: Handle,
-    /// What is captured, as the descriptor of the call that makes the object.
+    /// The types of the captured values, as the descriptor of the call that creates the object.
     pub(crate) captured: String,
 }
 
@@ -104,18 +104,18 @@ impl Class {
 #[derive(Debug, Clone)]
 pub(crate) struct Method {
     pub(crate) class: ClassId,
-    /// The number of the method in its class; none for a lambda.
+    /// The number of the method in its class; `None` for a lambda.
     pub(crate) index: Option<u32>,
     pub(crate) is_static: bool,
-    /// What it takes beside a receiver, as [`shape`] gives it.
+    /// The parameters without the receiver, as [`shape`] returns them.
     pub(crate) parameters: Rc<[u8]>,
     pub(crate) returns_reference: bool,
 }
 
-/// What a call leads to.
+/// The target of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
-    /// Code that is analysed.
+    /// A method whose code is analysed.
     Method(MethodId),
     /// A native method of the program.
     Native,
@@ -123,31 +123,31 @@ pub(crate) enum Target {
     Jdk(ClassId),
     /// A method that was not found.
     Unknown,
-    /// There is only a declaration.
+    /// A declaration without an implementation.
     Abstract,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldTarget {
     Known(FieldKey),
-    /// A static field that code with a row may access, too.
+    /// A static field that code with a row may access as well.
     Shared(FieldKey),
     Jdk,
     Unknown,
 }
 
-/// A field that a class declares whose code is analysed.
+/// A field of a class whose code is analysed.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) class: ClassId,
     pub(crate) index: u32,
 }
 
-/// All classes that were needed so far.
+/// All classes that were loaded so far.
 pub(crate) struct World<'s> {
     source: &'s mut dyn ClassSource,
     follow: Follow,
-    /// What the JDK's modules say about themselves, once somebody has asked.
+    /// The modules of the JDK, read on first use.
     modules: Option<Modules>,
     pub(crate) classes: Vec<Class>,
     by_name: FxHashMap<Rc<str>, ClassId>,
@@ -162,7 +162,7 @@ pub(crate) struct World<'s> {
     lambdas: FxHashMap<(ClassId, u16), ClassId>,
     /// Types of the JDK that classes of the program inherit from.
     pub(crate) extended: FxHashSet<Rc<str>>,
-    /// How many classes are there and cannot be understood.
+    /// How many classes were found but could not be parsed.
     pub(crate) unreadable: u64,
 }
 
@@ -205,8 +205,8 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Classes of the program that the JVM may load to look at them, though nothing of them can run: those that are mentioned where
-    /// types are checked, and what they inherit from. By name, with the hash of the class file.
+    /// Classes of the program that the JVM may load although none of their code can run: classes that are mentioned where types
+    /// are checked, and their supertypes. By name, with the hash of the class file.
     pub(crate) fn dormant(&mut self) -> Vec<(String, u64)> {
         let known = self.classes.iter().filter(|class| class.kind == Kind::Application);
         let mut waiting: Vec<String> = known.flat_map(|class| class.flow.mentioned.iter().cloned()).collect();
@@ -226,7 +226,7 @@ impl<'s> World<'s> {
         found
     }
 
-    /// The classes of the program that inherit from a class of the JDK, whether anything reaches them or not.
+    /// The classes of the program that inherit from a class of the JDK, reachable or not.
     pub(crate) fn application_below(&mut self, ancestor: &str) -> Vec<String> {
         let mut parents: FxHashMap<String, Option<String>> = FxHashMap::default();
         let mut found = Vec::new();
@@ -262,7 +262,7 @@ impl<'s> World<'s> {
         &self.methods[id as usize]
     }
 
-    /// A method as users know it.
+    /// The name of a method as in Java source code.
     pub(crate) fn describe(&self, id: MethodId) -> String {
         let method = self.method(id);
         let class = self.class(method.class);
@@ -280,7 +280,7 @@ impl<'s> World<'s> {
         *self.selectors.entry((name.into(), descriptor.into())).or_insert(next)
     }
 
-    /// The class of that name, read if need be.
+    /// The class with this name, loaded if necessary.
     pub(crate) fn load(&mut self, name: &str) -> ClassId {
         if let Some(&known) = self.by_name.get(name) {
             return known;
@@ -297,14 +297,14 @@ impl<'s> World<'s> {
             }
             None => (Kind::Missing, 0, None),
         };
-        // A class that calls itself something else is no class that the JVM would take.
+        // The JVM rejects a class file that contains the name of another class.
         let flow = flow.filter(|flow| flow.name == name);
         let kind = if flow.is_none() { Kind::Missing } else { kind };
         self.unreadable += u64::from(flow.is_none() && found.is_some());
         self.add(name, kind, hash, flow.unwrap_or_default(), None)
     }
 
-    /// What a class is if it is one of the JDK's.
+    /// The kind of a class if it belongs to the JDK.
     fn jdk_kind(&mut self, name: &str) -> Kind {
         match self.follow {
             Follow::Nothing => return Kind::Jdk,
@@ -319,13 +319,13 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Whether a class of the JDK is of a module that code with a row knows; none for other classes.
+    /// Whether code with a row can use the module of a JDK class; `None` for classes outside the JDK.
     pub(crate) fn is_inner(&mut self, name: &str) -> Option<bool> {
         let module = self.source.module(name)?.to_owned();
         Some(self.modules().inner.contains(&module))
     }
 
-    /// What a class of the JDK names: classes that it mentions, and strings that may be names of some.
+    /// The names in a class of the JDK: classes that it mentions, and strings that may be class names.
     pub(crate) fn names_in(&mut self, class: &str) -> Vec<String> {
         let bytes = self.source.find(class).map(|(_, bytes)| bytes);
         let flow = bytes.and_then(|bytes| read_flow(&bytes, true).ok()).unwrap_or_default();
@@ -387,13 +387,13 @@ impl<'s> World<'s> {
         id
     }
 
-    /// The class of the objects that a lambda expression makes: the `number`th dynamic call of `class`.
+    /// The class of the objects that a lambda expression creates: the `number`th dynamic call of `class`.
     pub(crate) fn lambda(
         &mut self,
         class: ClassId,
         number: u16,
         interfaces: Vec<String>,
-        made: Lambda,
+        lambda: Lambda,
     ) -> ClassId {
         if let Some(&known) = self.lambdas.get(&(class, number)) {
             return known;
@@ -405,12 +405,12 @@ impl<'s> World<'s> {
             interfaces,
             ..FlowClass::default()
         };
-        let id = self.add(&name, self.class(class).kind, 0, flow, Some(Rc::new(made)));
+        let id = self.add(&name, self.class(class).kind, 0, flow, Some(Rc::new(lambda)));
         self.lambdas.insert((class, number), id);
         id
     }
 
-    /// The class itself and all that it inherits from.
+    /// The class itself and all its supertypes.
     pub(crate) fn supertypes(&mut self, class: ClassId) -> Rc<Vec<ClassId>> {
         if let Some(known) = self.supertypes.get(&class) {
             return known.clone();
@@ -458,7 +458,7 @@ impl<'s> World<'s> {
         })
     }
 
-    /// The code of a lambda's class.
+    /// The method of a lambda class.
     pub(crate) fn lambda_method(&mut self, class: ClassId) -> Option<MethodId> {
         if let Some(&known) = self.method_numbers.get(&(class, None)) {
             return Some(known);
@@ -508,12 +508,12 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What an object of exactly this class does when the method is called.
+    /// The method that a virtual call invokes on an object of exactly this class.
     pub(crate) fn dispatch(&mut self, class: ClassId, selector: Selector) -> Target {
         self.look_up(class, selector, false)
     }
 
-    /// What a reference in code means, whatever the receiver.
+    /// The method that a reference in code resolves to, independent of the receiver.
     pub(crate) fn resolve(&mut self, class: ClassId, selector: Selector) -> Target {
         self.look_up(class, selector, true)
     }
@@ -553,7 +553,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What a lambda's object does when a method is called.
+    /// The method that a call invokes on a lambda object.
     pub(crate) fn dispatch_lambda(&mut self, class: ClassId, name: &str, descriptor: &str) -> Target {
         let selector = self.selector(name, descriptor);
         let target = self.dispatch(class, selector);
@@ -568,7 +568,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Whether the method that a reference means cannot be overridden.
+    /// Whether a method cannot be overridden.
     pub(crate) fn is_exact(&self, method: MethodId) -> bool {
         let method = self.method(method);
         let class = self.class(method.class);
@@ -584,14 +584,14 @@ impl<'s> World<'s> {
         (class.flow.access | access.unwrap_or_default()) & (PRIVATE | FINAL) != 0
     }
 
-    /// Whether classes of another package that declare the same method do not override it.
+    /// Whether a method is package-private, so that classes of other packages cannot override it.
     pub(crate) fn is_package_private(&self, method: MethodId) -> bool {
         let method = self.method(method);
         let access = |index: u32| self.class(method.class).flow.methods[index as usize].access;
         method.index.is_some_and(|index| access(index) & (PUBLIC_OR_PROTECTED | PRIVATE) == 0)
     }
 
-    /// Whether a reference in code means such a method, abstract ones included.
+    /// Whether a reference in code resolves to a package-private method, possibly an abstract one.
     pub(crate) fn names_package_private(&self, class: ClassId, selector: Selector) -> bool {
         let mut step = Some(class);
         while let Some(id) = step {
@@ -605,7 +605,7 @@ impl<'s> World<'s> {
         false
     }
 
-    /// The methods of the program that a class inherits, or has instead of inheriting, and that only their own packages override.
+    /// The package-private methods with this name and descriptor that a class and its supertypes declare.
     pub(crate) fn package_private(&mut self, class: ClassId, name: &str, descriptor: &str) -> Vec<MethodId> {
         let supertypes = self.supertypes(class);
         let declared: Vec<MethodId> =
@@ -613,7 +613,7 @@ impl<'s> World<'s> {
         declared.into_iter().filter(|&method| self.is_package_private(method)).collect()
     }
 
-    /// What a method of the JDK does to what it is given.
+    /// The effect of a method of the JDK on its references.
     pub(crate) fn effect(&self, class: ClassId, name: &str, descriptor: &str) -> Effect {
         let info = self.class(class);
         if !info.kind.is_followed() {
@@ -626,13 +626,13 @@ impl<'s> World<'s> {
         if is_native { jdk::native_effect(name, descriptor) } else { jdk::UNKNOWN_RECEIVER }
     }
 
-    /// The methods of a class of the JDK that its core may call on objects of that class or of others that inherit from it.
+    /// The methods of a JDK class that the core of the JDK may call on objects of that class or of its subclasses.
     pub(crate) fn callable(&self, class: ClassId) -> Vec<(String, String)> {
         let flow = &self.class(class).flow;
-        // Only what knows the class can call what cannot be overridden.
-        let never =
+        // A final method cannot be called through a supertype, only by code that can use the class itself.
+        let excluded =
             if self.class(class).kind == Kind::Inner { PRIVATE | STATIC } else { PRIVATE | STATIC | FINAL };
-        let can = |access: u16| access & never == 0;
+        let can = |access: u16| access & excluded == 0;
         flow.methods
             .iter()
             .filter(|method| can(method.access) && !method.name.starts_with('<'))
@@ -640,7 +640,7 @@ impl<'s> World<'s> {
             .collect()
     }
 
-    /// The field that a reference in code means.
+    /// The field that a reference in code resolves to.
     pub(crate) fn field(&mut self, class: ClassId, name: &str, descriptor: &str) -> FieldTarget {
         let key = (class, name.to_owned(), descriptor.to_owned());
         if let Some(&known) = self.resolved_fields.get(&key) {
@@ -648,13 +648,14 @@ impl<'s> World<'s> {
         }
         let supertypes = self.supertypes(class);
         let mut found = FieldTarget::Unknown;
-        // Interfaces come before the superclass in the JVM; a class of its own comes before both.
+        // The JVM searches interfaces before the superclass; `supertypes` lists the superclass first, which makes a difference only
+        // if both declare the field.
         for &id in supertypes.iter() {
             let info = self.class(id);
-            let is_it = |field: &fissure_classfile::FieldSummary| {
+            let matches = |field: &fissure_classfile::FieldSummary| {
                 field.name == name && field.descriptor == descriptor
             };
-            if let Some(index) = info.flow.fields.iter().position(is_it) {
+            if let Some(index) = info.flow.fields.iter().position(matches) {
                 let is_static = info.flow.fields[index].access & STATIC != 0;
                 found = match info.kind {
                     Kind::Application | Kind::Outer => {
@@ -670,7 +671,7 @@ impl<'s> World<'s> {
         found
     }
 
-    /// Whether a static field always holds the same array without elements, which leads to nothing.
+    /// Whether a static field always holds the same empty array, which references nothing.
     pub(crate) fn is_empty_array(&mut self, key: FieldKey) -> bool {
         if let Some(&known) = self.empty_arrays.get(&key) {
             return known;
@@ -687,10 +688,10 @@ impl<'s> World<'s> {
                 if reference.name != field.name || reference.class != *info.name {
                     continue;
                 }
-                let places = [index as u32, (index as u32).wrapping_sub(1)];
-                let is_reached_by_jump = body.targets.iter().any(|target| places.contains(target));
+                let indices = [index as u32, (index as u32).wrapping_sub(1)];
+                let is_reached_by_jump = body.targets.iter().any(|target| indices.contains(target));
                 writes += 1;
-                is_empty &= body.empty_arrays.contains(&places[1]) && !is_reached_by_jump;
+                is_empty &= body.empty_arrays.contains(&indices[1]) && !is_reached_by_jump;
             }
         }
         is_empty &= writes > 0;
@@ -698,7 +699,7 @@ impl<'s> World<'s> {
         is_empty
     }
 
-    /// Whether anybody may call a method that a class has.
+    /// Whether a class and its method are accessible from outside the package.
     pub(crate) fn is_public(&mut self, class: ClassId, name: &str, descriptor: &str) -> bool {
         let selector = self.selector(name, descriptor);
         let class = self.class(class);
@@ -723,7 +724,7 @@ impl<'s> World<'s> {
         number
     }
 
-    /// The class initializers that using a class may run.
+    /// The class initializers that the first use of a class may run.
     pub(crate) fn initializers(&mut self, class: ClassId) -> Vec<MethodId> {
         let supertypes = self.supertypes(class);
         let found = supertypes.iter().filter_map(|&id| self.declared_named(id, "<clinit>", "()V"));
@@ -731,7 +732,7 @@ impl<'s> World<'s> {
     }
 }
 
-/// How a handle calls its target, if it does.
+/// How a method handle calls its target; `None` if it accesses a field.
 pub(crate) fn handle_kind(handle: &Handle) -> Option<InvokeKind> {
     match handle.kind {
         5 => Some(InvokeKind::Virtual),

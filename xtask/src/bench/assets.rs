@@ -1,8 +1,8 @@
-//! What AssetFuzzer makes of the programs with atomic sets, beside chance with a monitor: predictions, what came true, how
-//! often a run shows a violation, how often threads had to be let go, and what a run of each phase costs against a plain one.
+//! Compares AssetFuzzer with random schedules on the programs with atomic sets: the number of candidates, how many were
+//! confirmed, how often a run shows a violation, how often paused threads had to be released, and the cost of a run of each
+//! phase relative to a plain run.
 //!
-//! Costs are differences: a hunt with some runs and one with more take the difference for the runs that they do not have in
-//! common.
+//! The cost of a run is the difference between the times of two hunts, divided by the number of runs by which they differ.
 
 use std::{
     collections::BTreeSet,
@@ -23,16 +23,16 @@ use crate::{
 };
 
 const SOURCES: &str = "programs/assets";
-/// Runs that find out what could happen, as in the paper.
+/// Profiling runs, as many as in the paper.
 const PROFILING_RUNS: u64 = 10;
-/// By how many runs two hunts differ whose times are compared.
+/// The number of runs by which two hunts differ whose times are compared.
 const COST_RUNS: u64 = 10;
-/// The paper's mean is 0.65.
+/// The required mean rate of runs with a violation; the paper's is 0.65.
 const LEAST_RATE: f64 = 0.9;
-/// How much of what chance misses may be missed.
+/// The greatest allowed ratio of the runs that show no violation to those of random schedules.
 const MOST_MISSED: f64 = 1.0 / 3.0;
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     runs: u64,
@@ -45,19 +45,19 @@ struct Program {
     class: String,
     planted: Vec<u64>,
     config: String,
-    /// Whether it is for another strategy.
-    is_foreign: bool,
+    /// Whether it is a program for another strategy.
+    is_for_other_strategy: bool,
 }
 
-/// What a hunt came to.
+/// The result of a hunt.
 #[derive(Debug)]
-struct Catch {
+struct HuntResult {
     predicted: u64,
     confirmed: u64,
     /// The share of runs with any violation.
     rate: f64,
     thrashings: u64,
-    /// The patterns that happened.
+    /// The patterns of the confirmed violations.
     patterns: BTreeSet<u64>,
 }
 
@@ -68,7 +68,7 @@ struct Bench {
     options: Options,
 }
 
-/// Builds, measures and prints. It is an error if a bar is missed.
+/// Builds, measures and prints. Fails if a required value is missed.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = parse(arguments)?;
     let jdk = jdk::set_up()?;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let programs = sources.iter().map(|source| read(source)).collect::<Result<Vec<_>>>()?;
     let bench = Bench { jdk, fissure: target()?.join("release/fissure"), classes, options };
     let wanted = |program: &&Program| {
-        !program.is_foreign
+        !program.is_for_other_strategy
             && bench.options.program.as_ref().is_none_or(|part| program.class.contains(part.as_str()))
     };
     let (broken, correct): (Vec<&Program>, Vec<&Program>) =
@@ -94,7 +94,7 @@ fn parse(arguments: &[&str]) -> Result<Options> {
         match *pair {
             ["--runs", number] => options.runs = positive(number)?,
             ["--program", part] => options.program = Some(part.to_owned()),
-            _ => bail!("'{}' is not known: [--runs N] [--program PART]", pair.join(" ")),
+            _ => bail!("unknown option '{}': [--runs N] [--program PART]", pair.join(" ")),
         }
     }
     Ok(options)
@@ -107,13 +107,17 @@ fn read(file: &Path) -> Result<Program> {
 }
 
 fn program(class: String, text: &str) -> Program {
-    let mut program =
-        Program { class, planted: Vec::new(), config: "[atomic-sets]\n".to_owned(), is_foreign: false };
+    let mut program = Program {
+        class,
+        planted: Vec::new(),
+        config: "[atomic-sets]\n".to_owned(),
+        is_for_other_strategy: false,
+    };
     let header = text.lines().take_while(|line| line.starts_with("//"));
     for directive in header.filter_map(|line| line.strip_prefix("// fissure: ")) {
         match directive.split_whitespace().collect::<Vec<_>>()[..] {
             ["must-be-bug" | "must-confirm", pattern, _] => program.planted.extend(pattern.parse::<u64>()),
-            ["strategy", ..] => program.is_foreign = true,
+            ["strategy", ..] => program.is_for_other_strategy = true,
             ["config", ..] => {
                 program.config.push_str(directive.strip_prefix("config ").unwrap_or_default());
                 program.config.push('\n');
@@ -127,60 +131,60 @@ fn program(class: String, text: &str) -> Program {
 impl Bench {
     fn detection(&self, broken: &[&Program], correct: &[&Program]) -> Result<()> {
         println!("{} runs each; rate is the share of runs that show a violation\n", self.options.runs);
-        let heading = ["", "predicted", "confirmed", "rate", "thrashings", "random", "planted"];
+        let heading = ["", "candidates", "confirmed", "rate", "thrashings", "random", "planted"];
         println!("{}", row(&heading.map(str::to_owned)));
         let (mut rates, mut chances, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         for program in broken {
-            let steered = self.hunt(program, "assetfuzzer")?;
+            let directed = self.hunt(program, "assetfuzzer")?;
             let random = self.hunt(program, "random")?;
-            let is_there = program.planted.iter().all(|pattern| steered.patterns.contains(pattern));
-            if !is_there {
+            let is_found = program.planted.iter().all(|pattern| directed.patterns.contains(pattern));
+            if !is_found {
                 missing.push(program.class.as_str());
             }
             println!(
                 "{}",
                 row(&[
                     program.class.clone(),
-                    steered.predicted.to_string(),
-                    steered.confirmed.to_string(),
-                    format!("{:.2}", steered.rate),
-                    steered.thrashings.to_string(),
+                    directed.predicted.to_string(),
+                    directed.confirmed.to_string(),
+                    format!("{:.2}", directed.rate),
+                    directed.thrashings.to_string(),
                     format!("{:.2}", random.rate),
-                    if is_there { "yes" } else { "NO" }.to_owned(),
+                    if is_found { "yes" } else { "NO" }.to_owned(),
                 ])
             );
-            rates.push(steered.rate);
+            rates.push(directed.rate);
             chances.push(random.rate);
         }
         let (mut predicted, mut false_alarms) = (0, 0);
         for program in correct {
-            let steered = self.hunt(program, "assetfuzzer")?;
-            predicted += steered.predicted;
-            false_alarms += steered.patterns.len();
+            let directed = self.hunt(program, "assetfuzzer")?;
+            predicted += directed.predicted;
+            false_alarms += directed.patterns.len();
         }
-        println!("\n{} correct programs: {predicted} predictions, {false_alarms} confirmed", correct.len());
+        println!("\n{} correct programs: {predicted} candidates, {false_alarms} confirmed", correct.len());
         if rates.is_empty() {
             return Ok(());
         }
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (rate, chance) = (mean(&rates), mean(&chances));
-        println!("mean rate {rate:.3} (bar: at least {LEAST_RATE}), of chance {chance:.3}");
+        println!("mean rate {rate:.3} (required: at least {LEAST_RATE}), of random schedules {chance:.3}");
         println!(
-            "missed {:.3} of the runs, chance {:.3} (bar: at most a third of that)",
+            "{:.3} of the runs show no violation, {:.3} of the random ones (required: at most a third of that)",
             1.0 - rate,
             1.0 - chance
         );
-        ensure!(missing.is_empty(), "planted and not confirmed: {}", missing.join(", "));
+        ensure!(missing.is_empty(), "planted but not confirmed: {}", missing.join(", "));
         ensure!(false_alarms == 0, "{false_alarms} false alarms");
-        ensure!(rate >= LEAST_RATE, "the mean rate is below the bar");
-        ensure!(1.0 - rate <= MOST_MISSED * (1.0 - chance), "too much is missed");
+        ensure!(rate >= LEAST_RATE, "the mean rate is below the required {LEAST_RATE}");
+        ensure!(1.0 - rate <= MOST_MISSED * (1.0 - chance), "too many runs show no violation");
         Ok(())
     }
 
-    fn hunt(&self, program: &Program, strategy: &str) -> Result<Catch> {
+    fn hunt(&self, program: &Program, strategy: &str) -> Result<HuntResult> {
         let runs = self.options.runs.to_string();
         let report = self.report(program, strategy, PROFILING_RUNS, &runs)?;
-        Ok(catch(&report, self.options.runs))
+        Ok(hunt_result(&report, self.options.runs))
     }
 
     fn report(&self, program: &Program, strategy: &str, profile: u64, runs: &str) -> Result<Value> {
@@ -192,24 +196,24 @@ impl Bench {
         command.args(["--profile", &profile.to_string(), "--runs", runs]).arg("--config").arg(&config);
         command.arg("--json").arg(&json).arg("--").arg(self.jdk.bin().join("java"));
         command.arg("-cp").arg(&self.classes).arg(&program.class);
-        let output = command.stdin(Stdio::null()).output().context("Fissure cannot be started")?;
+        let output = command.stdin(Stdio::null()).output().context("cannot start Fissure")?;
         if output.status.code().is_none_or(|code| code > 1) {
             bail!("{}: {}", program.class, String::from_utf8_lossy(&output.stderr));
         }
-        let text = fs::read_to_string(&json).context("there is no report")?;
-        serde_json::from_str(&text).context("the report cannot be read")
+        let text = fs::read_to_string(&json).context("no report was written")?;
+        serde_json::from_str(&text).context("cannot parse the report")
     }
 
-    /// What a run of each phase takes against a plain one.
+    /// Measures the cost of a run of each phase relative to a plain run.
     fn cost(&self, programs: &[&Program]) -> Result<()> {
         println!("\n{}", row(&["", "plain", "phase I", "phase II", "random"].map(str::to_owned)));
         let mut all: [Vec<f64>; 3] = Default::default();
         for program in programs {
             let plain = self.plain(program)?;
             let timed = |strategy: &str, profile: u64, runs: u64| -> Result<f64> {
-                let begun = Instant::now();
+                let started = Instant::now();
                 self.report(program, strategy, profile, &runs.to_string())?;
-                Ok(begun.elapsed().as_secs_f64())
+                Ok(started.elapsed().as_secs_f64())
             };
             let least = timed("assetfuzzer", 1, 1)?;
             let few = timed("random", 1, 1)?;
@@ -233,42 +237,42 @@ impl Bench {
         Ok(())
     }
 
-    /// How long a plain run takes, in seconds.
+    /// The median time of a plain run, in seconds.
     fn plain(&self, program: &Program) -> Result<f64> {
         let mut times = Vec::new();
         for _ in 0..COST_RUNS {
             let mut command = Command::new(self.jdk.bin().join("java"));
             command.arg("-cp").arg(&self.classes).arg(&program.class);
-            let begun = Instant::now();
-            command.stdin(Stdio::null()).output().context("java cannot be started")?;
-            times.push(begun.elapsed().as_secs_f64());
+            let started = Instant::now();
+            command.stdin(Stdio::null()).output().context("cannot start java")?;
+            times.push(started.elapsed().as_secs_f64());
         }
         Ok(median(&times))
     }
 }
 
-fn catch(report: &Value, runs: u64) -> Catch {
+fn hunt_result(report: &Value, runs: u64) -> HuntResult {
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let happened = || {
+    let confirmed = || {
         findings
             .iter()
             .filter(|finding| finding["kind"] == "atomic-set-violation" && finding["status"] != "warning")
     };
     let campaign = &report["campaigns"][0];
     let count = |name: &str| campaign[name].as_u64().unwrap_or_default();
-    // A strategy that predicts tells by itself how many of the runs that tried hit anything.
+    // A strategy with goals reports itself how many of its runs showed a violation.
     let hits = if campaign.is_object() {
         count("runs_with_hits")
     } else {
-        let seeds = happened().filter_map(|finding| finding["seeds"].as_array()).flatten();
+        let seeds = confirmed().filter_map(|finding| finding["seeds"].as_array()).flatten();
         seeds.filter_map(Value::as_u64).collect::<BTreeSet<u64>>().len() as u64
     };
-    Catch {
+    HuntResult {
         predicted: count("predicted"),
         confirmed: count("confirmed"),
         rate: hits as f64 / runs as f64,
         thrashings: count("thrashings"),
-        patterns: happened().filter_map(|finding| finding["pattern"].as_u64()).collect(),
+        patterns: confirmed().filter_map(|finding| finding["pattern"].as_u64()).collect(),
     }
 }
 
@@ -287,34 +291,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_tell_what_is_planted() {
+    fn headers_name_the_planted_patterns() {
         let text = "// Words.\n// fissure: must-confirm 7 A$B\n// fissure: may-confirm 6 A$B\n// fissure: config x = 'y z'\n";
         let expected = Program {
             class: "A".to_owned(),
             planted: vec![7],
             config: "[atomic-sets]\nx = 'y z'\n".to_owned(),
-            is_foreign: false,
+            is_for_other_strategy: false,
         };
         assert_eq!(program("A".to_owned(), text), expected);
         let race =
             program("A".to_owned(), "// fissure: strategy racefuzzer\n// fissure: must-confirm race A.b\n");
-        assert!(race.planted.is_empty() && race.is_foreign);
+        assert!(race.planted.is_empty() && race.is_for_other_strategy);
     }
 
     #[test]
     fn rates_count_runs_and_not_findings() {
         let finding = |pattern: u64, seeds: &[u64]| json!({"kind": "atomic-set-violation", "status": "bug", "pattern": pattern, "seeds": seeds});
         let random = json!({"findings": [finding(6, &[1, 2]), finding(7, &[2, 3])]});
-        let catch = catch(&random, 4);
-        assert_eq!((catch.rate, catch.patterns), (0.75, BTreeSet::from([6, 7])));
-        let steered =
+        let result = hunt_result(&random, 4);
+        assert_eq!((result.rate, result.patterns), (0.75, BTreeSet::from([6, 7])));
+        let directed =
             json!({"campaigns": [{"predicted": 2, "confirmed": 1, "runs_with_hits": 4, "thrashings": 3}]});
-        let catch = super::catch(&steered, 4);
-        assert_eq!((catch.predicted, catch.confirmed, catch.rate, catch.thrashings), (2, 1, 1.0, 3));
+        let result = hunt_result(&directed, 4);
+        assert_eq!((result.predicted, result.confirmed, result.rate, result.thrashings), (2, 1, 1.0, 3));
     }
 
     #[test]
-    fn options_are_read() {
+    fn options_are_parsed() {
         let options = parse(&["--runs", "3", "--program", "Pair"]).unwrap();
         assert_eq!(options, Options { runs: 3, program: Some("Pair".to_owned()) });
         assert!(parse(&["--rounds", "3"]).is_err() && parse(&["--runs", "0"]).is_err());

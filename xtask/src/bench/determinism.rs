@@ -1,5 +1,5 @@
-//! Whether a seed gives the same run every time: each program is run again and again under control with one seed, and what it
-//! prints and what Fissure reports, the digest of the schedule included, are compared byte for byte.
+//! Checks that a seed determines a run: each program is run repeatedly under control with one seed, and its output and
+//! Fissure's report, which contains a digest of the schedule, are compared byte for byte.
 
 use std::{
     collections::BTreeMap,
@@ -21,30 +21,30 @@ use crate::{
     workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
 };
 
-/// Where the programs are: those that show whatever could differ, and those that are hunted in.
+/// The folders of the programs: those that print everything that could differ, and those for hunts.
 const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
 
-/// Looks for an access that no program has, so that threads stop at all of them and nobody is held up.
-const NOWHERE: &str = "between|elements|||W Nowhere.at:1";
+/// A goal with an access that no program has: accesses become scheduling points, and no thread is ever paused.
+const UNREACHABLE_GOAL: &str = "between|elements|||W Nowhere.at:1";
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     runs: u64,
     seeds: u64,
-    /// How many threads keep the processors busy meanwhile.
+    /// How many threads keep the processors busy during the runs.
     busy: usize,
     program: Option<String>,
-    /// Whether threads stop at accesses as well, and not only at locks.
+    /// Whether accesses are scheduling points, too, and not only locks.
     at_accesses: bool,
-    /// A `java` to take instead of the JDK's own.
+    /// A `java` to use instead of that of the JDK.
     java: Option<PathBuf>,
 }
 
-/// One run, as far as it must not differ: what the program printed, and the report.
+/// The parts of a run that must be identical: the output of the program, and the report.
 type Seen = (Vec<u8>, Vec<u8>);
 
-/// What is run.
+/// The tools and classes for all runs.
 struct Bench {
     fissure: PathBuf,
     java: PathBuf,
@@ -52,7 +52,7 @@ struct Bench {
     at_accesses: bool,
 }
 
-/// Builds, runs and compares. It is an error if anything differs.
+/// Builds, runs and compares. Fails if anything differs.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = parse(arguments)?;
     let jdk = jdk::set_up()?;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         is_over.store(true, Ordering::Relaxed);
         match differing? {
             0 => Ok(()),
-            differing => bail!("{differing} of the programs and seeds did not give the same run every time"),
+            differing => bail!("{differing} pairs of program and seed gave different runs"),
         }
     })
 }
@@ -101,7 +101,7 @@ fn parse(arguments: &[&str]) -> Result<Options> {
             ["--at", "locks"] => options.at_accesses = false,
             ["--java", path] => options.java = Some(path.into()),
             _ => bail!(
-                "'{}' is not known: [--runs N] [--seeds N] [--busy N] [--program PART] [--at locks|accesses] [--java PATH]",
+                "unknown option '{}': [--runs N] [--seeds N] [--busy N] [--program PART] [--at locks|accesses] [--java PATH]",
                 pair.join(" ")
             ),
         }
@@ -110,9 +110,9 @@ fn parse(arguments: &[&str]) -> Result<Options> {
 }
 
 impl Bench {
-    /// A line for every program and seed; gives the number of those that differ.
+    /// Prints a line for every program and seed; returns the number of those with differences.
     fn compare_all(&self, names: &[String], options: &Options) -> Result<u64> {
-        println!("runs that are the same, of {}\n", options.runs);
+        println!("identical runs, of {}\n", options.runs);
         let mut differing = 0;
         for name in names {
             for seed in 1..=options.seeds {
@@ -121,7 +121,7 @@ impl Bench {
                 println!("{name:<32} seed {seed:<6} {same}");
                 if same < options.runs {
                     differing += 1;
-                    keep(&self.classes.join(format!("{name}-{seed}")), &counts)?;
+                    write_differences(&self.classes.join(format!("{name}-{seed}")), &counts)?;
                 }
             }
         }
@@ -129,7 +129,7 @@ impl Bench {
         Ok(differing)
     }
 
-    /// Runs a program so many times, as many at a time as there are processors; counts what was seen.
+    /// Runs a program `runs` times, in parallel on all processors; counts how often each output and report was seen.
     fn repeat(&self, name: &str, seed: u64, runs: u64) -> Result<BTreeMap<Seen, u64>> {
         let next = AtomicU64::new(0);
         let counts = Mutex::new(BTreeMap::new());
@@ -165,7 +165,7 @@ impl Bench {
         let mut command = Command::new(&self.fissure);
         command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report);
         if self.at_accesses {
-            command.args(["--goal", NOWHERE]);
+            command.args(["--goal", UNREACHABLE_GOAL]);
         }
         command.arg("--");
         command.arg(&self.java).arg("-cp").arg(&self.classes).arg(name).stdin(Stdio::null());
@@ -178,8 +178,8 @@ impl Bench {
     }
 }
 
-/// Leaves behind what differs, to look at.
-fn keep(folder: &Path, counts: &BTreeMap<Seen, u64>) -> Result<()> {
+/// Writes the different outputs and reports to a folder for inspection.
+fn write_differences(folder: &Path, counts: &BTreeMap<Seen, u64>) -> Result<()> {
     fs::create_dir_all(folder)?;
     for (number, ((printed, report), count)) in counts.iter().enumerate() {
         fs::write(folder.join(format!("{number}-seen-{count}.txt")), printed)?;

@@ -1,8 +1,9 @@
-//! How likely a run is to find what there is to find, for chance alone, for the paper's algorithm and for ours, and how fast
-//! controlled threads are.
+//! Measures the probability that a run finds a bug, with random schedules, with the paper's algorithm and with ours, and the
+//! speed of controlled threads.
 //!
-//! Probabilities are shares of runs that hit what a program's header promises. Time under control is virtual, so speed is measured from
-//! outside: a kernel runs with a number of operations and with twice as many, and the difference is what they cost.
+//! A probability is the share of runs that show a finding that the program's header promises. Time in controlled runs is
+//! virtual, so speed is measured from outside: a kernel runs with two numbers of operations, and the cost of an operation is
+//! the difference of the times divided by the difference of the numbers.
 
 use std::{
     fs,
@@ -21,7 +22,7 @@ use crate::{
     workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
 };
 
-/// What is compared: a heading, and the options that make it.
+/// The strategies that are compared: heading and options.
 const STRATEGIES: [(&str, &[&str]); 4] = [
     ("random", &["--strategy", "random"]),
     ("paper 0.5", &["--learn", "no", "--pause", "0.5"]),
@@ -29,17 +30,17 @@ const STRATEGIES: [(&str, &[&str]); 4] = [
     ("ours", &[]),
 ];
 
-/// Under control, with a given number of operations: an acquire and a release that no switch follows.
+/// An acquire and a release without a thread switch.
 const PAIRS: Kernel = Kernel { class: "ControlledPairs", count: 20_000_000, operations: 1 };
-/// One thread hands over to the other, which waited for it.
+/// One thread hands over to the other, which is waiting.
 const HAND_OVERS: Kernel = Kernel { class: "HandOvers", count: 1_500_000, operations: 1 };
-/// Two threads between which the scheduler chooses at every acquire.
+/// Two threads; the scheduler chooses between them at every acquire.
 const OPERATIONS: Kernel = Kernel { class: "ControlledOperations", count: 3_000_000, operations: 2 };
 
-/// The program whose runs are counted per second.
+/// The program for measuring runs per second.
 const SMALL: &str = "Figure1";
 
-/// What the user asked for.
+/// The options of the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     runs: u64,
@@ -48,18 +49,18 @@ struct Options {
     part: Part,
 }
 
-/// What is measured.
+/// The part of the benchmark to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Everything, without speed if only some programs are wanted.
+    /// Everything; without speed if `--program` selects some programs.
     All,
-    /// The last of the strategies only.
+    /// Only the last of the strategies.
     Ours,
-    /// No programs.
+    /// Only speed.
     Speed,
 }
 
-/// A kernel, how many times it does what is measured, and how many operations one time is.
+/// A kernel, its number of iterations, and the number of operations in each.
 struct Kernel {
     class: &'static str,
     count: u64,
@@ -69,33 +70,33 @@ struct Kernel {
 /// Seconds for one operation.
 #[derive(Debug, PartialEq)]
 struct Cost {
-    /// By the quickest runs: whatever else the machine does can only add to them.
+    /// From the fastest runs: other load on the machine can only slow runs down.
     least: f64,
-    /// In the middle of all rounds.
+    /// The median of all rounds.
     median: f64,
 }
 
 impl Cost {
-    /// From the seconds of short and long runs, which differ by so many operations.
+    /// From the times of short and long runs in seconds; `operations` is the number by which they differ.
     fn new(short: &[f64], long: &[f64], operations: u64) -> Self {
-        let quickest = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+        let fastest = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
         let of = |short: f64, long: f64| (long - short) / operations as f64;
         let each: Vec<f64> = short.iter().zip(long).map(|(short, long)| of(*short, *long)).collect();
-        Self { least: of(quickest(short), quickest(long)), median: median(&each) }
+        Self { least: of(fastest(short), fastest(long)), median: median(&each) }
     }
 
-    fn told(&self, factor: f64, unit: &str) -> String {
+    fn format(&self, factor: f64, unit: &str) -> String {
         let Self { least, median } = self;
         let rate = if *least > 0.0 { 1.0 / least } else { f64::INFINITY };
         format!(
-            "{:.2} {unit} by the quickest runs ({rate:.0} per second), {:.2} {unit} in the middle",
+            "{:.2} {unit} in the fastest runs ({rate:.0} per second), median {:.2} {unit}",
             least * factor,
             median * factor
         )
     }
 }
 
-/// A program, what its header promises (kinds and subjects), and the options that it asks for.
+/// A program with the findings that its header promises (kinds and subjects), and the options in its header.
 #[derive(Debug)]
 struct Program {
     class: String,
@@ -103,16 +104,16 @@ struct Program {
     options: Vec<String>,
 }
 
-/// What a hunt came to.
+/// The result of a hunt.
 #[derive(Debug, PartialEq)]
-struct Catch {
-    /// The share of runs that hit what was promised.
+struct HuntResult {
+    /// The share of runs that show a promised finding.
     probability: f64,
-    /// What was hit and not promised.
-    surprises: Vec<String>,
+    /// Confirmed findings that were not promised.
+    unexpected: Vec<String>,
 }
 
-/// Everything that is needed to run something.
+/// The tools, classes and options for all runs.
 struct Bench {
     jdk: Jdk,
     fissure: PathBuf,
@@ -151,7 +152,7 @@ fn parse(arguments: &[&str]) -> Result<Options> {
             ["--only", "ours"] => options.part = Part::Ours,
             ["--only", "speed"] => options.part = Part::Speed,
             _ => bail!(
-                "'{}' is not known: [--runs N] [--rounds N] [--program PART] [--only ours|speed]",
+                "unknown option '{}': [--runs N] [--rounds N] [--program PART] [--only ours|speed]",
                 pair.join(" ")
             ),
         }
@@ -177,13 +178,13 @@ fn read_program(file: &Path) -> Result<Program> {
     Ok(Program { class, promised: promised(&text), options: options(&text) })
 }
 
-/// What the lines of a header say that begin with `fissure:`.
+/// The directives of a header: the lines that begin with `fissure:`.
 fn directives(text: &str) -> impl Iterator<Item = &str> {
     let header = text.lines().take_while(|line| line.starts_with("//"));
     header.filter_map(|line| line.strip_prefix("// fissure: "))
 }
 
-/// The options that a header asks for.
+/// The options of `fissure hunt` in a header.
 fn options(text: &str) -> Vec<String> {
     let options = directives(text).filter_map(|directive| directive.strip_prefix("hunt "));
     options.flat_map(str::split_whitespace).map(str::to_owned).collect()
@@ -200,14 +201,14 @@ fn promised(text: &str) -> Vec<(String, String)> {
 }
 
 impl Bench {
-    /// A line for every program with something to find, and the sum of the others.
+    /// Prints a line for every program with promised findings, and the number of false alarms in the others.
     fn detection(&self, programs: &[Program]) -> Result<()> {
         let wanted = |program: &&Program| {
             self.options.program.as_ref().is_none_or(|part| program.class.contains(part))
         };
         let (correct, broken): (Vec<&Program>, Vec<&Program>) =
             programs.iter().filter(wanted).partition(|program| program.promised.is_empty());
-        println!("share of {} runs that make happen what there is\n", self.options.runs);
+        println!("share of {} runs that show a promised finding\n", self.options.runs);
         let strategies = match self.options.part {
             Part::Ours => &STRATEGIES[STRATEGIES.len() - 1..],
             Part::All | Part::Speed => &STRATEGIES[..],
@@ -232,16 +233,16 @@ impl Bench {
         }
         let mut false_alarms = 0;
         for program in &correct {
-            for surprise in self.hunt(program, &[])?.surprises {
+            for finding in self.hunt(program, &[])?.unexpected {
                 false_alarms += 1;
-                println!("{}: {surprise} was made to happen, though the program is correct", program.class);
+                println!("{}: {finding} was confirmed, although the program is correct", program.class);
             }
         }
         println!("{} correct programs, {false_alarms} false alarms\n", correct.len());
         Ok(())
     }
 
-    fn hunt(&self, program: &Program, options: &[&str]) -> Result<Catch> {
+    fn hunt(&self, program: &Program, options: &[&str]) -> Result<HuntResult> {
         let report = self.hunt_classes.join("report.json");
         let mut command = Command::new(&self.fissure);
         command
@@ -250,8 +251,9 @@ impl Bench {
             .args(&program.options);
         command.arg("--json").arg(&report).arg("--").arg(self.java());
         command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
-        let output =
-            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let output = with_empty_input(&mut command)
+            .output()
+            .with_context(|| format!("cannot start {}", line(&command)))?;
         let text = fs::read(&report).unwrap_or_default();
         let _ = fs::remove_file(&report);
         let stderr = || String::from_utf8_lossy(&output.stderr).into_owned();
@@ -265,17 +267,17 @@ impl Bench {
 
     fn speed(&self) -> Result<()> {
         let pair = self.cost(&PAIRS)?;
-        println!("uncontended acquire and release, no switch: {}", pair.told(1e9, "ns"));
+        println!("uncontended acquire and release, no switch: {}", pair.format(1e9, "ns"));
         let hand_over = self.cost(&HAND_OVERS)?;
-        println!("hand-over by wait and notify: {}", hand_over.told(1e6, "us"));
+        println!("hand-over by wait and notify: {}", hand_over.format(1e6, "us"));
         let operation = self.cost(&OPERATIONS)?;
-        println!("acquire with a choice between two threads: {}", operation.told(1e6, "us"));
+        println!("acquire with a choice between two threads: {}", operation.format(1e6, "us"));
         println!("runs of {SMALL}, JVM start included: {:.1} per second", self.runs_per_second()?);
         Ok(())
     }
 
-    /// What one operation costs: the difference between many and a tenth of them, which takes the start of the JVM away. The rest of
-    /// the runs' differences stays: whether threads that wait are mostly awake or asleep may differ from run to run.
+    /// The cost of one operation, from the difference between a run with all iterations and one with a tenth of them, which
+    /// cancels the start of the JVM. Other variation remains: waiting threads may be mostly spinning or mostly asleep.
     fn cost(&self, kernel: &Kernel) -> Result<Cost> {
         let (mut short, mut long) = (Vec::new(), Vec::new());
         for _ in 0..self.options.rounds {
@@ -291,12 +293,13 @@ impl Bench {
         command.args(["--time-limit", "600", "--"]).arg(self.java());
         command.arg("-cp").arg(&self.kernel_classes).args([class, &count.to_string()]);
         let started = Instant::now();
-        let output =
-            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let output = with_empty_input(&mut command)
+            .output()
+            .with_context(|| format!("cannot start {}", line(&command)))?;
         let elapsed = started.elapsed().as_secs_f64();
-        // What a kernel prints shows that it got to its end.
+        // A kernel prints a number when it has finished.
         if !String::from_utf8_lossy(&output.stdout).lines().any(|line| line.trim().parse::<u64>().is_ok()) {
-            bail!("{} did not end: {}", line(&command), String::from_utf8_lossy(&output.stderr));
+            bail!("{} did not finish: {}", line(&command), String::from_utf8_lossy(&output.stderr));
         }
         Ok(elapsed)
     }
@@ -307,7 +310,9 @@ impl Bench {
             command.args(["hunt", "--runs", &runs.to_string(), "--"]).arg(self.java());
             command.arg("-cp").arg(&self.hunt_classes).arg(SMALL);
             let started = Instant::now();
-            quietly(&mut command).output().with_context(|| format!("cannot start {}", line(&command)))?;
+            with_empty_input(&mut command)
+                .output()
+                .with_context(|| format!("cannot start {}", line(&command)))?;
             Ok(started.elapsed().as_secs_f64())
         };
         let (few, many) = (time(self.options.runs)?, time(2 * self.options.runs)?);
@@ -319,27 +324,27 @@ impl Bench {
     }
 }
 
-/// Programs that read find their input empty.
-fn quietly(command: &mut Command) -> &mut Command {
+/// Gives programs an empty standard input.
+fn with_empty_input(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null())
 }
 
-fn judge(report: &Value, promised: &[(String, String)]) -> Catch {
+fn judge(report: &Value, promised: &[(String, String)]) -> HuntResult {
     let runs = report["runs"].as_u64().unwrap_or_default().max(1) as f64;
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut result = Catch { probability: 0.0, surprises: Vec::new() };
+    let mut result = HuntResult { probability: 0.0, unexpected: Vec::new() };
     for finding in findings.iter().filter(|finding| finding["status"] != "warning") {
         let (kind, subject) =
             (finding["kind"].as_str().unwrap_or_default(), finding["subject"].as_str().unwrap_or_default());
-        let is_meant = |(promised_kind, promised): &(String, String)| {
+        let is_promised = |(promised_kind, promised): &(String, String)| {
             promised_kind == kind
                 && promised.strip_suffix('*').map_or(promised == subject, |start| subject.starts_with(start))
         };
-        if promised.iter().any(is_meant) {
+        if promised.iter().any(is_promised) {
             let hits = finding["hits"].as_u64().unwrap_or_default() as f64;
             result.probability = result.probability.max(hits / runs);
         } else {
-            result.surprises.push(format!("{kind} {subject}"));
+            result.unexpected.push(format!("{kind} {subject}"));
         }
     }
     result
@@ -350,12 +355,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_disturbs_a_run_only_adds_to_it() {
+    fn other_load_does_not_change_the_least_cost() {
         let cost = Cost::new(&[1.0, 9.0, 2.0], &[8.0, 3.0, 4.0], 2);
         assert_eq!(cost, Cost { least: 1.0, median: 1.0 });
         let disturbed = Cost::new(&[1.0, 9.0], &[3.0, 3.0], 2);
         assert_eq!(disturbed.least, 1.0);
-        assert_eq!(disturbed.told(1e3, "ms").split(" by").next(), Some("1000.00 ms"));
+        assert_eq!(disturbed.format(1e3, "ms").split(" in the").next(), Some("1000.00 ms"));
     }
 
     #[test]
@@ -370,20 +375,20 @@ mod tests {
     }
 
     #[test]
-    fn headers_promise() {
+    fn headers_name_promised_findings_and_options() {
         let text = "// Words.\n// fissure: must-be-bug deadlock A.b\n// fissure: must-warn deadlock A.c\n\
                     // fissure: hunt --atomic A.b\n\nclass A {}";
         assert_eq!(promised(text), [("deadlock".to_owned(), "A.b".to_owned())]);
         assert_eq!(options(text), ["--atomic", "A.b"]);
     }
 
-    fn check(status: &str, subject: &str, probability: f64, surprises: usize) {
+    fn check(status: &str, subject: &str, probability: f64, unexpected: usize) {
         let finding =
             serde_json::json!({"kind": "deadlock", "status": status, "subject": subject, "hits": 5});
         let report = serde_json::json!({"runs": 20, "findings": [finding]});
         let result = judge(&report, &[("deadlock".to_owned(), "A.b:*".to_owned())]);
         assert!((result.probability - probability).abs() < 1e-9, "{result:?}");
-        assert_eq!(result.surprises.len(), surprises, "{result:?}");
+        assert_eq!(result.unexpected.len(), unexpected, "{result:?}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! How long the static analysis takes on a program of many classes, which is generated: layers of services that call each
-//! other through interfaces, keep each other in collections, use lambdas and exceptions, and hand work to threads.
+//! Measures the static analysis on a generated program of many classes: services that call each other through interfaces,
+//! store each other in collections, use lambdas and exceptions, and pass work to threads.
 
 use std::{
     fmt::Write,
@@ -17,25 +17,25 @@ use crate::{
     workspace::{cargo, fresh_folder, line, succeed, target},
 };
 
-/// How many classes the program has unless an option says otherwise; the bar is about so many.
+/// The default number of classes; the time limit applies to this number.
 const CLASSES: usize = 1000;
 
-/// The bar, in seconds.
-const BAR: f64 = 60.0;
+/// The time limit, in seconds.
+const TIME_LIMIT: f64 = 60.0;
 
 /// Builds, generates, measures and prints.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let classes = match arguments {
         [] => CLASSES,
         ["--classes", number] => positive::<u32>(number)? as usize,
-        _ => bail!("'{}' is not known: [--classes N]", arguments.join(" ")),
+        _ => bail!("unknown option '{}': [--classes N]", arguments.join(" ")),
     };
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release"]))?;
     let folder = fresh_folder("bench-static")?;
     let (sources, binaries, cache) = (folder.join("src"), folder.join("classes"), folder.join("cache"));
-    for made in [&sources, &binaries, &cache] {
-        fs::create_dir_all(made)?;
+    for folder in [&sources, &binaries, &cache] {
+        fs::create_dir_all(folder)?;
     }
     for (name, text) in generate(classes) {
         fs::write(sources.join(format!("{name}.java")), text)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&binaries).args(files))?;
     let fissure = target()?.join("release/fissure");
     let report = folder.join("report.json");
-    let watched = |options: &[&str]| -> Result<Duration> {
+    let run_detect = |options: &[&str]| -> Result<Duration> {
         let mut command = Command::new(&fissure);
         command.args(["detect", "--analysis", "racer", "--json"]).arg(&report).args(options).arg("--");
         command.arg(jdk.bin().join("java")).arg("-cp").arg(&binaries).arg("Main");
@@ -57,16 +57,16 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         }
         Ok(started.elapsed())
     };
-    let without = watched(&[])?.as_secs_f64();
-    let first = watched(&["--static"])?.as_secs_f64();
-    let again = watched(&["--static"])?.as_secs_f64();
-    let (fields, left) = counts(&report)?;
+    let without = run_detect(&[])?.as_secs_f64();
+    let first = run_detect(&["--static"])?.as_secs_f64();
+    let again = run_detect(&["--static"])?.as_secs_f64();
+    let (fields, instrumented) = counts(&report)?;
     println!("{classes} generated classes; all times are those of whole runs");
     println!("without --static         {without:>7.2} s");
-    println!("with --static, at first  {first:>7.2} s   (at most {BAR} s)");
+    println!("with --static, first run {first:>7.2} s   (at most {TIME_LIMIT} s)");
     println!("with --static, again     {again:>7.2} s");
-    println!("fields left to watch     {left} of {fields}");
-    if first > BAR {
+    println!("fields instrumented      {instrumented} of {fields}");
+    if first > TIME_LIMIT {
         bail!("the analysis takes too long");
     }
     Ok(())
@@ -132,7 +132,7 @@ fn main(classes: usize) -> String {
     text
 }
 
-/// One class: a part of it is shared by threads, a part is made and used by one alone.
+/// One class: some of its objects are shared by threads, others are created and used by one thread.
 fn service(number: usize, classes: usize) -> String {
     let (next, far) = ((number + 1) % classes, (number * 7 + 3) % classes);
     format!(
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_service_is_made_once() {
+    fn every_service_is_created_once() {
         let sources = generate(250);
         assert_eq!(sources.len(), 252);
         let main = &sources[1].1;

@@ -1,4 +1,4 @@
-//! The JVM whose classes are verified: compiling, getting its classes, linking them and reading its log.
+//! The JVM whose classes are verified: compiles programs for it, extracts its classes, links them and parses its log.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -19,7 +19,7 @@ use crate::{
 /// The class with the hooks, by internal name.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
 
-/// Without these a JVM trusts its own classes, and may take them from an archive where they are verified already.
+/// Options that make a JVM verify its own classes, and load them from class files instead of an archive of verified classes.
 const VERIFYING: [&str; 4] = [
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:+BytecodeVerificationLocal",
@@ -27,7 +27,7 @@ const VERIFYING: [&str; 4] = [
     "-Xshare:off",
 ];
 
-/// The JVM's log, by a name without colons: these have a meaning where it is told.
+/// The name of the JVM's log. It must not contain colons, which separate the parts of `-Xlog`.
 const LOG: &str = "jvm.log";
 
 /// A JDK with the programs of `programs/verify` compiled for it.
@@ -36,18 +36,18 @@ pub(crate) struct Java<'a> {
     folder: PathBuf,
 }
 
-/// What a JVM made of the classes.
+/// The result of linking the classes.
 #[derive(Debug, Default)]
 pub(crate) struct Linking {
     pub(crate) linked: usize,
-    /// Classes, with dots, that refer to others that are not there, and why.
+    /// Classes (names with dots) that could not be linked because classes that they refer to are missing, and the error.
     pub(crate) incomplete: BTreeMap<String, String>,
-    /// Classes, with dots, that the JVM will not have, and why.
+    /// Classes (names with dots) that the JVM rejected, and the error.
     pub(crate) refused: BTreeMap<String, String>,
     pub(crate) log: Log,
 }
 
-/// What the JVM says it did, by names with dots.
+/// The contents of the JVM's log; class names have dots.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Log {
     /// The length in bytes of each class file that was loaded.
@@ -56,14 +56,14 @@ pub(crate) struct Log {
 }
 
 impl<'a> Java<'a> {
-    /// Compiles what is needed into the folder.
+    /// Compiles the programs and the hook class into the folder.
     pub(crate) fn new(jdk: &'a Jdk, folder: &Path) -> Result<Self> {
         let java = Self { jdk, folder: folder.to_owned() };
         let programs = files_below(&root().join("programs/verify"), "java")?;
         output(jdk.tool("javac").args(["--release", "11", "-d"]).arg(java.programs()).args(programs))?;
         let sources = folder.join("source");
         let source = sources.join(format!("{HOOK}.java"));
-        fs::create_dir_all(source.parent().context("a class of no package")?)?;
+        fs::create_dir_all(source.parent().context("a class without a package")?)?;
         fs::write(&source, hook_source(&ALL)?).context("cannot write the hook's source")?;
         let patch = format!("{BASE}={}", sources.display());
         let mut javac = jdk.tool("javac");
@@ -83,15 +83,15 @@ impl<'a> Java<'a> {
     pub(crate) fn extract(&self, modules: &[String]) -> Result<Vec<ClassFile>> {
         let mut java = self.jdk.tool("java");
         let archive = output(java.arg("-cp").arg(self.programs()).arg("ExtractAll").args(modules))?;
-        parse_archive(&archive).context("the classes were not handed over as expected")
+        parse_archive(&archive).context("cannot parse the output of ExtractAll")
     }
 
-    /// Links classes, given with dots; `patches` has a folder of replacements for each module.
+    /// Links classes (names with dots); `patches` has a folder of replacements for each module.
     pub(crate) fn link(&self, classes: &[String], patches: Option<&Path>) -> Result<Linking> {
         let (list, log) = (self.folder.join("classes.txt"), self.folder.join(LOG));
         fs::write(&list, classes.join("\n")).context("cannot write the list of classes")?;
         let mut java = self.jdk.tool("java");
-        // Here the JVM leaves its log, and its last words if it crashes.
+        // The JVM writes its log, and an error file if it crashes, to its working directory.
         java.current_dir(&self.folder).args(VERIFYING).args(["--add-modules", "ALL-SYSTEM"]);
         java.arg(format!("-Xlog:class+load=debug,class+init=info:file={LOG}:none:filecount=0"));
         if let Some(patches) = patches {
@@ -100,15 +100,15 @@ impl<'a> Java<'a> {
             }
         }
         let answer = output(java.arg("-cp").arg(self.programs()).arg("LinkAll").arg(&list))?;
-        let mut linking = parse_answer(&String::from_utf8_lossy(&answer))?;
+        let mut linking = parse_link_output(&String::from_utf8_lossy(&answer))?;
         let all = linking.linked + linking.incomplete.len() + linking.refused.len();
-        ensure!(all == classes.len(), "the JVM tells of {all} classes, but was given {}", classes.len());
+        ensure!(all == classes.len(), "the JVM reported {all} classes, but was given {}", classes.len());
         let log = fs::read(&log).with_context(|| format!("cannot read {}", log.display()))?;
         linking.log = parse_log(&String::from_utf8_lossy(&log));
         Ok(linking)
     }
 
-    /// What to patch each module with. The hook is always part of the base module.
+    /// The arguments of `--patch-module`. The hook is always part of the base module.
     fn patches(&self, folder: &Path) -> Result<Vec<String>> {
         let mut patches = BTreeMap::from([(BASE.to_owned(), self.hook().display().to_string())]);
         for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
@@ -124,12 +124,12 @@ impl<'a> Java<'a> {
     }
 }
 
-/// Runs a command to its end, without the user's own options for every JVM, and gives its standard output.
+/// Runs a command and returns its standard output. The user's options for all JVMs are removed from the environment.
 fn output(command: &mut Command) -> Result<Vec<u8>> {
     command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS").env_remove("_JAVA_OPTIONS");
     let output = command.output().with_context(|| format!("cannot start {}", line(command)))?;
     if !output.status.success() {
-        // A JVM that cannot start tells why on either.
+        // A JVM that cannot start prints the reason to either stream.
         let (answer, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         bail!("{} failed: {}\n{answer}{errors}", line(command), output.status);
@@ -137,22 +137,23 @@ fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// A class that has the hooks and does nothing in them.
+/// The source of a class with empty hooks.
 fn hook_source(hooks: &[Hook]) -> Result<String> {
-    let (package, class) = HOOK.rsplit_once('/').context("a hook of no package")?;
+    let (package, class) = HOOK.rsplit_once('/').context("a hook class without a package")?;
     let mut source = format!("package {};\n\npublic final class {class} {{\n", package.replace('/', "."));
     for hook in hooks {
         let parameters = parameters(hook.descriptor)
-            .with_context(|| format!("cannot write '{}' in Java", hook.descriptor))?;
+            .with_context(|| format!("cannot translate '{}' to Java", hook.descriptor))?;
         source.push_str(&format!("    public static void {}({parameters}) {{}}\n", hook.name));
     }
-    let waits = parameters(WAIT.hook_descriptor).context("cannot write what stands in for 'wait' in Java")?;
+    let waits =
+        parameters(WAIT.hook_descriptor).context("cannot translate the replacement of 'wait' to Java")?;
     source.push_str(&format!("    public static void {}({waits}) {{}}\n", WAIT.hook_method));
     source.push_str("}\n");
     Ok(source)
 }
 
-/// The parameters of a method that returns nothing, as Java writes them.
+/// The parameters of a `void` method in Java syntax.
 fn parameters(descriptor: &str) -> Option<String> {
     let mut rest = descriptor.strip_prefix('(')?.strip_suffix(")V")?;
     let mut parameters = Vec::new();
@@ -174,7 +175,7 @@ fn parameters(descriptor: &str) -> Option<String> {
     Some(parameters.join(", "))
 }
 
-/// Reads what `ExtractAll` wrote; `None` if it is cut off or strange.
+/// Parses the output of `ExtractAll`; `None` if it is truncated or malformed.
 fn parse_archive(mut rest: &[u8]) -> Option<Vec<ClassFile>> {
     let mut classes = Vec::new();
     while !rest.is_empty() {
@@ -189,8 +190,8 @@ fn parse_archive(mut rest: &[u8]) -> Option<Vec<ClassFile>> {
     Some(classes)
 }
 
-/// Reads what `LinkAll` printed.
-fn parse_answer(answer: &str) -> Result<Linking> {
+/// Parses the output of `LinkAll`.
+fn parse_link_output(answer: &str) -> Result<Linking> {
     let mut linking = Linking::default();
     for text in answer.lines() {
         match text.split('\t').collect::<Vec<_>>().as_slice() {
@@ -201,13 +202,13 @@ fn parse_answer(answer: &str) -> Result<Linking> {
             ["refused", name, error] => {
                 linking.refused.insert(name.to_string(), error.to_string());
             }
-            _ => bail!("the JVM printed '{text}'"),
+            _ => bail!("unexpected output of LinkAll: '{text}'"),
         }
     }
     Ok(linking)
 }
 
-/// Reads the JVM's log: a line with a class's name is followed by one with the length of its file.
+/// Parses the JVM's log: a line with a class's name is followed by one with the length of its file.
 fn parse_log(text: &str) -> Log {
     let mut log = Log::default();
     let mut last = None;
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_tells_lengths_and_verified_classes() {
+    fn the_log_contains_lengths_and_verified_classes() {
         let log = parse_log(
             "set_secondary_supers: hash_slot: 6; klass: java.lang.Object\n\
              a.B source: jrt:/java.base\n\
@@ -285,11 +286,12 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_of_the_jvm_is_read() {
+    fn the_output_of_the_jvm_is_parsed() {
         let linking =
-            parse_answer("refused\ta.B\tjava.lang.VerifyError: x\nincomplete\ta.C\tno\nlinked\t7\n").unwrap();
+            parse_link_output("refused\ta.B\tjava.lang.VerifyError: x\nincomplete\ta.C\tno\nlinked\t7\n")
+                .unwrap();
         assert_eq!((linking.linked, linking.refused.len(), linking.incomplete.len()), (7, 1, 1));
         assert_eq!(linking.refused["a.B"], "java.lang.VerifyError: x");
-        assert!(parse_answer("what?\n").is_err());
+        assert!(parse_link_output("what?\n").is_err());
     }
 }

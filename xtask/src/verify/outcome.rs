@@ -1,46 +1,46 @@
-//! What came out, and whether it will do.
+//! The result of the verification, and its failures.
 
 use std::fmt;
 
 use super::{dotted, java::Linking, rewriting::Rewriting};
 
-/// How many classes a complaint names at most.
+/// The most classes that a failure names.
 const NAMED: usize = 10;
 
-/// All that is known in the end.
+/// The result of the verification.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) classes: usize,
     pub(crate) rewriting: Rewriting,
-    /// The JVM as it is.
+    /// The JVM with its original classes.
     pub(crate) plain: Linking,
     /// The JVM with the rewritten classes.
     pub(crate) patched: Linking,
 }
 
 impl Outcome {
-    /// What is wrong, in words; nothing if all is well.
+    /// The failures, in words; empty if the verification passed.
     pub(crate) fn failures(&self) -> Vec<String> {
         let (plain, patched) = (&self.plain, &self.patched);
         let mut failures = Vec::new();
         if self.rewriting.classes.is_empty() {
             failures.push("nothing was rewritten".to_owned());
         }
-        complain(&mut failures, "refused", patched.refused.keys());
+        add_failure(&mut failures, "rejected", patched.refused.keys());
         let lost = patched.incomplete.keys().filter(|class| !plain.incomplete.contains_key(*class));
-        complain(&mut failures, "no longer linked", lost);
+        add_failure(&mut failures, "no longer linked", lost);
         if patched.linked < plain.linked {
             failures.push(format!("only {} of {} classes were linked", patched.linked, plain.linked));
         }
         let originals: Vec<String> = self.originals().collect();
-        complain(&mut failures, "linked, but not as rewritten", originals.iter());
+        add_failure(&mut failures, "linked, but not as rewritten", originals.iter());
         let unseen = plain.log.verified.difference(&patched.log.verified);
         let unseen = unseen.filter(|class| self.is_rewritten(class) && self.is_linked(class));
-        complain(&mut failures, "not verified any more", unseen);
+        add_failure(&mut failures, "not verified any more", unseen);
         failures
     }
 
-    /// Rewritten classes that the JVM linked, but took from elsewhere.
+    /// Rewritten classes that the JVM linked in their original form.
     fn originals(&self) -> impl Iterator<Item = String> {
         let classes = self.rewriting.classes.iter().map(|(name, bytes)| (dotted(name), bytes.len()));
         classes
@@ -50,7 +50,7 @@ impl Outcome {
             .map(|(name, _)| name)
     }
 
-    /// Rewritten classes that the JVM linked without a look, as it does with a few that verifying itself needs.
+    /// Rewritten classes that the JVM linked without verifying them, as it does with a few that the verifier itself needs.
     fn trusted(&self) -> Vec<String> {
         let names = self.rewriting.classes.keys().map(|name| dotted(name));
         names.filter(|name| self.is_linked(name) && !self.patched.log.verified.contains(name)).collect()
@@ -80,14 +80,14 @@ impl fmt::Display for Outcome {
                 row("", format!("{name}: {reason}"))?;
             }
         }
-        row("linked", format!("{}, plainly {}", patched.linked, plain.linked))?;
+        row("linked", format!("{}, originally {}", patched.linked, plain.linked))?;
         let trusted = self.trusted();
         row("not verified", trusted.len().to_string())?;
         for name in &trusted {
-            row("", format!("{name}: the JVM trusts it in any case"))?;
+            row("", format!("{name}: the JVM never verifies it"))?;
         }
-        row("incomplete", format!("{}, plainly {}", patched.incomplete.len(), plain.incomplete.len()))?;
-        row("refused", format!("{}, plainly {}", patched.refused.len(), plain.refused.len()))?;
+        row("incomplete", format!("{}, originally {}", patched.incomplete.len(), plain.incomplete.len()))?;
+        row("rejected", format!("{}, originally {}", patched.refused.len(), plain.refused.len()))?;
         for (name, error) in &patched.refused {
             row("", format!("{name}: {error}"))?;
         }
@@ -95,7 +95,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-fn complain<'a>(failures: &mut Vec<String>, what: &str, classes: impl Iterator<Item = &'a String>) {
+fn add_failure<'a>(failures: &mut Vec<String>, what: &str, classes: impl Iterator<Item = &'a String>) {
     let classes: Vec<&str> = classes.map(String::as_str).collect();
     if !classes.is_empty() {
         let more = if classes.len() > NAMED { ", ..." } else { "" };
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_fails_unless_all_is_linked_verified_and_rewritten() {
+    fn verification_fails_unless_all_classes_are_linked_verified_and_rewritten() {
         check(|_| (), &[]);
         check(|outcome| outcome.rewriting = Rewriting::default(), &["nothing was rewritten"]);
         check(
@@ -141,7 +141,7 @@ mod tests {
                 outcome.patched.linked = 1;
                 outcome.patched.refused.insert("a.B".to_owned(), "VerifyError".to_owned());
             },
-            &["refused (1): a.B", "only 1 of 2 classes were linked"],
+            &["rejected (1): a.B", "only 1 of 2 classes were linked"],
         );
         check(
             |outcome| {
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_names_what_was_left_alone_and_what_was_refused() {
+    fn the_table_names_methods_left_alone_and_rejected_classes() {
         let mut outcome = good();
         outcome.rewriting.left_alone.insert("too long".to_owned(), vec!["a.A.m()V".to_owned()]);
         outcome.patched.refused.insert("a.B".to_owned(), "VerifyError".to_owned());
         let table = outcome.to_string();
-        for part in ["a.A.m()V: too long\n", "a.B: VerifyError\n", "3.5 µs\n", "2, plainly 2\n"] {
+        for part in ["a.A.m()V: too long\n", "a.B: VerifyError\n", "3.5 µs\n", "2, originally 2\n"] {
             assert!(table.contains(part), "{part} is not in\n{table}");
         }
     }

@@ -1,4 +1,4 @@
-//! Rewriting a set of classes at full instrumentation, as if all of them had been loaded and watched already.
+//! Rewrites a set of classes at full instrumentation, as if all of them had been loaded and instrumented already.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,16 +15,16 @@ use super::{ClassFile, dotted, java::HOOK};
 
 const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
-/// The root of all classes, which nothing may be added to.
+/// The root of all classes; fields must not be added to it.
 const ROOT: &str = "java/lang/Object";
 
-/// A lock of the library, whose calls are reported as locks.
+/// Calls of a lock of the library, which are reported as lock operations.
 const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] = &[(
     "java/util/concurrent/locks/ReentrantLock",
     &[("lock", LockCall::Acquire), ("tryLock", LockCall::Try), ("unlock", LockCall::Release)],
 )];
 
-/// The call that a hook stands in for under control.
+/// The call that a hook replaces in controlled runs.
 pub(crate) const WAIT: Call<'static> = Call {
     class: None,
     name: "wait",
@@ -34,15 +34,15 @@ pub(crate) const WAIT: Call<'static> = Call {
     site: true,
 };
 
-/// What the agent may be asked for.
+/// The purpose of the instrumentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To watch threads, with everything that any analysis needs.
+    /// To observe threads, with everything that any analysis needs.
     Watch,
-    /// To control them, with every point at which they may stop.
+    /// To control threads, with all scheduling points.
     Control,
-    /// To tell a monitor that a user wrote of both sides of each point, with what is handed over.
-    Monitor,
+    /// To report both sides of each join point, with its arguments, to a monitor script.
+    MonitorScript,
 }
 
 impl Purpose {
@@ -59,7 +59,7 @@ impl Purpose {
             ..Plan::empty(HOOK)
         };
         match self {
-            Purpose::Monitor => {
+            Purpose::MonitorScript => {
                 Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
             }
             Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
@@ -77,15 +77,15 @@ impl Purpose {
     }
 }
 
-/// What became of the classes.
+/// The rewritten classes.
 #[derive(Debug, Default)]
 pub(crate) struct Rewriting {
     /// The classes that were changed, by internal name.
     pub(crate) classes: BTreeMap<String, Vec<u8>>,
     pub(crate) methods: u32,
-    /// Methods that were not rewritten as asked, by reason.
+    /// Methods that were not rewritten as planned, by reason.
     pub(crate) left_alone: BTreeMap<String, Vec<String>>,
-    /// What rewriting took, without reading and writing files.
+    /// The time for rewriting, without reading and writing files.
     pub(crate) time: Duration,
 }
 
@@ -101,7 +101,7 @@ impl Rewriting {
         let mut rewriting = Self::default();
         for class in classes {
             if class.name == ROOT {
-                rewriting.leave("the root of all classes stays as it is", dotted(ROOT));
+                rewriting.leave("the root of all classes is not rewritten", dotted(ROOT));
             } else {
                 rewriting.add(class, &purpose.plan(), &mut world);
             }
@@ -141,7 +141,7 @@ struct World {
 }
 
 impl World {
-    /// The class that declares a field and the field, as the JVM would find it from `class`.
+    /// The field that a reference through `class` resolves to, with its declaring class.
     fn declaration(
         &self,
         class: &str,
@@ -177,7 +177,7 @@ impl Environment for World {
         self.cells
     }
 
-    /// Every method is taken as a block, so that each gets what blocks need.
+    /// Every method is treated as an atomic block, so that each gets the instrumentation of blocks.
     fn is_atomic(&mut self, _method: &MethodFacts<'_>) -> bool {
         true
     }
@@ -187,7 +187,7 @@ impl Environment for World {
             None => Foreign::Resolve,
             Some((_, field)) if field.access & FINAL_OR_VOLATILE != 0 => Foreign::Ignore,
             Some(_) if is_static => Foreign::Resolve,
-            // A shadow has its original's name, so that of two fields of one name one may have to do without.
+            // A shadow field has the name of its original, so of two fields with one name only one can have a shadow.
             Some((declaring, _))
                 if declaring.fields.iter().filter(|field| field.name == name).count() > 1 =>
             {

@@ -1,14 +1,14 @@
-//! Which of the patterns an execution shows: the runtime monitor that the AssetFuzzer paper compares with (RM), and what
-//! decides here that a violation has happened.
+//! The checker for the patterns that an execution shows: the runtime monitor with which the AssetFuzzer paper compares (RM). Here it
+//! decides whether a violation has happened.
 //!
 //! Paper: C. Hammer, J. Dolby, M. Vaziri and F. Tip, "Dynamic Detection of Atomic-Set-Serializability Violations", ICSE 2008.
 //!
-//! Kept: every pair of units, every pair of locations and every pattern is looked at, and a pattern is told only when its last
-//! event has happened. Deviation: instead of an automaton for each of them, a unit keeps when it accessed what, and an access asks
-//! whether it is the last event of a pattern whose other events are there already. Accesses of one kind to one location that
-//! no other thread's access to the set lies in between of count as one.
+//! Kept: every pair of units, every pair of locations and every pattern is checked, and a pattern is reported only when its last
+//! event has happened. Deviation: instead of an automaton per combination, each unit records the times of its accesses, and each
+//! access is checked as the last event of a pattern whose other events are recorded already. Accesses of one kind to one location
+//! count as one if no other thread accesses the set between them.
 //!
-//! A unit that is over is kept as long as another one goes on that had begun before it accessed the set last.
+//! A unit that has ended is kept while a unit of another thread is open whose first access to the set came before its last one.
 
 use fissure_model::{
     event::AccessKind,
@@ -22,32 +22,32 @@ use super::{
     patterns::{Letter, WORDS, Who, Word},
 };
 
-/// How many accesses of one kind to one location are told apart of one execution of a unit.
+/// How many accesses of one kind to one location are kept per execution of a unit.
 const MARKS: usize = 16;
-/// How many executions of units are kept for one set.
+/// How many executions of units are kept per set.
 const EXECUTIONS: usize = 64;
 
-/// An event of a pattern as it happened.
+/// An event of a pattern that was executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Happened {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
     /// The location in its set.
     pub location: u32,
     /// Read or write.
     pub kind: AccessKind,
-    /// Where.
+    /// The site.
     pub site: SiteId,
-    /// The calls that led there.
+    /// A hash of the calls that led to the access.
     pub context: u64,
-    /// The number of the step, as the front end counts.
+    /// The number of the step, as counted by the front end.
     pub step: u64,
 }
 
 /// A pattern that was executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Which word of [`WORDS`].
+    /// The index of the word in [`WORDS`].
     pub word: usize,
     /// The set.
     pub set: SetId,
@@ -64,16 +64,16 @@ impl Violation {
     }
 }
 
-/// A pattern, its units, and the locations and places of its events.
+/// A pattern, its units, and the locations and sites of its events.
 type Key = (usize, [Option<UnitId>; 2], SmallVec<[(u32, SiteId); 4]>);
 
-/// Watches all sets for all patterns.
+/// Checks all sets for all patterns.
 #[derive(Debug, Default)]
 pub struct Checker {
     sets: FxHashMap<SetId, State>,
-    /// The sets that threads are in units of, to end them.
+    /// For each thread, its open executions of units and the sets that they accessed.
     open: Vec<Vec<(u64, SetId)>>,
-    told: FxHashSet<Key>,
+    reported: FxHashSet<Key>,
     time: u64,
     forgotten: u64,
 }
@@ -81,7 +81,7 @@ pub struct Checker {
 #[derive(Debug, Default)]
 struct State {
     executions: Vec<Execution>,
-    /// Changes when another thread accesses the set.
+    /// Counts how often the accessing thread changes.
     turn: u64,
     last: Option<ThreadId>,
 }
@@ -114,11 +114,11 @@ impl Execution {
     fn add(&mut self, mark: Mark) {
         self.latest = mark.time;
         let key = (mark.happened.location, mark.happened.kind);
-        let place = self.marks.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+        let index = self.marks.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             self.marks.push((key, SmallVec::new()));
             self.marks.len() - 1
         });
-        let marks = &mut self.marks[place].1;
+        let marks = &mut self.marks[index].1;
         if marks.last().is_some_and(|last| last.turn == mark.turn) {
             return;
         }
@@ -130,7 +130,7 @@ impl Execution {
 }
 
 impl Checker {
-    /// A thread has accessed a set. Gives the patterns that end with this access and were not told before.
+    /// A thread has accessed a set. Returns the patterns that this access completes and that were not reported before.
     pub fn access(&mut self, access: &Access, step: u64) -> Vec<Violation> {
         self.time += 1;
         let state = self.sets.entry(access.set).or_default();
@@ -150,7 +150,7 @@ impl Checker {
         let own = |execution: &Execution| {
             execution.thread == access.thread && execution.occurrence.number == access.unit.number
         };
-        let place = state.executions.iter().position(own).unwrap_or_else(|| {
+        let index = state.executions.iter().position(own).unwrap_or_else(|| {
             state.executions.push(Execution {
                 thread: access.thread,
                 occurrence: access.unit,
@@ -170,19 +170,19 @@ impl Checker {
         });
         let mut found = Vec::new();
         for other in state.executions.iter().filter(|other| other.thread != access.thread) {
-            let executions = [&state.executions[place], other];
+            let executions = [&state.executions[index], other];
             for (number, word) in WORDS.iter().enumerate() {
                 let Some(events) = complete(word, executions, mark) else { continue };
                 let [own, other] = executions.map(|execution| execution.occurrence.unit);
                 let is_first = word.letters[word.letters.len() - 1].who == Who::First;
                 let units = if is_first { [own, other] } else { [other, own] };
-                let places = events.iter().map(|event| (event.location, event.site)).collect();
-                if self.told.insert((number, units, places)) {
+                let sites = events.iter().map(|event| (event.location, event.site)).collect();
+                if self.reported.insert((number, units, sites)) {
                     found.push(Violation { word: number, set: access.set, units, events });
                 }
             }
         }
-        state.executions[place].add(mark);
+        state.executions[index].add(mark);
         self.forgotten += state.forget();
         if state.executions.is_empty() {
             self.sets.remove(&access.set);
@@ -190,7 +190,7 @@ impl Checker {
         found
     }
 
-    /// An execution of a unit is over.
+    /// An execution of a unit has ended.
     pub fn ended(&mut self, thread: ThreadId, occurrence: Occurrence) {
         let Some(open) = self.open.get_mut(thread.0 as usize) else { return };
         let sets = &mut self.sets;
@@ -212,14 +212,14 @@ impl Checker {
         });
     }
 
-    /// How many executions of units were forgotten though something could still have come of them.
+    /// How many executions of units were dropped because of a bound although they could still have been part of a pattern.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
 }
 
 impl State {
-    /// Drops what nothing can come of any more; says how much else had to go.
+    /// Drops the executions that cannot be part of a pattern any more; returns how many others a bound forced out.
     fn forget(&mut self) -> u64 {
         let open: SmallVec<[(ThreadId, u64); 8]> = self
             .executions
@@ -242,7 +242,7 @@ impl State {
     }
 }
 
-/// The events of a word that `last`, an access of the first of the two executions, completes.
+/// The events of a word if `last`, an access of the first of the two executions, completes it.
 fn complete(word: &Word, executions: [&Execution; 2], last: Mark) -> Option<Vec<Happened>> {
     let (final_letter, before) = word.letters.split_last()?;
     if final_letter.kind != last.happened.kind {
@@ -270,7 +270,7 @@ fn complete(word: &Word, executions: [&Execution; 2], last: Mark) -> Option<Vec<
     None
 }
 
-/// Events for all letters but the last, each the earliest after the one before, which finds some if there are any.
+/// Finds events for all letters but the last: each is the earliest after its predecessor, which succeeds if any choice does.
 fn fill<'e>(
     letters: &[Letter],
     of: impl Fn(Who) -> &'e Execution,

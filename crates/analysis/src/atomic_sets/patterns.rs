@@ -1,16 +1,15 @@
-//! Table 1 of the AssetFuzzer paper: eleven patterns that no order of two units explains.
+//! Table 1 of the AssetFuzzer paper: eleven patterns that no serial order of two units explains.
 //!
-//! The paper says that an execution is atomic-set serializable if and only if it shows none of them. That holds for units which
-//! write every location of the set if they write any. Without this, sequences such as `W(a) W'(b) R(b) R'(a)` remain: of all 616
-//! sequences of four accesses by two units to two locations that no order explains, 72 show none of the patterns (counted
-//! by a test below).
+//! The paper states that an execution is atomic-set serializable if and only if it shows none of them. The statement holds for
+//! units that write every location of the set if they write any. Without this condition, sequences such as
+//! `W(a) W'(b) R(b) R'(a)` are missed: of all 616 unserializable sequences of four accesses by two units to two locations, 72
+//! show none of the patterns (counted by a test below).
 //!
-//! Where the table leaves open which of two locations comes first inside of the other unit, there are two words with the
-//! same number.
+//! If the table leaves open which of two locations the other unit accesses first, there are two words with the same number.
 
 use fissure_model::event::AccessKind::{self, Read, Write};
 
-/// Whose event it is.
+/// The unit of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Who {
     /// The unit whose event comes first, `u` in the table.
@@ -20,7 +19,7 @@ pub enum Who {
 }
 
 impl Who {
-    /// A place in a pair.
+    /// The index in a pair.
     pub fn index(self) -> usize {
         match self {
             Who::First => 0,
@@ -32,15 +31,15 @@ impl Who {
 /// One event of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Letter {
-    /// Whose.
+    /// The unit.
     pub who: Who,
     /// Read or write.
     pub kind: AccessKind,
-    /// Which of the one or two locations, 0 or 1.
+    /// The location, 0 or 1.
     pub location: usize,
 }
 
-/// A pattern: events in the order in which they happen.
+/// A pattern: its events in the order of the execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// Its number in the table, 1 to 11.
@@ -50,18 +49,18 @@ pub struct Word {
 }
 
 impl Word {
-    /// The next event of the same unit after the one at this place.
-    pub fn next_of_same(&self, place: usize) -> Option<usize> {
-        let who = self.letters[place].who;
-        (place + 1..self.letters.len()).find(|&later| self.letters[later].who == who)
+    /// The index of the next event of the same unit after the one at this index.
+    pub fn next_of_same(&self, index: usize) -> Option<usize> {
+        let who = self.letters[index].who;
+        (index + 1..self.letters.len()).find(|&later| self.letters[later].who == who)
     }
 
-    /// Whether another unit goes on after the event at this place.
-    pub fn switches_after(&self, place: usize) -> bool {
-        self.letters.get(place + 1).is_some_and(|next| next.who != self.letters[place].who)
+    /// Whether the next event after the one at this index belongs to the other unit.
+    pub fn switches_after(&self, index: usize) -> bool {
+        self.letters.get(index + 1).is_some_and(|next| next.who != self.letters[index].who)
     }
 
-    /// How many locations there are in it.
+    /// The number of locations.
     pub fn locations(&self) -> usize {
         1 + usize::from(self.letters.iter().any(|letter| letter.location == 1))
     }
@@ -101,11 +100,11 @@ pub const WORDS: [Word; 14] = [
 mod tests {
     use super::*;
 
-    /// Whether some order of the two units, one after the other, has the same conflicts.
+    /// Whether some serial order of the two units has the same conflicts.
     fn is_serializable(sequence: &[Letter]) -> bool {
         let mut orders = [false; 2];
-        for (place, first) in sequence.iter().enumerate() {
-            for second in &sequence[place + 1..] {
+        for (index, first) in sequence.iter().enumerate() {
+            for second in &sequence[index + 1..] {
                 let conflicts = first.location == second.location
                     && first.who != second.who
                     && (first.kind == Write || second.kind == Write);
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_can_be_explained_by_an_order_of_its_units() {
+    fn no_word_is_serializable() {
         for word in &WORDS {
             assert!(!is_serializable(word.letters), "{word:?}");
             assert_eq!(word.letters[0], Letter { location: 0, who: Who::First, ..word.letters[0] });
@@ -135,10 +134,10 @@ mod tests {
             kind: if number & 2 == 0 { Read } else { Write },
             location: number >> 2 & 1,
         };
-        (0..8_usize.pow(4)).map(move |number| (0..4).map(|place| letter(number >> (3 * place))).collect())
+        (0..8_usize.pow(4)).map(move |number| (0..4).map(|index| letter(number >> (3 * index))).collect())
     }
 
-    /// A unit that writes at all writes every location of the set, as the completeness of the table takes for granted.
+    /// A unit that writes at all writes every location of the set: the condition under which the table is complete.
     fn writes_all_or_nothing(sequence: &[Letter], who: Who) -> bool {
         let writes = |location| {
             sequence.iter().any(|letter| (letter.who, letter.kind, letter.location) == (who, Write, location))
@@ -147,22 +146,22 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_all_there_is_for_units_that_write_all_or_nothing() {
-        let (mut unexplained, mut missed) = (0, 0);
+    fn the_words_are_complete_for_units_that_write_all_or_nothing() {
+        let (mut unserializable, mut missed) = (0, 0);
         for sequence in sequences() {
-            let is_explained = is_serializable(&sequence);
+            let is_serializable = is_serializable(&sequence);
             let shows = WORDS.iter().any(|word| contains(&sequence, word));
-            assert!(!(is_explained && shows), "{sequence:?}");
-            unexplained += u32::from(!is_explained);
-            missed += u32::from(!is_explained && !shows);
+            assert!(!(is_serializable && shows), "{sequence:?}");
+            unserializable += u32::from(!is_serializable);
+            missed += u32::from(!is_serializable && !shows);
             if [Who::First, Who::Second].into_iter().all(|who| writes_all_or_nothing(&sequence, who)) {
-                assert_eq!(!is_explained, shows, "{sequence:?}");
+                assert_eq!(!is_serializable, shows, "{sequence:?}");
             }
         }
-        assert_eq!((unexplained, missed), (616, 72));
+        assert_eq!((unserializable, missed), (616, 72));
     }
 
-    /// Whether a sequence has a word in it, whichever unit is the first and whichever location.
+    /// Whether a sequence contains a word as a subsequence, up to exchanging the two units and the two locations.
     fn contains(sequence: &[Letter], word: &Word) -> bool {
         [Who::First, Who::Second].into_iter().any(|first| {
             (0..2).any(|zero| {

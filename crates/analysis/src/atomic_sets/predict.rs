@@ -1,4 +1,4 @@
-//! Phase I of AssetFuzzer: which of the patterns other executions may show, seen from one that need not show any.
+//! Phase I of AssetFuzzer: predicts the patterns that other executions may show from one execution that need not show any.
 //!
 //! Paper: Z. Lai, S.C. Cheung and W.K. Chan, "Detecting Atomic-Set Serializability Violations in Multithreaded Programs through
 //! Active Randomized Testing", ICSE 2010, section 4.1.
@@ -8,17 +8,17 @@
 //! one unit X to the other one Y, after the event p, where x is X's next event in the pattern, if there is one:
 //!
 //! - F_RHB: the relaxed order does not put Y's event before p.
-//! - Need is what Y must get while X stands between p and x: the locks that it holds at its events there, and those that it gets
-//!   from the first to the last of them.
-//! - F_LS: of the locks that X holds at p and keeps up to x, none excludes what Y needs.
-//! - The window's locks are those that X holds at p and that exclude what Y needs: Phase II holds X up once it has given
-//!   them back.
+//! - Y needs the locks that it must acquire while X is between p and x: those that it holds at its events there, and those that
+//!   it acquires from the first to the last of them.
+//! - F_LS: of the locks that X holds from p to x, none excludes a lock that Y needs.
+//! - The window's locks are those that X holds at p and that exclude a lock that Y needs: Phase II pauses X once it has released
+//!   them.
 //!
-//! Beyond the paper, a prediction tells where Y gets the first of its locks that the first event excludes: whoever is to
-//! come second and has that lock already keeps the first from ever happening.
+//! Beyond the paper, a prediction names the acquire of Y's first lock that conflicts with the locks of the first event: if the
+//! second unit holds that lock already, the first event cannot happen.
 //!
-//! Sets are looked at one by one, and in each the executions of units pair by pair. Sets with which the same was done
-//! are looked at once.
+//! The search examines each set separately, and within a set each pair of executions of units. Sets with equal profiles are
+//! examined once.
 
 use std::hash::{Hash, Hasher};
 
@@ -35,38 +35,38 @@ use super::{
 };
 use crate::relaxed::{Held, Relaxed, kept};
 
-/// How many combinations of events are looked at for one pair of executions, so that one pair does not use up what others need.
+/// How many combinations of events are examined per pair of executions, so that one pair does not exhaust the total bound.
 const CHECKS_OF_A_PAIR: u64 = 200_000;
 
-/// An event that a prediction is made of.
+/// An event of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Expected {
     /// The location in its set.
     pub location: u32,
     /// Read or write.
     pub kind: AccessKind,
-    /// Where.
+    /// The site.
     pub site: SiteId,
-    /// The calls that led there.
+    /// A hash of the calls that led to the access.
     pub context: u64,
 }
 
 /// A pattern that some other execution may show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prediction {
-    /// Which word of [`WORDS`].
+    /// The index of the word in [`WORDS`].
     pub word: usize,
-    /// The set with which it was seen first.
+    /// The first set that it was predicted for.
     pub set: SetId,
     /// The two units, in the order of the pattern; `None` for an access outside of all units.
     pub units: [Option<UnitId>; 2],
-    /// Who executed them.
+    /// The threads that executed them.
     pub threads: [ThreadId; 2],
     /// The events, in the order of the pattern.
     pub events: Vec<Expected>,
-    /// For each event but the last, where the locks were got that its thread must give back before another goes on.
+    /// For each event but the last, the acquire sites of the locks that its thread must release before the other one goes on.
     pub windows: Vec<Vec<SiteId>>,
-    /// Where, and by which calls, the second unit gets the first of its locks that the pattern's first event is made under, too.
+    /// The site and calling context where the second unit acquires its first lock that conflicts with the locks of the first event.
     pub gate: Option<(SiteId, u64)>,
 }
 
@@ -78,7 +78,7 @@ impl Prediction {
 }
 
 impl Profile {
-    /// What other executions may show. The order is the one in which this execution came along.
+    /// Predicts the patterns that other executions may show, in the order of this execution's sets and units.
     pub fn predict(mut self, relaxed: &Relaxed) -> (Vec<Prediction>, Cut) {
         self.close();
         let mut search = Search {
@@ -98,7 +98,7 @@ impl Profile {
             if threads.all(|thread| Some(thread) == first) || !seen.insert(signature(profile)) {
                 continue;
             }
-            search.look_at(*set, profile);
+            search.search_set(*set, profile);
         }
         (search.found, search.cut)
     }
@@ -106,9 +106,9 @@ impl Profile {
 
 struct Search<'a> {
     relaxed: &'a Relaxed,
-    /// How many combinations may still be looked at.
+    /// How many combinations may still be examined.
     checks: u64,
-    /// How many of them for the current pair of executions.
+    /// How many of them may still be examined for the current pair of executions.
     left: u64,
     most: usize,
     cut: Cut,
@@ -117,9 +117,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn look_at(&mut self, set: SetId, profile: &SetProfile) {
+    fn search_set(&mut self, set: SetId, profile: &SetProfile) {
         for first in &profile.executions {
-            // What comes in between of a unit can be anything, but a single access has no in between.
+            // The second unit can be a single access outside of all units, but the first one needs two accesses to interleave with.
             if first.unit.is_none() {
                 continue;
             }
@@ -136,7 +136,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds events for the letters of a word that have none yet.
+    /// Extends a partial match: chooses events for the remaining letters of a word.
     fn extend<'e>(
         &mut self,
         set: SetId,
@@ -146,8 +146,8 @@ impl Search<'_> {
         locations: &mut [Option<u32>; 2],
     ) {
         let word = &WORDS[number];
-        let place = chosen.len();
-        let Some(letter) = word.letters.get(place) else {
+        let index = chosen.len();
+        let Some(letter) = word.letters.get(index) else {
             self.conclude(set, number, pair, chosen);
             return;
         };
@@ -160,13 +160,13 @@ impl Search<'_> {
                 Some(location) => location == event.location,
                 None => other != Some(event.location),
             };
-            let previous = (0..place).rev().find(|&earlier| word.letters[earlier].who == letter.who);
+            let previous = (0..index).rev().find(|&earlier| word.letters[earlier].who == letter.who);
             let follows = previous.is_none_or(|earlier| chosen[earlier].first < event.last);
-            let is_switch = place > 0 && word.switches_after(place - 1);
+            let is_switch = index > 0 && word.switches_after(index - 1);
             // F_RHB.
             if !fits
                 || !follows
-                || is_switch && self.relaxed.is_before(event.segment, chosen[place - 1].segment)
+                || is_switch && self.relaxed.is_before(event.segment, chosen[index - 1].segment)
             {
                 continue;
             }
@@ -206,9 +206,9 @@ impl Search<'_> {
         let (_, units, events) = key.clone();
         self.known.insert(key);
         let gate = chosen[1].locks.iter().find(|held| excludes_any(held, &chosen[0].locks));
-        // Where the first unit gets its own locks nobody can be kept waiting for it.
-        let place = |held: &Held| (held.site, held.context);
-        let gate = gate.map(place).filter(|gate| chosen[0].locks.iter().all(|own| place(own) != *gate));
+        // A gate at an acquire that the first unit executes as well would block the first unit itself.
+        let acquire = |held: &Held| (held.site, held.context);
+        let gate = gate.map(acquire).filter(|gate| chosen[0].locks.iter().all(|own| acquire(own) != *gate));
         self.found.push(Prediction {
             word: number,
             set,
@@ -221,20 +221,20 @@ impl Search<'_> {
     }
 }
 
-/// The locks of each window, if all switches are possible (F_LS).
+/// The acquire sites of each window's locks, if the locks permit all switches (F_LS).
 fn windows(word: &Word, pair: &[&Execution; 2], chosen: &[&Event]) -> Option<Vec<Vec<SiteId>>> {
     let mut windows = Vec::new();
-    for place in 0..chosen.len() - 1 {
+    for index in 0..chosen.len() - 1 {
         let mut window = Vec::new();
-        if word.switches_after(place)
-            && let Some(next) = word.next_of_same(place)
+        if word.switches_after(index)
+            && let Some(next) = word.next_of_same(index)
         {
-            let other = pair[word.letters[place + 1].who.index()];
-            let need = need(other, &chosen[place + 1..next]);
-            if kept(&chosen[place].locks, &chosen[next].locks).any(|held| excludes_any(held, &need)) {
+            let other = pair[word.letters[index + 1].who.index()];
+            let need = need(other, &chosen[index + 1..next]);
+            if kept(&chosen[index].locks, &chosen[next].locks).any(|held| excludes_any(held, &need)) {
                 return None;
             }
-            let released = chosen[place].locks.iter().filter(|held| excludes_any(held, &need));
+            let released = chosen[index].locks.iter().filter(|held| excludes_any(held, &need));
             window.extend(released.map(|held| held.site));
         }
         windows.push(window);
@@ -242,11 +242,11 @@ fn windows(word: &Word, pair: &[&Execution; 2], chosen: &[&Event]) -> Option<Vec
     Some(windows)
 }
 
-/// What a unit must hold or get from the first to the last of some of its events.
+/// The locks that a unit must hold or acquire from the first to the last of these events.
 fn need(execution: &Execution, events: &[&Event]) -> Vec<Held> {
     let mut need: Vec<Held> = events.iter().flat_map(|event| event.locks.iter().copied()).collect();
     if let [first, .., last] = events {
-        // Both may have happened often; the shortest way from one to the other counts, if there is one.
+        // Both may have happened repeatedly; the interval between the closest occurrences counts, if there is one.
         let (from, to) =
             if first.last < last.first { (first.last, last.first) } else { (first.first, last.last) };
         let inside = execution.acquires.iter().filter(|(at, _)| (from..=to).contains(at));
@@ -259,18 +259,18 @@ fn excludes_any(held: &Held, others: &[Held]) -> bool {
     others.iter().any(|other| held.excludes(other))
 }
 
-/// What was done with a set, whichever object it is.
+/// A hash of the executions on a set that ignores the identity of the object and of its locks.
 fn signature(profile: &SetProfile) -> u64 {
     let mut hasher = FxHasher::default();
     let mut locks: FxHashMap<LockId, usize> = FxHashMap::default();
     let mut times: FxHashMap<u64, usize> = FxHashMap::default();
     for execution in &profile.executions {
         (execution.thread, execution.unit, execution.events.len()).hash(&mut hasher);
-        // Times as such are of no interest, for they depend on what other threads do.
-        let mut moments: Vec<u64> = execution.acquires.iter().map(|(at, _)| *at).collect();
-        moments.extend(execution.events.iter().flat_map(|event| [event.first, event.last]));
-        moments.sort_unstable();
-        let rank = |at: u64| moments.partition_point(|moment| *moment < at);
+        // Only the order of times is hashed, because absolute times depend on other threads.
+        let mut sorted: Vec<u64> = execution.acquires.iter().map(|(at, _)| *at).collect();
+        sorted.extend(execution.events.iter().flat_map(|event| [event.first, event.last]));
+        sorted.sort_unstable();
+        let rank = |at: u64| sorted.partition_point(|time| *time < at);
         let mut held = |held: &Held, hasher: &mut FxHasher| {
             let (new_lock, new_time) = (locks.len(), times.len());
             let lock = *locks.entry(held.lock).or_insert(new_lock);

@@ -1,7 +1,7 @@
-//! What one execution did to each atomic set, kept small: executions of units that differ in nothing are kept once, and
-//! of accesses that repeat themselves inside of one only the first few and the last.
+//! A bounded profile of an execution's accesses to each atomic set: equal executions of units are kept once, and of
+//! repeated accesses inside of one execution only the first few and the last.
 //!
-//! Everything here is bounded; what a bound cut off is counted ([`Cut`]), for a prediction may be missing then.
+//! Everything here is bounded. [`Cut`] counts what a bound omitted, because predictions may then be missing.
 
 use std::hash::{Hash, Hasher};
 
@@ -17,18 +17,18 @@ use crate::{
     relaxed::{Held, Locks, Stamp},
 };
 
-/// How much is kept.
+/// The bounds of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Sets.
     pub sets: usize,
-    /// Different executions of units that access one set.
+    /// Different executions of units, per set.
     pub executions: usize,
-    /// Different accesses of one execution to one set.
+    /// Different accesses, per execution and set.
     pub accesses: usize,
-    /// Locks that a thread gets while it is in a unit.
+    /// Lock acquires of a thread inside of units.
     pub acquires: usize,
-    /// Combinations of accesses that are looked at to predict.
+    /// Combinations of accesses that the prediction examines.
     pub checks: u64,
     /// Predictions.
     pub predictions: usize,
@@ -47,14 +47,14 @@ impl Default for Bounds {
     }
 }
 
-/// What was left out because of a bound.
+/// The numbers of items that were omitted because of a bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Accesses to sets that nothing is known of.
+    /// Executions on sets that are not in the profile.
     pub sets: u64,
-    /// Executions of units.
+    /// Executions of units on sets in the profile.
     pub executions: u64,
-    /// Accesses of executions that are known otherwise.
+    /// Accesses of executions in the profile.
     pub accesses: u64,
     /// Acquires of locks.
     pub acquires: u64,
@@ -65,15 +65,15 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Whether nothing was.
+    /// Whether nothing was omitted.
     pub fn is_nothing(&self) -> bool {
         *self == Cut::default()
     }
 }
 
-/// How many accesses by the same code to the same location are kept of one execution, the last one included.
+/// How many accesses by the same code to the same location are kept per execution, including the last one.
 const ALIKE: usize = 4;
-/// How many executions are kept that differ in nothing but in what came before them, the last one included.
+/// How many executions are kept that differ only in their segments, including the last one.
 const ALIKE_EXECUTIONS: usize = 4;
 
 /// An access as it is kept.
@@ -85,9 +85,9 @@ pub(super) struct Event {
     pub(super) context: u64,
     pub(super) segment: Segment,
     pub(super) locks: Locks,
-    /// Its place in the thread's life when it happened first.
+    /// The time when it happened first.
     pub(super) first: u64,
-    /// And last.
+    /// The time when it happened last.
     pub(super) last: u64,
 }
 
@@ -102,19 +102,19 @@ impl Event {
     }
 }
 
-/// One execution of a unit, as far as it accessed one set.
+/// The accesses of one execution of a unit to one set.
 #[derive(Debug, Clone)]
 pub(super) struct Execution {
     pub(super) thread: ThreadId,
     pub(super) unit: Option<UnitId>,
     number: u64,
     pub(super) events: Vec<Event>,
-    /// The locks that were got from its first to its last access, with their places in the thread's life.
+    /// The acquires from its first to its last access, with their times.
     pub(super) acquires: Vec<(u64, Held)>,
 }
 
 impl Execution {
-    /// What it does, whichever its locks are called and whichever time they were got for; and, by choice, whatever came before.
+    /// A hash of its operations that ignores the numbers of acquires and, unless `with_order` is set, the segments.
     fn signature(&self, with_order: bool) -> u64 {
         let mut hasher = FxHasher::default();
         (self.thread, self.unit).hash(&mut hasher);
@@ -142,7 +142,7 @@ impl Execution {
     }
 }
 
-/// What happened to one set.
+/// The executions on one set.
 #[derive(Debug, Default)]
 pub(super) struct SetProfile {
     pub(super) executions: Vec<Execution>,
@@ -150,13 +150,13 @@ pub(super) struct SetProfile {
     alike: FxHashMap<u64, Vec<usize>>,
 }
 
-/// What one execution of the program did.
+/// The profile of one execution of the program.
 #[derive(Debug, Default)]
 pub struct Profile {
     pub(super) bounds: Bounds,
     pub(super) cut: Cut,
     pub(super) sets: FxHashMap<SetId, SetProfile>,
-    /// The sets in the order in which they were first seen.
+    /// The sets in the order of their first executions.
     pub(super) order: Vec<SetId>,
     threads: Vec<Thread>,
     time: u64,
@@ -169,12 +169,12 @@ struct Thread {
 }
 
 impl Profile {
-    /// A profile that keeps no more than this.
+    /// An empty profile with these bounds.
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, ..Self::default() }
     }
 
-    /// A thread has got a lock that it did not hold.
+    /// A thread has acquired a lock that it did not hold.
     pub fn acquired(&mut self, thread: ThreadId, held: Held) {
         let at = self.tick();
         let limit = self.bounds.acquires;
@@ -197,7 +197,7 @@ impl Profile {
         let is_open = |(set, execution): &(SetId, Execution)| {
             *set == access.set && execution.number == access.unit.number
         };
-        let place = thread.open.iter().position(is_open).unwrap_or_else(|| {
+        let index = thread.open.iter().position(is_open).unwrap_or_else(|| {
             let execution = Execution {
                 thread: access.thread,
                 unit: access.unit.unit,
@@ -208,7 +208,7 @@ impl Profile {
             thread.open.push((access.set, execution));
             thread.open.len() - 1
         });
-        let events = &mut thread.open[place].1.events;
+        let events = &mut thread.open[index].1.events;
         let event = Event {
             location: access.location,
             kind: access.kind,
@@ -226,17 +226,17 @@ impl Profile {
         }
     }
 
-    /// An execution of a unit is over.
+    /// An execution of a unit has ended.
     pub fn ended(&mut self, thread: ThreadId, occurrence: Occurrence) {
         let thread = self.thread(thread);
         let mut ended = Vec::new();
-        let mut place = 0;
-        while place < thread.open.len() {
-            if thread.open[place].1.number != occurrence.number {
-                place += 1;
+        let mut index = 0;
+        while index < thread.open.len() {
+            if thread.open[index].1.number != occurrence.number {
+                index += 1;
                 continue;
             }
-            let (set, mut execution) = thread.open.swap_remove(place);
+            let (set, mut execution) = thread.open.swap_remove(index);
             execution.take_acquires(&thread.acquires);
             ended.push((set, execution));
         }
@@ -246,12 +246,12 @@ impl Profile {
         ended.into_iter().for_each(|(set, execution)| self.keep(set, execution));
     }
 
-    /// What was left out so far.
+    /// The omissions so far.
     pub fn cut(&self) -> Cut {
         self.cut
     }
 
-    /// Ends whatever has not ended.
+    /// Ends all executions that have not ended.
     pub(super) fn close(&mut self) {
         for number in 0..self.threads.len() {
             let mut thread = std::mem::take(&mut self.threads[number]);
@@ -292,11 +292,11 @@ impl Profile {
     }
 
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
-        let place = thread.0 as usize;
-        if place >= self.threads.len() {
-            self.threads.resize_with(place + 1, Thread::default);
+        let index = thread.0 as usize;
+        if index >= self.threads.len() {
+            self.threads.resize_with(index + 1, Thread::default);
         }
-        &mut self.threads[place]
+        &mut self.threads[index]
     }
 }
 
@@ -309,11 +309,11 @@ impl Execution {
     }
 }
 
-/// Adds an event to those of an execution; says whether it, or one of its kind, is among them now.
+/// Adds an event to an execution; returns false if a bound prevented that.
 fn add(events: &mut Vec<Event>, event: Event, access: &Access, stamp: &Stamp, limit: usize) -> bool {
     let mut alike = 0;
     let mut last_alike = None;
-    for (place, known) in events.iter_mut().enumerate() {
+    for (index, known) in events.iter_mut().enumerate() {
         if !known.is_by_same_code(access) {
             continue;
         }
@@ -322,10 +322,10 @@ fn add(events: &mut Vec<Event>, event: Event, access: &Access, stamp: &Stamp, li
             return true;
         }
         alike += 1;
-        last_alike = Some(place);
+        last_alike = Some(index);
     }
     match last_alike {
-        Some(place) if alike >= ALIKE => events[place] = event,
+        Some(index) if alike >= ALIKE => events[index] = event,
         _ if events.len() < limit => events.push(event),
         _ => return false,
     }

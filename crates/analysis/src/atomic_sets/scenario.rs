@@ -1,8 +1,8 @@
-//! Executions in a few letters, and what is predicted from them and seen in them.
+//! Tests of the prediction and of the checker on executions written as short texts.
 //!
-//! Each word is a thread's number, a colon and what it does: `[A` enters unit A and `]` leaves it, `Rc` and `Wc` read and
-//! write location c, `+l` and `-l` get and give back a lock (`*l` and `-l` share it), `>2` starts and `<2` joins thread 2, `!2`
-//! wakes it, `w` waits for others, `^p` and `_p` hand over and take over at a place.
+//! Each word is a thread's number, a colon and an operation: `[A` enters unit A and `]` leaves it, `Rc` and `Wc` read and
+//! write location c, `+l` and `-l` acquire and release a lock (`*l` acquires it shared), `>2` starts and `<2` joins thread 2, `!2`
+//! wakes it, `w` waits for other threads, `^p` and `_p` release and acquire the clock of object p.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ struct Run {
     units: Vec<Vec<Occurrence>>,
     numbers: u64,
     profile: Profile,
-    monitor: Checker,
+    checker: Checker,
     shown: Vec<Violation>,
 }
 
@@ -34,7 +34,7 @@ impl Run {
     fn ends(&mut self, thread: ThreadId, ended: impl IntoIterator<Item = Occurrence>) {
         for occurrence in ended {
             self.profile.ended(thread, occurrence);
-            self.monitor.ended(thread, occurrence);
+            self.checker.ended(thread, occurrence);
         }
     }
 
@@ -91,14 +91,14 @@ impl Run {
                 };
                 let stamp = self.relaxed.stamp(thread);
                 self.profile.access(&access, &stamp);
-                self.shown.extend(self.monitor.access(&access, 0));
+                self.shown.extend(self.checker.access(&access, 0));
             }
             _ => panic!("{act}"),
         }
     }
 }
 
-/// What is predicted from an execution, what was cut, and what it shows itself.
+/// The predictions from an execution, the omissions, and the violations that it shows itself.
 fn run(text: &str, bounds: Bounds) -> (Vec<Prediction>, Cut, Vec<Violation>) {
     let mut run = Run { profile: Profile::new(bounds), units: vec![Vec::new(); 3], ..Run::default() };
     for (site, word) in (1..).zip(text.split_whitespace()) {
@@ -109,7 +109,7 @@ fn run(text: &str, bounds: Bounds) -> (Vec<Prediction>, Cut, Vec<Violation>) {
     (predicted, cut, run.shown)
 }
 
-/// The patterns that are predicted, and those that are shown.
+/// Checks the patterns that are predicted from an execution, and those that it shows.
 fn check(text: &str, predicted: &[u8], shown: &[u8]) {
     let (predictions, cut, violations) = run(text, Bounds::default());
     let found: BTreeSet<u8> = predictions.iter().map(|prediction| prediction.pattern().pattern).collect();
@@ -163,7 +163,7 @@ fn each_pattern_is_predicted_from_units_that_did_not_interleave() {
 }
 
 #[test]
-fn a_common_lock_protects_from_each_pattern() {
+fn a_common_lock_prevents_each_pattern() {
     for (_, first, second, _) in PAIRS {
         let (first, second) = (unit(1, "A", first, "l"), unit(2, "B", second, "l"));
         check(&format!("0:>1 0:>2 {first} {second}"), &[], &[]);
@@ -171,7 +171,7 @@ fn a_common_lock_protects_from_each_pattern() {
 }
 
 #[test]
-fn one_that_does_not_take_the_lock_can_interfere() {
+fn a_unit_under_another_lock_can_violate_a_locked_one() {
     for (number, first, second, allowed) in PAIRS {
         let locked = unit(1, "A", first, "l");
         check(&format!("0:>1 0:>2 {locked} {}", unit(2, "B", second, "k")), allowed, &[]);
@@ -180,7 +180,7 @@ fn one_that_does_not_take_the_lock_can_interfere() {
 }
 
 #[test]
-fn an_order_on_purpose_protects_from_each_pattern() {
+fn deliberate_synchronization_prevents_each_pattern() {
     for (_, first, second, _) in PAIRS {
         let (first, second) = (unit(1, "A", first, ""), unit(2, "B", second, ""));
         check(&format!("0:>1 {first} 1:>2 {second}"), &[], &[]);
@@ -191,9 +191,8 @@ fn an_order_on_purpose_protects_from_each_pattern() {
     }
 }
 
-/// Each pattern in the order of its events, and what is in that execution besides.
 #[test]
-fn each_pattern_is_seen_when_it_happens() {
+fn each_pattern_is_reported_when_it_happens() {
     let shows = |acts: &str, shown: &[u8]| {
         let text = format!("0:>1 0:>2 1:[A 2:[B {acts} 1:] 2:]");
         let (_, _, violations) = run(&text, Bounds::default());
@@ -229,11 +228,11 @@ fn each_pattern_is_seen_when_it_happens() {
 }
 
 #[test]
-fn what_belongs_to_different_units_is_no_pattern() {
+fn accesses_of_different_unit_executions_form_no_pattern() {
     check("0:>1 0:>2 1:[A 1:Ra 1:] 2:[B 2:Wa 2:] 1:[A 1:Wa 1:]", &[], &[]);
     check("0:>1 0:>2 1:[A 1:Wa 2:[B 2:Ra 2:] 2:[B 2:Rb 2:] 1:Wb 1:]", &[], &[]);
     check("0:>1 0:>2 1:[A 1:Ra 2:Wa 2:Wb 1:Rb 1:]", &[], &[]);
-    // But one access outside of all units is enough for the patterns with one location.
+    // One remote access outside of all units is enough for the patterns with one location.
     check("0:>1 0:>2 1:[A 1:Ra 2:Wa 1:Wa 1:]", &[1], &[1]);
     // The outermost unit counts.
     check("0:>1 0:>2 1:[A 1:[C 1:Ra 1:] 1:[C 1:Wa 1:] 1:] 2:[B 2:Wa 2:]", &[1], &[]);
@@ -245,7 +244,7 @@ fn a_unit_that_waits_begins_anew() {
 }
 
 #[test]
-fn a_lock_given_back_in_between_opens_a_window() {
+fn a_lock_released_between_two_events_opens_a_window() {
     let (predictions, ..) = run(
         "0:>1 0:>2 1:[A 1:+k 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l 1:-k 1:] 2:[B 2:+m 2:+l 2:Wa 2:-l 2:-m 2:]",
         Bounds::default(),
@@ -255,26 +254,26 @@ fn a_lock_given_back_in_between_opens_a_window() {
         (prediction.windows.clone(), prediction.gate),
         (vec![vec![SiteId(5)], vec![]], Some((SiteId(15), 0)))
     );
-    // Whoever keeps another common lock has no window.
+    // A second common lock that is held throughout leaves no window.
     check(
         "0:>1 0:>2 1:[A 1:+k 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l 1:-k 1:] 2:[B 2:+k 2:+l 2:Wa 2:-l 2:-k 2:]",
         &[],
         &[],
     );
-    // Nor can both events come in between if the other needs the lock between the two.
+    // Both remote events cannot land in the window if the remote unit acquires the lock between them.
     check("0:>1 0:>2 1:[A 1:+k 1:Ra 1:Rb 1:-k 1:] 2:[B 2:Wa 2:+k 2:-k 2:Wb 2:]", &[8], &[]);
     check("0:>1 0:>2 1:[A 1:+k 1:Ra 1:Rb 1:-k 1:] 2:[B 2:+k 2:-k 2:Wa 2:Wb 2:]", &[8, 9], &[]);
 }
 
 #[test]
-fn those_who_share_a_lock_do_not_exclude_each_other() {
+fn shared_holders_of_a_lock_do_not_exclude_each_other() {
     check("0:>1 0:>2 1:[A 1:*l 1:Ra 1:Wa 1:-l 1:] 2:[B 2:*l 2:Wa 2:-l 2:]", &[1], &[]);
     check("0:>1 0:>2 1:[A 1:*l 1:Ra 1:Ra 1:-l 1:] 2:[B 2:+l 2:Wa 2:-l 2:]", &[], &[]);
 }
 
 /// Figures 1 and 5: c and s are the fields of `x`, whose lock is l; L is isLegal, A the second constructor, C creditInterest.
 #[test]
-fn only_the_second_constructor_of_the_account_is_wrong() {
+fn only_the_second_constructor_of_the_account_is_violated() {
     let legal = "1:[L 1:+l 1:Rc 1:-l 1:+l 1:Rs 1:-l 1:]";
     let credit = "2:[C 2:+l 2:Rc 2:Wc 2:Rs 2:Ws 2:-l 2:]";
     let wrong = "1:[A 1:+l 1:Rc 1:-l 1:+l 1:Rs 1:-l 1:]";
@@ -288,7 +287,7 @@ fn only_the_second_constructor_of_the_account_is_wrong() {
 
 /// Figure 10: b is the buffer, n its length.
 #[test]
-fn buffer_and_length_of_figure_10_come_apart() {
+fn buffer_and_length_of_figure_10_become_inconsistent() {
     let update = "1:[U 1:Rb 1:Wb 1:Rb 1:Wn 1:]";
     let copy = "2:[V 2:Wb 2:Rb 2:Wn 2:]";
     check(&format!("0:>1 0:>2 {update} {copy}"), &[1, 2, 4, 6], &[]);
@@ -301,10 +300,10 @@ fn buffer_and_length_of_figure_10_come_apart() {
 }
 
 #[test]
-fn repetition_is_kept_once_and_bounds_are_told() {
+fn repetition_is_kept_once_and_omissions_are_counted() {
     let loops = |count: usize| "1:[A 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l 1:] ".repeat(count);
     let text = format!("0:>1 0:>2 {} 2:[B 2:Wa 2:]", loops(3));
-    // The sites of the scenario differ from word to word, so that these are three executions that are not alike.
+    // The sites of the scenario differ from word to word, so that these three executions differ.
     let bounds = Bounds { executions: 2, ..Bounds::default() };
     let (predictions, cut, _) = run(&text, bounds);
     assert_eq!((predictions.len(), cut.executions), (0, 2), "{cut:?}");

@@ -1,7 +1,7 @@
 //! Atomizer driven by a list of events.
 //!
-//! A front end that cannot afford to look at every access calls [`Reduction`] itself with what it noticed; here everything is
-//! kept, which is all that a recorded trace or a test needs.
+//! A front end that cannot afford to process every access calls [`Reduction`] itself with selected ones; here every event is
+//! processed, which suffices for a recorded trace or a test.
 
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,7 @@ pub struct Violation {
     pub violation: u32,
 }
 
-/// Watches a trace.
+/// Runs Atomizer on a trace.
 #[derive(Debug)]
 pub struct AtomicityDetector {
     machine: Machine,
@@ -38,13 +38,13 @@ pub struct AtomicityDetector {
     protected_rule: bool,
     words: FxHashMap<LocationId, Word>,
     lock_words: FxHashMap<LockId, Word>,
-    /// Numbers for locks in parts of threads' lives.
+    /// The numbers of locks in segments of threads.
     uses: FxHashMap<(LockId, Segment), u32>,
     numbers: FxHashMap<ThreadId, ThreadId>,
     threads: FxHashMap<ThreadId, Thread>,
     /// The accesses inside blocks, by location.
     open: FxHashMap<LocationId, Vec<(u64, Access)>>,
-    last_place: u64,
+    last_access: u64,
 }
 
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ struct Block {
 }
 
 impl AtomicityDetector {
-    /// A detector that has seen nothing and leaves out some refinements.
+    /// A detector with some refinements disabled.
     pub fn new(without: &[Refinement]) -> Self {
         AtomicityDetector {
             machine: Machine::new(Analysis::Racer).following(),
@@ -75,17 +75,17 @@ impl AtomicityDetector {
             numbers: FxHashMap::default(),
             threads: FxHashMap::default(),
             open: FxHashMap::default(),
-            last_place: 0,
+            last_access: 0,
         }
     }
 
-    /// A block begins. That of a lock begins after the acquire and ends before the release.
+    /// A block begins. The block of a lock begins after the acquire and ends before the release.
     pub fn enter(&mut self, thread: ThreadId, site: u32, lock: Option<LockId>) {
         let block = Block { site, lock, waited: false, actions: Vec::new(), inner: Vec::new() };
         self.threads.entry(thread).or_default().blocks.push(block);
     }
 
-    /// The innermost block ends. One that waited on its own lock was not meant to be atomic.
+    /// The innermost block ends. A block that waited on its own lock is not expected to be atomic.
     pub fn exit(&mut self, thread: ThreadId) {
         let state = self.threads.entry(thread).or_default();
         let Some(block) = state.blocks.pop() else { return };
@@ -108,7 +108,7 @@ impl AtomicityDetector {
         self.act(thread, Operation::Wait(number), site);
     }
 
-    /// Takes one event.
+    /// Processes one event.
     pub fn event(&mut self, event: &Event, site: u32) {
         match *event {
             Event::Acquire { thread, lock, mode } => self.acquire(thread, lock, mode, site),
@@ -136,7 +136,7 @@ impl AtomicityDetector {
         }
     }
 
-    /// The blocks that are not atomic by what is known now, each with its places, in a fixed order.
+    /// The blocks that are not atomic by the facts known now, each with its sites, in a fixed order.
     pub fn violations(&self) -> Vec<Violation> {
         let violation = |(_, execution, broken): (u32, &Execution, Break)| Violation {
             block: execution.block,
@@ -179,7 +179,7 @@ impl AtomicityDetector {
         self.act(thread, Operation::Acquire(number), site);
     }
 
-    /// The number of a lock as the thread uses it now.
+    /// The number of a lock in the thread's current segment.
     fn use_of(&mut self, thread: ThreadId, lock: LockId) -> u32 {
         let thread = self.number(thread);
         let segment = self.machine.order.segment(thread);
@@ -199,13 +199,13 @@ impl AtomicityDetector {
         let next = self.machine.step(word, access).word;
         self.words.insert(location, next);
         if !self.machine.is_initial(next) && !self.threads.entry(thread).or_default().blocks.is_empty() {
-            self.last_place += 1;
-            self.open.entry(location).or_default().push((self.last_place, access));
-            self.act(thread, Operation::Access(self.last_place), site);
+            self.last_access += 1;
+            self.open.entry(location).or_default().push((self.last_access, access));
+            self.act(thread, Operation::Access(self.last_access), site);
         }
-        for &(place, earlier) in self.open.get(&location).map_or(&[][..], Vec::as_slice) {
+        for &(number, earlier) in self.open.get(&location).map_or(&[][..], Vec::as_slice) {
             if self.machine.is_racy(next, earlier) {
-                self.reduction.learn(Fact::Racy(place));
+                self.reduction.learn(Fact::Racy(number));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Event traces with what each machine must say about them.
+//! Event traces with the races that each machine must report.
 //!
-//! A trace is written as one step a line: `main start t1`, `main join t1`, `t1 lock A`, `t1 rlock A` (shared),
+//! A trace has one step per line: `main start t1`, `main join t1`, `t1 lock A`, `t1 rlock A` (shared),
 //! `t1 unlock A`, `t1 read x`, `t1 write x`.
 
 use fissure_model::{
@@ -24,13 +24,13 @@ impl Names {
     }
 }
 
-/// Runs a trace and gives back `x` for each race on x, `x (ordered)` for those that start and join ordered.
+/// Runs a trace and returns `x` for each race on x, `x (ordered)` for a race between accesses that start and join order.
 fn races(analysis: Analysis, trace: &str) -> Vec<String> {
-    stories(analysis, trace).into_iter().map(|(name, _)| name).collect()
+    races_with_sites(analysis, trace).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The same with the two lines of the trace that each race is between.
-fn stories(analysis: Analysis, trace: &str) -> Vec<(String, [String; 2])> {
+/// The same with the two lines of the trace that race.
+fn races_with_sites(analysis: Analysis, trace: &str) -> Vec<(String, [String; 2])> {
     let (mut threads, mut locks, mut locations) = (Names::default(), Names::default(), Names::default());
     let mut detector = TraceDetector::new(analysis);
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ fn figure_1_shared_is_racy_and_the_others_are_not() {
 }
 
 #[test]
-fn figure_6_an_escaping_this_is_seen_by_racer_only() {
+fn figure_6_only_racer_reports_an_escaping_this() {
     // The listener is registered before `i` is set, in the constructor; the event thread reads it afterwards.
     let trace = "
         main start events
@@ -121,7 +121,7 @@ fn a_read_before_another_threads_write_is_a_race_too() {
 }
 
 #[test]
-fn initialisation_is_forgiven_by_eraser_and_not_by_racer() {
+fn racer_reports_unlocked_initialisation_and_eraser_does_not() {
     let trace = format!(
         "{START_TWO}
          t1 write x
@@ -248,7 +248,7 @@ fn different_locks_do_not_protect() {
 }
 
 #[test]
-fn a_common_outer_lock_protects_whatever_is_inside() {
+fn a_common_outer_lock_protects_all_accesses_inside() {
     let trace = format!(
         "{START_TWO}
          t1 lock A\n t1 lock B\n t1 write x\n t1 unlock B\n t1 unlock A
@@ -288,7 +288,7 @@ fn each_race_is_reported_once() {
 }
 
 #[test]
-fn a_thread_that_hands_over_by_start_and_join_only_never_races() {
+fn accesses_ordered_by_start_and_join_never_race() {
     let trace = "
         main write x
         main start t1
@@ -317,7 +317,7 @@ fn unlocked_initialisation_before_start_does_not_make_locked_use_a_race() {
 }
 
 #[test]
-fn unlocked_initialisation_races_with_a_thread_that_was_there_before() {
+fn unlocked_initialisation_races_with_a_thread_that_was_started_before() {
     let trace = "
         main start t2
         main write x
@@ -329,7 +329,7 @@ fn unlocked_initialisation_races_with_a_thread_that_was_there_before() {
 }
 
 #[test]
-fn two_of_three_locks_each_are_enough() {
+fn accesses_that_share_one_lock_pairwise_do_not_race() {
     let trace = "
         main start t1
         main start t2
@@ -364,11 +364,11 @@ fn a_report_names_the_access_that_was_not_protected() {
         t2 write x\n t2 unlock A
     ";
     let expected = ("x".to_owned(), ["t1 read x".to_owned(), "t2 write x".to_owned()]);
-    assert_eq!(stories(Analysis::Racer, trace), [expected]);
+    assert_eq!(races_with_sites(Analysis::Racer, trace), [expected]);
 }
 
 #[test]
-fn reading_again_after_a_start_does_not_move_the_write_behind_it() {
+fn a_read_after_a_start_does_not_make_the_earlier_write_unordered() {
     check("main write x\n main start t1\n main read x\n t1 read x\n main read x", &["x (ordered)"], &[]);
     check("main write x\n main start t1\n main read x\n t1 write x", &["x"], &["x"]);
 }

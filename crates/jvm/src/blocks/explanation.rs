@@ -1,4 +1,4 @@
-//! An execution of a block that is not atomic, told: three places with their stacks, and why they do not fit together.
+//! Turns an execution of a block that is not atomic into a finding: three sites with their stacks, and the reason.
 
 use fissure_analysis::reduction::{Action, Break, Execution, Operation};
 use fissure_classfile::SiteKind;
@@ -16,7 +16,7 @@ use crate::{
     stacks,
 };
 
-/// Makes a finding of an execution, unless there is one already for this block and place.
+/// Reports an execution that is not atomic, unless there is already a finding for this block and violating site.
 pub(super) fn report(
     agent: &Agent,
     number: Option<u32>,
@@ -31,7 +31,7 @@ pub(super) fn report(
     if let Some(first) = entered_at.first_mut() {
         first.line = block.line;
     }
-    let violated = told(agent, "violated", &thread, violation);
+    let violated = site_of(agent, "violated", &thread, violation);
     let name = subject(&block);
     let line = violated.line.unwrap_or_default().to_string();
     let id =
@@ -51,11 +51,11 @@ pub(super) fn report(
     }
     let finding = Finding {
         id: id.clone(),
-        object: Some(thing(agent, violation)),
+        object: Some(object(agent, violation)),
         reason: Some(reason(agent, commit, violation)),
         sites: vec![
-            placed("entered", &thread, &block, entered_at),
-            told(agent, "committed", &thread, commit),
+            site_at("entered", &thread, &block, entered_at),
+            site_of(agent, "committed", &thread, commit),
             violated,
         ],
         ..Finding::new(Kind::AtomicityViolation, Status::Warning, "atomizer", &name)
@@ -74,8 +74,8 @@ fn subject(block: &SiteInfo) -> String {
     }
 }
 
-/// A place with its stack: the one that was sampled, from the method of the site on.
-fn told(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
+/// The site of an action with its sampled stack, cut so that it begins at the method of the site.
+fn site_of(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
     let stack = locked(&agent.blocks).stacks.get(&action.note).cloned().unwrap_or_default();
     let mut frames = stacks::named(agent.tool, &stack);
     let info = locked(&agent.code).sites.get(action.site).cloned();
@@ -85,7 +85,7 @@ fn told(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
             if let Some(at) = frames.iter().position(is_own) {
                 frames.drain(..at);
             }
-            // A lock is given back at another line of the method that acquired it; the stack knows which.
+            // A lock is released at another line of the method that acquired it; the sampled stack has that line.
             let is_elsewhere = matches!(
                 action.operation,
                 Operation::Release(_) | Operation::ReleaseAgain(_) | Operation::Wait(_)
@@ -94,7 +94,7 @@ fn told(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
                 Some(first) if is_elsewhere && is_own(first) => first.line,
                 _ => info.line,
             };
-            placed(role, thread, &SiteInfo { line, ..info }, frames)
+            site_at(role, thread, &SiteInfo { line, ..info }, frames)
         }
         None => {
             if let Some(at) = frames.iter().position(|frame| agent.scope.covers(&frame.class)) {
@@ -107,7 +107,7 @@ fn told(agent: &Agent, role: &str, thread: &str, action: Action) -> Site {
     }
 }
 
-fn placed(role: &str, thread: &str, info: &SiteInfo, mut stack: Vec<Frame>) -> Site {
+fn site_at(role: &str, thread: &str, info: &SiteInfo, mut stack: Vec<Frame>) -> Site {
     let own = Frame {
         class: info.class.to_string(),
         method: info.method.to_string(),
@@ -134,8 +134,8 @@ fn site(role: &str, thread: &str, at: Frame, stack: Vec<Frame>) -> Site {
     }
 }
 
-/// The lock or field that an action is about.
-fn thing(agent: &Agent, action: Action) -> String {
+/// The name of the lock or location that an action uses.
+fn object(agent: &Agent, action: Action) -> String {
     match action.operation {
         Operation::Acquire(lock)
         | Operation::Release(lock)
@@ -165,37 +165,33 @@ fn thing(agent: &Agent, action: Action) -> String {
     }
 }
 
-/// Why two actions do not fit into one atomic block.
+/// The reason why two actions cannot be in one atomic block.
 fn reason(agent: &Agent, commit: Action, violation: Action) -> String {
-    let (first, second) = (thing(agent, commit), thing(agent, violation));
+    let (first, second) = (object(agent, commit), object(agent, violation));
     if let Operation::Wait(_) = violation.operation {
         return format!(
-            "waiting gives {second} back in the middle of the block, so that other threads can come between"
+            "waiting releases {second} in the middle of the block, so that other threads can interleave"
         );
     }
     let committed = match commit.operation {
         Operation::Access(_) => {
-            format!(
-                "{first} has been accessed, which other threads access at the same time under no common lock"
-            )
+            format!("{first} has been accessed, which other threads access concurrently under no common lock")
         }
         Operation::Start => "a thread has been started".to_owned(),
-        _ => format!("{first} has been given back"),
+        _ => format!("{first} has been released"),
     };
     let broken = match violation.operation {
         Operation::Access(_) if first == second => {
-            "a second access sees or makes another state than the first".to_owned()
+            "a second access may see or leave a state that does not match the first".to_owned()
         }
         Operation::Access(_) => {
-            format!("{second} is accessed, which other threads access at the same time under no common lock")
+            format!("{second} is accessed, which other threads access concurrently under no common lock")
         }
-        Operation::Join => "a thread is joined, which may do something in between".to_owned(),
+        Operation::Join => "a thread is joined, whose actions may happen in between".to_owned(),
         _ if first == second => {
             "it is acquired again, and other threads can acquire it in between".to_owned()
         }
-        _ => format!(
-            "{second} is acquired, which other threads can hold and change what it protects in between"
-        ),
+        _ => format!("{second} is acquired, and other threads may have changed what it protects in between"),
     };
     format!("after {committed}, {broken}")
 }

@@ -1,4 +1,4 @@
-//! Which calls of the JDK go to the conductor, and which of its methods tell it something.
+//! The calls of JDK methods that go to the conductor instead, and the JDK methods that report to it.
 
 use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
 use fissure_model::settings::{Control as Settings, Wanted};
@@ -53,7 +53,7 @@ const THREAD: Option<&str> = Some("java/lang/Thread");
 const UNSAFE: Option<&str> = Some("jdk/internal/misc/Unsafe");
 
 const CALLS: &[Call<'static>] = &[
-    // Only `Object` can have methods of these names and descriptors: they are final.
+    // These methods of `Object` are final, so no other class can have methods with these names and descriptors.
     call(None, "wait", "()V", "waitOn", "(Ljava/lang/Object;I)V"),
     call(None, "wait", "(J)V", "waitOn", "(Ljava/lang/Object;JI)V"),
     call(None, "wait", "(JI)V", "waitOn", "(Ljava/lang/Object;JII)V"),
@@ -61,7 +61,7 @@ const CALLS: &[Call<'static>] = &[
     call(None, "notifyAll", "()V", "notifyAll", "(Ljava/lang/Object;I)V"),
     call(THREAD, "sleep", "(J)V", "sleep", "(JI)V"),
     call(THREAD, "sleep", "(JI)V", "sleep", "(JII)V"),
-    // What the methods with other parameters come to, from Java 21 on.
+    // From Java 21 on, the other variants of `sleep` call these.
     call(THREAD, "sleep0", "(J)V", "sleepNanos", "(JI)V"),
     call(THREAD, "sleepNanos0", "(J)V", "sleepNanos", "(JI)V"),
     call(THREAD, "yield", "()V", "offer", "(I)V"),
@@ -88,7 +88,7 @@ const CALLS: &[Call<'static>] = &[
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
-    // What the system has of random numbers.
+    // Where the JDK gets random numbers from the operating system.
     random(
         "sun/security/provider/NativePRNG$RandomIO",
         "implNextBytes",
@@ -107,7 +107,7 @@ const CALLS: &[Call<'static>] = &[
     random("sun/security/provider/SeedGenerator", "getSystemEntropy", "()[B", "entropy", "()[B"),
 ];
 
-/// While one thread is in these, others may wait for it inside of the JVM.
+/// While one thread is in these methods, others may wait for it inside of the JVM.
 const REGIONS: &[Region<'static>] = &[
     region("loadClass"),
     region("findClass"),
@@ -124,18 +124,19 @@ const fn region(method: &'static str) -> Region<'static> {
 
 const CONTROL: Control<'static> = Control { calls: CALLS, regions: REGIONS };
 
-/// Whether a class takes locks only when the garbage collector has found something. That comes at other times in every run, and a lock that
-/// gets its number then moves the identity hashes of all objects that get theirs later. Nobody stops while holding such a lock.
+/// Whether a class takes locks only after a garbage collection. Collections happen at different times in every run, and a lock that
+/// is numbered then would shift the identity hashes of all objects that are hashed later. No thread is preempted while it holds
+/// such a lock.
 pub(crate) fn locks_for_the_collector(class: &str) -> bool {
     matches!(class, "java/lang/ref/ReferenceQueue" | "java/util/WeakHashMap")
 }
 
-/// What the rewriter is to do to a class under control.
+/// The instructions to the rewriter for a class in a controlled run.
 pub(crate) fn plan() -> Control<'static> {
     CONTROL
 }
 
-/// The same for harnesses: only what lets threads wait and go on, which are the first calls.
+/// The same for harnesses: only the calls that block and wake threads, which come first in the list.
 pub(crate) fn plan_for_exploring() -> Control<'static> {
     let last = CALLS.iter().position(|call| call.hook_method == "unpark");
     Control { calls: &CALLS[..last.map_or(0, |last| last + 1)], ..CONTROL }
@@ -219,7 +220,7 @@ const fn step(method: &'static str) -> Probe<'static> {
     probe(method, Entry, "steps", This)
 }
 
-/// With one permit it is a lock that anybody may give back.
+/// A semaphore with one permit is a lock that any thread may release.
 const SEMAPHORE: &[Probe<'static>] = &[
     typed("<init>", "(I)V", Return, "semaphoreMade", This),
     typed("<init>", "(IZ)V", Return, "semaphoreMade", This),
@@ -265,25 +266,25 @@ const CONCURRENT_COLLECTION: &[Probe<'static>] = &[
     step("size"),
 ];
 
-const fn look(method: &'static str) -> Probe<'static> {
+const fn atomic_access(method: &'static str) -> Probe<'static> {
     probe(method, Entry, "volatileRead", This)
 }
 
 const ATOMIC: &[Probe<'static>] = &[
-    look("get"),
-    look("getAcquire"),
-    look("getPlain"),
-    look("set"),
-    look("lazySet"),
-    look("compareAndSet"),
-    look("weakCompareAndSet"),
-    look("getAndSet"),
-    look("getAndIncrement"),
-    look("getAndDecrement"),
-    look("getAndAdd"),
-    look("incrementAndGet"),
-    look("decrementAndGet"),
-    look("addAndGet"),
+    atomic_access("get"),
+    atomic_access("getAcquire"),
+    atomic_access("getPlain"),
+    atomic_access("set"),
+    atomic_access("lazySet"),
+    atomic_access("compareAndSet"),
+    atomic_access("weakCompareAndSet"),
+    atomic_access("getAndSet"),
+    atomic_access("getAndIncrement"),
+    atomic_access("getAndDecrement"),
+    atomic_access("getAndAdd"),
+    atomic_access("incrementAndGet"),
+    atomic_access("decrementAndGet"),
+    atomic_access("addAndGet"),
 ];
 
 const REFLECTION: &[Probe<'static>] = &[
@@ -308,10 +309,10 @@ const JOIN_PROBES: &[Probe<'static>] = &[
     typed("join", "(Ljava/time/Duration;)Z", Return, "threadJoined", This),
 ];
 
-/// The calls to insert into a class of the JDK, by its internal name. What puts threads into an order matters only to those who
-/// look at accesses.
+/// The probes to insert into a JDK class, by its internal name. Probes that order threads are inserted only if the run observes
+/// accesses.
 pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
-    let mut probes = stopping_probes(class, settings.is_some_and(|settings| settings.volatiles)).to_vec();
+    let mut probes = scheduling_probes(class, settings.is_some_and(|settings| settings.volatiles)).to_vec();
     if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
         let class = class.strip_prefix("java/util/").unwrap_or(class);
         probes.extend(if class == "java/lang/Thread" { JOIN_PROBES } else { jdk::hand_over_probes(class) });
@@ -319,8 +320,8 @@ pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'sta
     probes
 }
 
-/// Those at which threads stop.
-fn stopping_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
+/// The probes that are scheduling points.
+fn scheduling_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'static>] {
     match class {
         "java/lang/Thread" => return THREAD_PROBES,
         "java/lang/VirtualThread" | "java/lang/ThreadBuilders$BoundVirtualThread" => {

@@ -1,15 +1,15 @@
 //! Calls of the methods of collections, which are accesses to the contents of the fields that hold the collections.
 //!
-//! A thread stops before such a call, as before any access. But the call may need locks of the collection's own, and whoever has
-//! to wait for one has not accessed anything yet. So the access counts when the call returns, and it is made under whatever locks the
-//! thread had then or got for it. In between the thread is not interrupted unless it has to wait; only where the call comes back
-//! to the program's own code is it interrupted as ever:
+//! Such a call is a scheduling point, like any access. But the call may need the collection's own locks, and a thread that waits for
+//! one of them has not accessed anything yet. So the access is recorded when the call returns, under the locks that the thread held at
+//! its beginning or acquired for it. During the call the thread is not preempted unless it has to wait. It can be preempted as usual
+//! where the call comes back to the program's code:
 //!
-//! - A call that hands all elements to the program's code (`forEach`) has accessed them when it comes there first.
-//! - When any other call (a `hashCode` of a key, the function of a `compute`) was interrupted there, nobody can tell what came first,
-//!   and it does not count at all.
+//! - A call that passes all elements to the program's code (`forEach`) has accessed them when it first calls that code.
+//! - If any other call (a `hashCode` of a key, the function of a `compute`) was preempted there, the order of its access and the accesses
+//!   of other threads is unknown, and the call is not recorded.
 //!
-//! A call that throws has looked at the contents all the same. It counts as soon as the program's own code does anything else.
+//! A call that throws has accessed the contents too. It is recorded at the next operation of the program's code.
 
 use fissure_model::ids::{LocationId, SiteId, ThreadId};
 use fissure_schedule::operation::Operation;
@@ -17,7 +17,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     State, interleavings,
-    natives::{controlled, stop_with_role},
+    natives::{controlled, schedule_with_role},
     points, sets, thread_unsafe,
 };
 use crate::agent::Agent;
@@ -28,15 +28,15 @@ pub(super) struct OpenCall {
     location: LocationId,
     is_write: bool,
     site: SiteId,
-    /// Whether it hands all elements to the program's code.
+    /// Whether it passes all elements to the program's code.
     walks: bool,
-    /// How many of the program's own methods the thread was in.
+    /// The number of the program's methods that the thread was in.
     depth: usize,
-    /// Whether others ran while it was in the program's code.
-    was_interrupted: bool,
+    /// Whether other threads ran while it was in the program's code.
+    was_preempted: bool,
 }
 
-/// A field was read.
+/// A field was read that holds an array or a collection.
 pub(super) extern "system" fn holds(
     _environment: *mut JNIEnv,
     _class: jclass,
@@ -65,11 +65,11 @@ pub(super) extern "system" fn begin(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
-        if interleavings::pass(agent, &state, thread) {
+        if interleavings::is_skipped(agent, &state, thread) {
             return;
         }
         let Some(flags) = points::flags_of(agent, &mut state, thread, site) else { return };
-        settle(agent, &mut state, thread);
+        close_finished(agent, &mut state, thread);
         let location = sets::contents_of(object as u32);
         let is_write = state.points.is_write(agent, site as u32);
         let site = SiteId(site as u32);
@@ -80,10 +80,11 @@ pub(super) extern "system" fn begin(
             }
             let role = interleavings::role(agent, location, flags);
             if !is_write && state.conductor.spins(thread, site) {
-                state = stop_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
+                state =
+                    schedule_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
             }
             let operation = Operation::Access { location, is_write, site };
-            state = stop_with_role(agent, control, state, thread, operation, flags, role);
+            state = schedule_with_role(agent, control, state, thread, operation, flags, role);
             interleavings::touched(&mut state, thread, location, is_write, site);
             return;
         }
@@ -92,12 +93,13 @@ pub(super) extern "system" fn begin(
         }
         let role = sets::role(agent, &mut state, thread, location, site, flags);
         if !is_write && state.conductor.spins(thread, site) {
-            state = stop_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
+            state = schedule_with_role(agent, control, state, thread, Operation::Yield { site }, flags, role);
         }
-        let mut state = stop_with_role(agent, control, state, thread, Operation::Step { site }, flags, role);
+        let mut state =
+            schedule_with_role(agent, control, state, thread, Operation::Step { site }, flags, role);
         let depth = state.conductor.units(thread).len();
         sets::note_locks(&mut state, thread, site);
-        let call = OpenCall { location, is_write, site, walks: walks != 0, depth, was_interrupted: false };
+        let call = OpenCall { location, is_write, site, walks: walks != 0, depth, was_preempted: false };
         state.thread(thread).calls.push(call);
         if let Some(observer) = state.conductor.observer() {
             observer.began_access(thread);
@@ -105,7 +107,7 @@ pub(super) extern "system" fn begin(
     });
 }
 
-/// It has returned.
+/// A call of a collection's method has returned.
 pub(super) extern "system" fn end(_environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
@@ -117,9 +119,9 @@ pub(super) extern "system" fn end(_environment: *mut JNIEnv, _class: jclass, thr
     });
 }
 
-/// The program's own code does something: calls from this method are over, be it that they have thrown.
+/// The program's code does something, so calls from its current method have ended, even those that threw.
 #[inline]
-pub(super) fn settle(agent: &Agent, state: &mut State, thread: ThreadId) {
+pub(super) fn close_finished(agent: &Agent, state: &mut State, thread: ThreadId) {
     if state.thread(thread).calls.is_empty() {
         return;
     }
@@ -127,7 +129,7 @@ pub(super) fn settle(agent: &Agent, state: &mut State, thread: ThreadId) {
     close(agent, state, thread, depth);
 }
 
-/// A method of the program begins. It may be one that a call hands elements to.
+/// A method of the program begins; a call of a collection may have called it to is_skipped elements.
 pub(super) fn enters(agent: &Agent, state: &mut State, thread: ThreadId) {
     let depth = state.conductor.units(thread).len();
     if state.thread(thread).calls.last().is_some_and(|call| call.walks && call.depth == depth) {
@@ -135,7 +137,7 @@ pub(super) fn enters(agent: &Agent, state: &mut State, thread: ThreadId) {
     }
 }
 
-/// A method of the program ends, and with it the calls that it has made.
+/// A method of the program ends, and so do the calls that it has made.
 pub(super) fn leaves(agent: &Agent, state: &mut State, thread: ThreadId, site: SiteId) {
     if state.thread(thread).calls.is_empty() {
         return;
@@ -145,25 +147,25 @@ pub(super) fn leaves(agent: &Agent, state: &mut State, thread: ThreadId, site: S
     }
 }
 
-/// Whether a thread is inside of a collection.
+/// Whether a thread is executing a collection's code.
 #[inline]
 pub(super) fn is_inside(state: &mut State, thread: ThreadId) -> bool {
     let Some(innermost) = state.thread(thread).calls.last().map(|call| call.depth) else { return false };
     innermost == state.conductor.units(thread).len()
 }
 
-/// Others ran: what the thread is in the midst of, in the program's code again, cannot be told from what they did.
-pub(super) fn was_interrupted(state: &mut State, thread: ThreadId) {
+/// Other threads ran while the thread was in the program's code inside of a call, so the order of the call's access is unknown.
+pub(super) fn was_preempted(state: &mut State, thread: ThreadId) {
     let depth = state.conductor.units(thread).len();
     for call in &mut state.thread(thread).calls {
-        call.was_interrupted |= call.depth < depth;
+        call.was_preempted |= call.depth < depth;
     }
 }
 
-/// Ends the calls that were made where the thread was in at least so many methods, the innermost first.
+/// Ends the calls that began at this depth of methods or deeper, innermost first.
 fn close(agent: &Agent, state: &mut State, thread: ThreadId, depth: usize) {
     while let Some(call) = state.thread(thread).calls.pop_if(|call| call.depth >= depth) {
         let OpenCall { location, is_write, site, .. } = call;
-        sets::ended(agent, state, thread, location, is_write, site, !call.was_interrupted);
+        sets::ended(agent, state, thread, location, is_write, site, !call.was_preempted);
     }
 }

@@ -1,5 +1,5 @@
-//! What is told of a controlled run: the lock patterns that were executed and those that were possible, deadlocks, exceptions,
-//! and the steps that led there.
+//! The results of a controlled run: lock patterns that were executed or are possible, deadlocks, failures, and the steps that led
+//! to each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,38 +31,38 @@ use crate::{
     vm::RawFrame,
 };
 
-/// How many pairs of acquires are told of one run.
+/// The largest number of acquire pairs that one run reports.
 const MOST_PAIRS: usize = 1_000;
-/// The name of the thread in which a JVM waits for the program's end.
+/// The name of the thread in which a JVM waits for the end of the program.
 const ENDING_THREAD: &str = "DestroyJavaVM";
-/// How many frames are looked at to find who called.
+/// The number of frames that are searched for a caller.
 pub(super) const CALLER_DEPTH: usize = 24;
 
-/// What is kept for the telling.
+/// The material for the results.
 #[derive(Debug, Default)]
 pub(crate) struct Explanation {
     /// Findings by their fingerprints.
     confirmed: BTreeMap<String, Finding>,
     possible: BTreeMap<String, Finding>,
-    /// Who acquired each lock where, by the locks' numbers.
+    /// The threads and sites that acquired each lock, by the lock's number.
     acquires: Vec<Vec<(ThreadId, SiteId)>>,
-    /// Who was about to acquire a lock again inside of a block, and where.
+    /// The threads and sites that were about to acquire a lock again inside of a block.
     again: BTreeSet<(LockId, ThreadId, SiteId)>,
-    /// Which lock was asked for under which other, by whom and where.
+    /// Pairs of a held lock and a lock requested while holding it, with thread and site.
     nested: BTreeSet<(LockId, LockId, ThreadId, SiteId)>,
-    /// Who waited to be notified, and where.
+    /// The threads and sites that waited for a notification.
     waits: BTreeSet<(LockId, ThreadId, SiteId)>,
-    /// How many choices there had been when a thread last stood before an acquire inside of a block.
+    /// The number of choices made when a thread was last about to acquire a lock again inside of a block.
     arrivals: FxHashMap<ThreadId, u64>,
-    /// The same for acquires that others then came in before, by their places, and for waits.
+    /// The same for acquires before which a remote acquire then landed, and for waits, by site.
     reached: BTreeMap<String, u64>,
-    /// The stack of the last acquire of a lock that others may be interfered with by.
+    /// The stack of the last acquire of each lock that could be a remote acquire.
     between: FxHashMap<LockId, Vec<RawFrame>>,
-    /// What went wrong, with the step before it.
+    /// The failures, with the step before each.
     failures: Vec<(Failure, u64)>,
-    /// Whether methods are those of collections, of the rest of the JDK, or of others.
+    /// Whether methods belong to collections, to the rest of the JDK, or to other code.
     methods: FxHashMap<usize, Origin>,
-    /// What frames are, seen from a lock of the library that they lead to.
+    /// The sites of frames that lead to a lock of `java.util.concurrent`; `None` for frames inside of its lock classes.
     callers: FxHashMap<(usize, i64), Option<SiteId>>,
 }
 
@@ -78,13 +78,13 @@ impl Explanation {
         }
     }
 
-    /// Something went wrong after so many steps; what was confirmed before may have to do with it.
+    /// Adds a failure that came after so many steps; the findings confirmed before may have caused it.
     pub(super) fn add_failure(&mut self, failure: Failure, step: u64) {
         let after = self.confirmed.keys().cloned().collect();
         self.failures.push((Failure { after, ..failure }, step));
     }
 
-    /// Whether the same went wrong before.
+    /// Whether the same failure was recorded before.
     pub(super) fn has_failure(&self, exception: &str, message: &str, stack: &[Frame]) -> bool {
         let is_same = |failure: &Failure| {
             failure.exception == exception && failure.message == message && failure.stack == stack
@@ -92,7 +92,7 @@ impl Explanation {
         self.failures.iter().any(|(failure, _)| is_same(failure))
     }
 
-    /// The last exit that a thread announced did not happen.
+    /// Removes the last exit that a thread announced, because it did not happen.
     pub(super) fn retract_exit(&mut self, thread: &str) {
         let is_it = |(failure, _): &(Failure, u64)| failure.thread == thread && failure.exit_code().is_some();
         if let Some(place) = self.failures.iter().rposition(is_it) {
@@ -105,7 +105,7 @@ impl Explanation {
     }
 }
 
-/// Where a method comes from.
+/// The code that a method belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Collections,
@@ -113,7 +113,7 @@ enum Origin {
     Elsewhere,
 }
 
-/// Whether it is the JDK that uses one of its collections now, and not the application.
+/// Whether the JDK, and not the application, uses one of the JDK's collections now.
 pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
     for raw in agent.tool.stack(CALLER_DEPTH) {
         let known = state.explanation.methods.get(&raw.method).copied();
@@ -124,7 +124,7 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
                 || class.starts_with("java.lang.Fissure")
                 || class == "java.lang.StringBuffer"
                 || class == "java.lang.AbstractStringBuilder"
-                || agent.scope.is_inside(&class);
+                || agent.scope.is_on_demand(&class);
             let origin = match is_collection {
                 true => Origin::Collections,
                 false if agent.scope.is_jdk(&class) => Origin::Jdk,
@@ -142,7 +142,8 @@ pub(crate) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
     false
 }
 
-/// A thread that is not alone is about to acquire a lock: is that the second time inside of a block?
+/// Handles a thread that is about to acquire a lock while other threads exist: records which locks it holds, and whether it acquires
+/// the lock a second time inside of a block.
 pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
     if state.explanation.nested.len() < MOST_PAIRS && state.conductor.held(thread).all(|held| held != lock) {
         state.explanation.nested.extend(state.conductor.held(thread).map(|held| (held, lock, thread, site)));
@@ -160,9 +161,15 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
             let name = state.conductor.name(thread).to_owned();
             let subject = subject(agent, block.entered);
             let id = identity(agent, &subject, site);
-            let again = told(agent, "reacquired", &name, site, stack.clone(), lock_name(state, lock));
-            let entered =
-                told(agent, "entered", &name, block.entered, below(agent, block.entered, &stack), None);
+            let again = finding_site(agent, "reacquired", &name, site, stack.clone(), lock_name(state, lock));
+            let entered = finding_site(
+                agent,
+                "entered",
+                &name,
+                block.entered,
+                stack_at_block(agent, block.entered, &stack),
+                None,
+            );
             state.explanation.possible.entry(id.clone()).or_insert_with(|| Finding {
                 id,
                 sites: vec![entered, again],
@@ -173,7 +180,7 @@ pub(crate) fn consider(agent: &Agent, state: &mut State, thread: ThreadId, lock:
     }
 }
 
-/// A thread waits to be notified.
+/// Records that a thread waits for a notification.
 pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: LockId, site: SiteId) {
     if state.explanation.waits.len() < MOST_PAIRS && state.explanation.waits.insert((lock, thread, site)) {
         let choices = state.conductor.choices();
@@ -181,7 +188,8 @@ pub(crate) fn waits(agent: &Agent, state: &mut State, thread: ThreadId, lock: Lo
     }
 }
 
-/// A thread has acquired a lock. What it does alone interferes with nobody, but those who have ended may have interfered with it.
+/// Records that a thread has acquired a lock. In a single-threaded phase its acquire cannot be a remote acquire, but it can complete a
+/// violation whose remote acquire was made by a thread that has ended.
 pub(crate) fn acquired(
     agent: &Agent,
     state: &mut State,
@@ -212,7 +220,7 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
         return;
     }
     let stack = stacks::current(agent.tool);
-    let below = below(agent, violation.entered, &stack);
+    let stack_at_block = stack_at_block(agent, violation.entered, &stack);
     let between =
         state.explanation.between.get(&violation.lock).map(|stack| stacks::named(agent.tool, stack));
     let own = state.conductor.name(violation.again.thread).to_owned();
@@ -220,16 +228,23 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
     let lock = lock_name(state, violation.lock);
     let mut first = vec![frame(agent, violation.first.site)];
     first.extend(
-        below
+        stack_at_block
             .iter()
-            .skip(usize::from(below.first().map(|frame| &frame.method) == Some(&first[0].method)))
+            .skip(usize::from(stack_at_block.first().map(|frame| &frame.method) == Some(&first[0].method)))
             .cloned(),
     );
     let sites = vec![
-        told(agent, "entered", &own, violation.entered, below, None),
-        told(agent, "acquired", &own, violation.first.site, first, lock.clone()),
-        told(agent, "interfered", &other, violation.between.site, between.unwrap_or_default(), lock.clone()),
-        told(agent, "reacquired", &own, violation.again.site, stack, lock),
+        finding_site(agent, "entered", &own, violation.entered, stack_at_block, None),
+        finding_site(agent, "acquired", &own, violation.first.site, first, lock.clone()),
+        finding_site(
+            agent,
+            "interfered",
+            &other,
+            violation.between.site,
+            between.unwrap_or_default(),
+            lock.clone(),
+        ),
+        finding_site(agent, "reacquired", &own, violation.again.site, stack, lock),
     ];
     let finding = Finding {
         id,
@@ -240,20 +255,20 @@ fn confirm(agent: &Agent, state: &mut State, violation: &Violation) {
     add_confirmed(agent, state, finding);
 }
 
-/// Whether a finding has been confirmed already; this is one time more.
+/// Whether a finding has been confirmed already; if so, counts it once more.
 pub(super) fn knows(state: &mut State, id: &str) -> bool {
     let known = state.explanation.confirmed.get_mut(id);
     known.map(|finding| finding.hits += 1).is_some()
 }
 
-/// Adds a finding that was seen to happen.
+/// Adds a finding that this run executed.
 pub(super) fn add_confirmed(agent: &Agent, state: &mut State, finding: Finding) {
-    // A run that is killed leaves behind what was seen.
+    // Written at once, so that it is not lost if the run is killed.
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
     state.explanation.confirmed.insert(finding.id.clone(), finding);
 }
 
-/// What went wrong after a step may come of a finding whose last step came later.
+/// Links failures after a step to a finding that was completed later: the failure may be its consequence.
 pub(super) fn blame(state: &mut State, id: &str, step: u64) {
     for (failure, at) in &mut state.explanation.failures {
         if *at >= step && !failure.after.iter().any(|known| known == id) {
@@ -262,12 +277,12 @@ pub(super) fn blame(state: &mut State, id: &str, step: u64) {
     }
 }
 
-/// Adds one that may happen in other runs.
+/// Adds a finding that other runs may execute.
 pub(super) fn add_possible(state: &mut State, finding: Finding) {
     state.explanation.possible.entry(finding.id.clone()).or_insert(finding);
 }
 
-/// The steps that make up a violation, with the number of those left out in between.
+/// The steps of a violation, each with the number of steps left out before it.
 fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interleaving {
     let threads = [violation.again.thread, violation.between.thread];
     let shared = shared_locations(state, threads, violation.entered_step, violation.again.step);
@@ -311,7 +326,7 @@ fn interleaving(agent: &Agent, state: &State, violation: &Violation) -> Interlea
     Interleaving { threads: names.to_vec(), steps }
 }
 
-/// The locations that both threads access between two steps, as far as accesses are points at which threads stop.
+/// The locations that both threads access between two steps; empty if accesses are not scheduling points.
 fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -> BTreeSet<LocationId> {
     let mut accessed = threads.map(|_| BTreeSet::new());
     for (_, step) in state.conductor.trace().range(from, to) {
@@ -323,8 +338,8 @@ fn shared_locations(state: &State, threads: [ThreadId; 2], from: u64, to: u64) -
     accessed[0].intersection(&accessed[1]).copied().collect()
 }
 
-/// Writes everything down.
-pub(crate) fn tell(state: &mut State, end: RunEnd) {
+/// Writes the results of the run.
+pub(crate) fn write_results(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
     let (goals, cut) = set_explanation::goals(agent, state);
     let unguarded = thread_unsafe::unguarded(state);
@@ -368,13 +383,14 @@ pub(crate) fn tell(state: &mut State, end: RunEnd) {
     agent.output.write(&Record::End);
 }
 
-/// How many threads there were that the program itself has.
+/// The number of threads that belong to the program.
 fn own_threads(state: &State) -> usize {
     let names = (0..state.conductor.threads()).map(|number| state.conductor.name(ThreadId(number as u32)));
     names.filter(|name| *name != ENDING_THREAD).count()
 }
 
-/// Acquires of one lock by different threads, one of them the second in a block, and acquires that could close a circle.
+/// Goals for other runs: acquires of one lock by different threads, one of them the second in a block, and acquires that could
+/// complete a lock cycle.
 fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     let mut pairs = BTreeSet::new();
     let circular: Vec<_> =
@@ -397,8 +413,8 @@ fn pairs(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     pairs.into_iter().collect()
 }
 
-/// Which acquires of one lock by different threads came after which others, and acquires that could come before a thread goes on
-/// that was woken.
+/// Goals for other runs: reversed orders of two acquires of one lock by different threads, and acquires that could come before a
+/// notified thread resumes.
 fn orders(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     let mut orders = BTreeSet::new();
     let mut add = |again: SiteId, between: SiteId, is_order: bool| {
@@ -426,7 +442,7 @@ fn orders(agent: &Agent, explanation: &Explanation) -> Vec<AcquireGoal> {
     orders.into_iter().collect()
 }
 
-/// Whether one lock is held while another is asked for, be it by way of further ones.
+/// Whether the lock order leads from one lock to another, directly or over further locks.
 fn leads(explanation: &Explanation, from: LockId, to: LockId) -> bool {
     let mut seen = vec![from];
     let mut at = 0;
@@ -445,9 +461,9 @@ fn leads(explanation: &Explanation, from: LockId, to: LockId) -> bool {
 }
 
 fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
-    let is_told = |thread: ThreadId| stuck.circle.is_empty() || stuck.circle.contains(&thread);
+    let is_involved = |thread: ThreadId| stuck.circle.is_empty() || stuck.circle.contains(&thread);
     let mut sites = Vec::new();
-    for waiting in stuck.threads.iter().filter(|waiting| is_told(waiting.thread)) {
+    for waiting in stuck.threads.iter().filter(|waiting| is_involved(waiting.thread)) {
         let (role, wanted) = match waiting.waits_for {
             WaitsFor::Lock(lock) => ("waits for lock", lock_name(state, lock)),
             WaitsFor::Notification(lock) => ("waits to be notified", lock_name(state, lock)),
@@ -455,18 +471,18 @@ fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
         };
         let reference = state.threads.get(waiting.thread.0 as usize).and_then(|thread| thread.reference);
         let stack = match (stuck.circle.is_empty(), reference) {
-            // Only a thread of the JVM may ask for stacks, and only a circle is noticed by one.
+            // JVMTI gives stacks only to JVM threads. A cycle is found by one, a hang by the watchdog, which is not.
             (false, Some(thread)) => {
                 stacks::named(agent.tool, &agent.tool.stack_of(thread as *mut _, CALLER_DEPTH))
             }
             _ => Vec::new(),
         };
         let own = waiting.site.unwrap_or(SiteId(0));
-        // Whoever parks does so inside of the library; what it parks for was asked for elsewhere.
-        let asked = state.threads.get(waiting.thread.0 as usize).map(|thread| thread.attempt_site);
+        // A thread that waits for a lock of `java.util.concurrent` parks inside of the library; its attempt has the program's site.
+        let attempted = state.threads.get(waiting.thread.0 as usize).map(|thread| thread.attempt_site);
         let is_library = frame(agent, own).class.starts_with("java.util.concurrent.");
-        let site = asked.filter(|asked| is_library && asked.0 != 0).unwrap_or(own);
-        let mut site = told(agent, role, state.conductor.name(waiting.thread), site, stack, None);
+        let site = attempted.filter(|attempted| is_library && attempted.0 != 0).unwrap_or(own);
+        let mut site = finding_site(agent, role, state.conductor.name(waiting.thread), site, stack, None);
         let held = waiting.holds.iter().filter_map(|lock| lock_name(state, *lock));
         site.locks = held.map(|name| HeldLock { name, shared: false }).collect();
         if let Some(wanted) = wanted {
@@ -487,7 +503,7 @@ fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
     }
 }
 
-/// Where the program itself asked for a lock of the library, as a site.
+/// The site where the program requests a lock of `java.util.concurrent`.
 pub(crate) fn calling_site(agent: &Agent) -> SiteId {
     let Some(control) = &agent.control else { return SiteId(0) };
     let mut first = None;
@@ -511,10 +527,10 @@ pub(crate) fn calling_site(agent: &Agent) -> SiteId {
     first.unwrap_or(SiteId(0))
 }
 
-/// The frame is inside of the library of locks and collections itself: whoever called it is meant.
+/// The frame is inside of `java.util.concurrent` itself, so its caller is the site of interest.
 const LIBRARY_FRAME: i32 = 1 << 8;
 
-/// What a frame is: a site of its own, or nothing.
+/// The site of a frame; `None` if it belongs to a lock class or `Thread`.
 fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     let frame = stacks::named(agent.tool, &[raw]).pop()?;
     if frame.class.starts_with("java.util.concurrent.locks.") || frame.class == "java.lang.Thread" {
@@ -526,7 +542,7 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        site_flags::target_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())
+        site_flags::goal_flags(&place_of(&frame), SiteKind::Call, "", agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),
@@ -542,39 +558,39 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     Some(SiteId(number))
 }
 
-/// Whether the method with a block was called by the application itself.
+/// Whether the application itself called the method that contains a block.
 fn application_calls(agent: &Agent, entered: SiteId) -> bool {
     let stack = stacks::current(agent.tool);
-    // Methods of one name may call each other: the outermost is the one that was called from elsewhere.
-    let caller = outermost(&stack, &frame(agent, entered)).and_then(|place| stack.get(place + 1));
+    // Overloaded methods may call each other: the outermost_frame one was called from elsewhere.
+    let caller = outermost_frame(&stack, &frame(agent, entered)).and_then(|place| stack.get(place + 1));
     caller.is_some_and(|caller| agent.scope.covers(&caller.class))
 }
 
-/// The place of a method's frame in a stack; of several that follow each other, the outermost.
-fn outermost(stack: &[Frame], method: &Frame) -> Option<usize> {
+/// The index of a method's frame in a stack; of several consecutive ones, the outermost_frame.
+fn outermost_frame(stack: &[Frame], method: &Frame) -> Option<usize> {
     let is_method = |frame: &Frame| frame.class == method.class && frame.method == method.method;
     let mut place = stack.iter().position(is_method)?;
-    // A bridge through a superclass may lie between two methods of one name.
+    // A bridge method of a superclass may lie between two methods with the same name.
     while let Some(next) = stack[place + 1..].iter().take(2).position(is_method) {
         place += 1 + next;
     }
     Some(place)
 }
 
-/// The part of a stack from the method with a block on, as it was when the block began.
-fn below(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
+/// The stack at the beginning of a block: the current stack from the block's method on.
+fn stack_at_block(agent: &Agent, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
     let block = frame(agent, entered);
-    match outermost(stack, &block) {
+    match outermost_frame(stack, &block) {
         Some(place) => {
-            let mut below = stack[place..].to_vec();
-            below[0] = block;
-            below
+            let mut stack_at_block = stack[place..].to_vec();
+            stack_at_block[0] = block;
+            stack_at_block
         }
         None => vec![block],
     }
 }
 
-/// The atomic method, or the place of the synchronized block inside of its method.
+/// The atomic method, or the site of the synchronized block.
 fn subject(agent: &Agent, entered: SiteId) -> String {
     match locked(&agent.code).sites.get(entered.0) {
         Some(site) if site.kind == SiteKind::Enter => site_flags::place(&site.class, &site.method, site.line),
@@ -585,7 +601,7 @@ fn subject(agent: &Agent, entered: SiteId) -> String {
 
 fn identity(agent: &Agent, subject: &str, again: SiteId) -> String {
     let frame = frame(agent, again);
-    // Lines shift; what a block is called by its line must not.
+    // Line numbers shift between versions, so the fingerprint must not contain the line of the block.
     let block = subject.rsplit_once(':').map_or(subject, |(method, _)| method);
     fingerprint(&["atomicity-violation", block, &frame.class, &frame.method])
 }
@@ -610,7 +626,7 @@ fn place_of(frame: &Frame) -> String {
     site_flags::place(&frame.class, &frame.method, frame.line)
 }
 
-pub(super) fn told(
+pub(super) fn finding_site(
     agent: &Agent,
     role: &str,
     thread: &str,
@@ -634,7 +650,7 @@ pub(super) fn told(
     }
 }
 
-/// A field by its class and name; elements of arrays have none.
+/// A location by the class and name of its field; array elements have no name.
 pub(super) fn location_name(state: &State, location: LocationId) -> String {
     match state.points.field(location) {
         Some(field) => format!("{}.{}", field.class, field.name),

@@ -1,5 +1,5 @@
-//! What goes wrong in a run: exceptions that nobody caught, and exit codes that tell of a failure. Of each the steps are kept that led
-//! there, for it may be all that a run shows.
+//! Failures of a run: uncaught exceptions, failed tests and exit codes other than 0. The last steps before each failure are kept,
+//! because they may be the only explanation that a run has.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use fissure_schedule::trace::TraceStep;
 use super::{State, explanation, set_explanation};
 use crate::{agent::Agent, tested};
 
-/// How many steps before a failure are looked at.
+/// The number of steps before a failure that are searched.
 const WINDOW: u64 = 2_000;
-/// How many of them are told at most.
+/// The largest number of those steps that are reported.
 const MOST_STEPS: usize = 60;
 /// Frames in which the JDK only passes an exit on.
 const EXITS: [(&str, &str); 3] =
     [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
 
-/// An exception as the hook class tells it.
+/// An exception as the hook class reports it.
 pub(super) struct Thrown<'a> {
-    /// Its class, or what stands for an exit.
+    /// Its class, or [`Failure::EXIT`].
     pub(super) exception: String,
     /// Its message, or the exit code.
     pub(super) message: String,
@@ -34,11 +34,11 @@ pub(super) struct Thrown<'a> {
     pub(super) is_test: bool,
 }
 
-/// An exception leaves a thread or a test, or the program ends itself.
+/// Records that an exception leaves a thread or fails a test, or that the program ends itself with a failure.
 pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown: Thrown<'_>) {
     let Thrown { exception, message, stack, is_test } = thrown;
     let stack: Vec<Frame> = stack.lines().filter_map(frame).collect();
-    // Test frameworks take note of one failure in several places.
+    // Test frameworks report one failure at several points.
     if is_test && state.explanation.has_failure(&exception, &message, &stack) {
         return;
     }
@@ -61,30 +61,30 @@ pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown:
     state.explanation.add_failure(failure, step);
 }
 
-/// A frame by its line.
+/// Parses a frame from its line.
 pub(crate) fn frame(line: &str) -> Option<Frame> {
     let mut parts = line.split('\t');
     let (class, method) = (parts.next()?, parts.next()?);
     let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
     let line = parts.next().and_then(|line| line.parse().ok());
-    let is_told = !class.starts_with("java.lang.Fissure") && !EXITS.contains(&(class, method));
-    is_told.then(|| Frame { class: class.to_owned(), method: method.to_owned(), file, line })
+    let is_shown = !class.starts_with("java.lang.Fissure") && !EXITS.contains(&(class, method));
+    is_shown.then(|| Frame { class: class.to_owned(), method: method.to_owned(), file, line })
 }
 
-/// The last steps before a failure, without those that only one thread has to do with. The failure itself is the last one.
+/// The last steps before a failure, without those that concern only one thread. The failure itself is the last step.
 fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving {
     let trace = state.conductor.trace();
     let last = trace.last();
     let window: Vec<(u64, TraceStep)> = trace.range(last.saturating_sub(WINDOW).max(1), last).collect();
     let shared = Shared::of(window.iter().map(|(_, step)| step));
-    // What the JDK does for itself is none of the program's steps.
+    // Atomics that the JDK uses internally are not part of the program's steps.
     let is_own = |step: &TraceStep| {
         step.action != Action::Atomic
             || step.site.is_some_and(|site| !agent.scope.is_jdk(&explanation::frame(agent, site).class))
     };
     let matters = |step: &TraceStep| shared.matters(step) && is_own(step);
-    let told = window.iter().filter(|(number, step)| *number == last || matters(step)).count();
-    let mut skipped = told.saturating_sub(MOST_STEPS);
+    let shown = window.iter().filter(|(number, step)| *number == last || matters(step)).count();
+    let mut skipped = shown.saturating_sub(MOST_STEPS);
     let mut folded = window.first().map_or(0, |(first, _)| first - 1);
     let mut threads: Vec<ThreadId> = Vec::new();
     let mut steps = Vec::new();
@@ -126,7 +126,7 @@ fn object(state: &State, step: &TraceStep) -> String {
     let object = match step.action {
         Action::Read | Action::Write => {
             let name = step.location.map(|location| set_explanation::location_name(state, location));
-            // There is little room, and that it is the contents can be seen in the line.
+            // The line shows that it is an access to contents, and there is little room.
             name.map(|name| name.strip_suffix(CONTENTS).unwrap_or(&name).to_owned())
         }
         Action::Start | Action::Unpark | Action::Interrupt | Action::Join => {
@@ -137,14 +137,14 @@ fn object(state: &State, step: &TraceStep) -> String {
     object.unwrap_or_default()
 }
 
-/// What more than one thread used among some steps.
+/// The locks and locations that more than one thread used in some steps.
 #[derive(Debug, Default)]
 struct Shared {
     locks: BTreeMap<LockId, Users>,
     locations: BTreeMap<LocationId, Users>,
 }
 
-/// Who used something.
+/// The threads that used a lock or location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     One(ThreadId),
@@ -167,7 +167,7 @@ impl Shared {
         shared
     }
 
-    /// Whether a step may have to do with what other threads do.
+    /// Whether a step may affect other threads.
     fn matters(&self, step: &TraceStep) -> bool {
         match (step.lock, step.location) {
             (Some(lock), _) => self.locks.get(&lock) == Some(&Users::Several),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_several_threads_use_matters() {
+    fn only_locks_that_several_threads_use_matter() {
         let steps = [
             step(0, Action::Acquire, Some(1)),
             step(1, Action::Acquire, Some(1)),
@@ -205,16 +205,16 @@ mod tests {
             step(0, Action::BlockEnter, None),
         ];
         let shared = Shared::of(steps.iter());
-        let told: Vec<bool> = steps.iter().map(|step| shared.matters(step)).collect();
-        assert_eq!(told, [true, true, false, false, true, false]);
+        let matters: Vec<bool> = steps.iter().map(|step| shared.matters(step)).collect();
+        assert_eq!(matters, [true, true, false, false, true, false]);
     }
 
     #[test]
-    fn stacks_come_as_lines() {
+    fn frames_are_parsed_from_lines() {
         let check = |line: &str, expected: Option<(&str, Option<u32>)>| {
             let frame = frame(line);
-            let told = frame.as_ref().map(|frame| (frame.method.as_str(), frame.line));
-            assert_eq!(told, expected, "{line}");
+            let parsed = frame.as_ref().map(|frame| (frame.method.as_str(), frame.line));
+            assert_eq!(parsed, expected, "{line}");
         };
         check("a.B\tm\tB.java\t7", Some(("m", Some(7))));
         check("a.B\tm\tnull\t-2", Some(("m", None)));

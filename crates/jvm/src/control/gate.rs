@@ -1,9 +1,8 @@
-//! Where a thread waits for its turn.
+//! Gates, at which threads wait for their turn.
 //!
-//! Threads take turns within microseconds, so that one that waits looks for a moment whether its turn has come already, and then
-//! sleeps in the kernel. When the JVM ends, those that still wait go to sleep in a monitor of the JVM's: it waits some tenths of a
-//! second for threads that it takes to be in native code, and does not for those. Before that they must not, for whoever waits in such
-//! a monitor loses its interruptions.
+//! Turns change within microseconds, so a waiting thread first spins and then sleeps in the kernel. When the JVM ends, threads that
+//! still wait move to a raw monitor: at its end the JVM waits some tenths of a second for threads in native code, but not for threads
+//! in a raw monitor. They must not use it earlier, because waiting in a raw monitor clears a thread's interrupt status.
 
 use std::{
     sync::{
@@ -21,17 +20,17 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 /// It has to wait, and sleeps in the kernel.
 const ASLEEP: u32 = 2;
-/// It has to wait, and sleeps in a monitor of the JVM.
-const DORMANT: u32 = 3;
-/// How often a thread looks whether its turn has come before it sleeps: the more often, the more that was of use lately, for where
-/// turns are long or processors few, looking keeps others from running.
+/// It has to wait, and sleeps in a raw monitor.
+const IN_MONITOR: u32 = 3;
+/// Limits for the number of spins before a thread sleeps. The number grows when spinning succeeds and shrinks when it does not, because
+/// with long turns or few processors spinning keeps other threads from running.
 const FEWEST_SPINS: u32 = 50;
 const MOST_SPINS: u32 = 1_600;
-/// How often a thread that sleeps in a monitor looks whether it was woken by somebody whom the JVM does not know, in milliseconds.
-const LOOK: i64 = 100;
+/// The interval, in milliseconds, at which a thread in a raw monitor polls its gate, because the opener may not be a JVM thread.
+const POLL_INTERVAL: i64 = 100;
 
-/// Whether all gates are open for ever.
-static IS_ABOLISHED: AtomicBool = AtomicBool::new(false);
+/// Whether all gates are open for good.
+static ALL_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether the JVM ends.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -40,7 +39,7 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 #[derive(Debug)]
 pub(crate) struct Gate {
     state: AtomicU32,
-    /// How often to look next time. Only the one thread that waits here changes it.
+    /// The number of spins next time. Only the one thread that waits here changes it.
     spins: AtomicU32,
     monitor: OnceLock<Option<RawMonitor>>,
 }
@@ -56,11 +55,11 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Lets the thread pass that waits here, or comes next.
+    /// Lets the thread pass that waits here, or that comes next.
     pub(crate) fn open(&self) {
         match self.state.swap(OPEN, Ordering::Release) {
             ASLEEP => self.wake(),
-            DORMANT => {
+            IN_MONITOR => {
                 if let Some(Some(monitor)) = self.monitor.get()
                     && monitor.enter()
                 {
@@ -82,10 +81,10 @@ impl Gate {
         let next = if opens { (2 * spins).min(MOST_SPINS) } else { (spins / 2).max(FEWEST_SPINS) };
         self.spins.store(next, Ordering::Relaxed);
         while !self.passes() {
-            if IS_ABOLISHED.load(Ordering::SeqCst) {
+            if ALL_OPEN.load(Ordering::SeqCst) {
                 return;
             }
-            if IS_ENDING.load(Ordering::Relaxed) && self.lie_dormant() {
+            if IS_ENDING.load(Ordering::Relaxed) && self.wait_in_monitor() {
                 return;
             }
             self.sleep();
@@ -96,9 +95,9 @@ impl Gate {
         self.state.compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps until somebody opens the gate, or the JVM ends.
+    /// Sleeps until the gate is opened or the JVM ends.
     fn sleep(&self) {
-        // A JVM that ends makes no monitors any more.
+        // The raw monitor is created now, because a JVM that ends creates none.
         self.monitor();
         let _ = self.state.compare_exchange(CLOSED, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
         futex::wait(&self.state, ASLEEP);
@@ -112,15 +111,15 @@ impl Gate {
         *self.monitor.get_or_init(|| agent().and_then(|agent| RawMonitor::new(agent.tool)))
     }
 
-    /// Sleeps in a monitor of the JVM until the gate is opened, and closes it; says whether there was such a monitor.
-    fn lie_dormant(&self) -> bool {
+    /// Waits in the raw monitor until the gate is opened, and closes it; returns false if there is no raw monitor.
+    fn wait_in_monitor(&self) -> bool {
         let Some(monitor) = self.monitor().filter(|monitor| monitor.enter()) else { return false };
         while !self.passes() {
             for awake in [CLOSED, ASLEEP] {
-                let _ = self.state.compare_exchange(awake, DORMANT, Ordering::Relaxed, Ordering::Relaxed);
+                let _ = self.state.compare_exchange(awake, IN_MONITOR, Ordering::Relaxed, Ordering::Relaxed);
             }
-            // A thread that was interrupted does not wait here.
-            if self.state.load(Ordering::Relaxed) == DORMANT && !monitor.wait(LOOK) {
+            // A raw monitor does not let a thread wait that has been interrupted.
+            if self.state.load(Ordering::Relaxed) == IN_MONITOR && !monitor.wait(POLL_INTERVAL) {
                 wait_briefly();
             }
         }
@@ -129,19 +128,19 @@ impl Gate {
     }
 }
 
-/// The JVM ends: whoever waits at one of these gates does so where it is not waited for.
+/// The JVM ends: threads that wait at these gates move to raw monitors, for which the JVM does not wait.
 pub(crate) fn end<'a>(gates: impl Iterator<Item = &'a Gate>) {
     IS_ENDING.store(true, Ordering::SeqCst);
     gates.for_each(Gate::wake);
 }
 
-/// Nobody waits at a gate any more, at these or at others.
-pub(crate) fn abolish<'a>(gates: impl Iterator<Item = &'a Gate>) {
-    IS_ABOLISHED.store(true, Ordering::SeqCst);
+/// Opens all gates for good, these and others.
+pub(crate) fn open_all<'a>(gates: impl Iterator<Item = &'a Gate>) {
+    ALL_OPEN.store(true, Ordering::SeqCst);
     gates.for_each(Gate::open);
 }
 
-/// Waits a little for something that comes about without us.
+/// Sleeps for a moment in a polling loop.
 pub(crate) fn wait_briefly() {
     std::thread::sleep(Duration::from_micros(20));
 }

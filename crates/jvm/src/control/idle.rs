@@ -1,8 +1,8 @@
-//! Threads of a pool that wait for work. Their time-out is the pool's own affair: it ends a thread that has nothing to do.
+//! Detects pool threads that wait for work. Their time-out does not concern the program: it only ends an idle thread.
 
 use crate::{agent::Agent, vm::RawFrame};
 
-/// How many frames are between the wait and the method of the pool at most.
+/// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
 
 /// The methods in which threads of a pool wait for work.
@@ -14,11 +14,11 @@ const WAITING: &[(&str, &str)] = &[
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "tryPark"),
 ];
 
-/// Queues whose time-outs are those of the tasks in them.
-const OF_TASKS: &[&str] =
+/// Queues whose time-outs are the due times of their tasks.
+const TASK_QUEUES: &[&str] =
     &["java.util.concurrent.DelayQueue", "java.util.concurrent.ScheduledThreadPoolExecutor"];
 
-/// Whether the current thread, which is about to park with a time-out, is one of a pool that has no work for it.
+/// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
     let method = |frame: RawFrame| {
         let (class, method) = agent.tool.method(frame.method)?;
@@ -27,10 +27,10 @@ pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
     is_waiting(agent.tool.stack(DEPTH).into_iter().filter_map(method))
 }
 
-/// The frames come with the innermost first, as classes and methods.
+/// Whether these frames, innermost first, are those of a pool thread that waits for work.
 fn is_waiting(frames: impl Iterator<Item = (String, String)>) -> bool {
     for (class, method) in frames {
-        if OF_TASKS.iter().any(|queue| class.starts_with(queue)) {
+        if TASK_QUEUES.iter().any(|queue| class.starts_with(queue)) {
             return false;
         }
         if WAITING.contains(&(class.as_str(), method.as_str())) {
@@ -53,14 +53,14 @@ mod tests {
     }
 
     #[test]
-    fn idle_threads_of_pools_are_told_from_others() {
+    fn idle_pool_threads_are_recognized() {
         let park = "java.util.concurrent.locks.LockSupport.parkNanos";
         let pool = "java.util.concurrent.ThreadPoolExecutor.getTask";
         check(&[park, "java.util.concurrent.SynchronousQueue.poll", pool], true);
         check(&[park, "java.util.concurrent.ForkJoinPool.awaitWork"], true);
         check(&[park, "java.util.concurrent.FutureTask.get", "com.acme.Main.main"], false);
         check(&[park, "java.util.concurrent.SynchronousQueue.poll", "com.acme.Main.main"], false);
-        // The next task is due then.
+        // This time-out ends when the next task is due.
         check(&[park, "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take", pool], false);
     }
 }

@@ -1,7 +1,9 @@
-//! Accesses that could come in between others: what a run tells of them, and what an operation is to the one that a run looks for.
+//! Interleavings of accesses: the candidates that a run reports, and the role of an operation in the goal of the run. The terms (local
+//! accesses, remote access) are those of AVIO (Lu et al., ASPLOS 2006); forcing such interleavings follows CTrigger (Park et al., ASPLOS
+//! 2009).
 //!
-//! Calls of the methods of collections and atomics by classes in scope are accesses to what these hold. Nobody is interrupted inside of
-//! them, so that each is one access, which is made when the call begins.
+//! Calls of methods of collections and atomics by classes in scope are accesses to their contents. Threads are not preempted inside of
+//! such a call, so each call is one access, which happens when the call begins.
 
 use fissure_analysis::interleavings::{Act as CandidateAct, Candidate, CandidateSite};
 use fissure_model::{
@@ -15,37 +17,37 @@ use rustc_hash::FxHashMap;
 use super::{State, explanation, site_flags};
 use crate::{agent::Agent, mutex::locked, sites::Target};
 
-/// By how much another interleaving into the same thing ranks behind the one before, and one into what two methods do behind one into
-/// what a method does.
+/// How far each further candidate for the same name ranks behind the one before.
 const TURN: usize = 4;
+/// How far local accesses in two methods rank behind local accesses in one method.
 const APART: usize = 2;
 
-/// Tells locks from locations.
+/// Distinguishes locks from locations.
 const LOCK: u64 = 1 << 63;
 
-/// Whether accesses that could come in between are wanted.
+/// Whether the run reports interleavings of accesses.
 pub(super) fn are_wanted(agent: &Agent) -> bool {
     agent.settings.control.as_ref().is_some_and(|control| control.wanted.interleavings)
 }
 
-/// Whether an access passes without a stop, for nothing can come in between where there is nobody else. What a program does before it
-/// starts its threads may be very much.
+/// Whether an access is no scheduling point because the program is in a single-threaded phase, where no remote access is possible.
+/// A program may make very many accesses before it starts its threads.
 #[inline]
-pub(super) fn pass(agent: &Agent, state: &State, thread: ThreadId) -> bool {
+pub(super) fn is_skipped(agent: &Agent, state: &State, thread: ThreadId) -> bool {
     are_wanted(agent) && state.conductor.is_alone(thread)
 }
 
-/// What an access at a site with these flags is to the interleaving that is looked for.
+/// The role of an access at a site with these flags in the goal of the run.
 pub(super) fn role(agent: &Agent, location: LocationId, flags: i32) -> GoalRole {
     let Some(Goal::Accesses(goal)) = agent.goal() else { return GoalRole::default() };
-    // What is done under a lock may be with another thing than the lock that is looked for.
+    // Accesses under a lock may be to another location than the lock of the goal.
     let place = if goal.last.act == Act::Acquire { 0 } else { location.0 };
     GoalRole { letters: site_flags::letters(flags), place, ..GoalRole::default() }
 }
 
-/// What getting a lock at a site with these flags is to it.
+/// The role of acquiring a lock at a site with these flags.
 pub(super) fn lock_role(operation: &Operation, flags: i32) -> GoalRole {
-    // What has no place of its own has no flags either.
+    // An operation without a site has no flags.
     let has_place = operation.site().is_some_and(|site| site.0 != 0);
     match operation.acquires().filter(|_| has_place) {
         Some(lock) => GoalRole {
@@ -57,7 +59,7 @@ pub(super) fn lock_role(operation: &Operation, flags: i32) -> GoalRole {
     }
 }
 
-/// A thread makes an access that it has stopped before.
+/// Records an access after its scheduling point.
 pub(super) fn touched(
     state: &mut State,
     thread: ThreadId,
@@ -71,16 +73,16 @@ pub(super) fn touched(
     }
 }
 
-/// What other runs may show, the likeliest first, and whether something was left out. Accesses in one method are meant to go together
-/// rather than others.
+/// The goals for other runs, most promising first, and whether candidates were left out. Local accesses in one method rank before
+/// others, because they are more likely meant to be atomic.
 pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
     let Some(control) = &agent.settings.control else { return (Vec::new(), false) };
     let Some(observer) = state.conductor.observer() else { return (Vec::new(), false) };
     let (found, cut) = observer.interleavings();
-    let site = |(site, deed): CandidateSite| GoalSite {
+    let site = |(site, act): CandidateSite| GoalSite {
         place: explanation::place(agent, site),
-        name: if deed == CandidateAct::Acquire { String::new() } else { name(agent, site) },
-        act: match deed {
+        name: if act == CandidateAct::Acquire { String::new() } else { name(agent, site) },
+        act: match act {
             CandidateAct::Access(AccessKind::Read) => Act::Read,
             CandidateAct::Access(AccessKind::Write) => Act::Write,
             CandidateAct::Acquire => Act::Acquire,
@@ -91,8 +93,8 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         let class = |site: &GoalSite| method(&site.place).rsplit_once('.').map(|(class, _)| class.to_owned());
         let sites = [first.as_ref(), remote.as_ref(), Some(&last)];
         let is_inside =
-            sites.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_inside(&class));
-        // Runs for what the application does itself need not look into anything else.
+            sites.into_iter().flatten().flat_map(class).any(|class| agent.scope.is_on_demand(&class));
+        // Goals in the application's own code need no thread-unsafe JDK classes to be instrumented.
         let instrumented = if is_inside { control.instrumented.clone() } else { Vec::new() };
         AccessGoal {
             points: control.accesses,
@@ -114,7 +116,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
         }
     }
     goals.sort_by_key(|(rank, is_apart, _)| (*is_apart, *rank));
-    // What is accessed at many places has as many, which must not keep all others waiting.
+    // A name that is accessed at many sites has many candidates, which must not delay those of other names.
     let mut numbers: FxHashMap<(bool, String), usize> = FxHashMap::default();
     for (rank, is_apart, goal) in &mut goals {
         let number = numbers.entry((goal.first.is_some(), goal.last.name.clone())).or_default();
@@ -126,7 +128,7 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
     (goals.into_iter().map(|(.., goal)| Goal::Accesses(goal)).collect(), cut > 0)
 }
 
-/// The name of what is accessed at a site.
+/// The name of the field or variable that is accessed at a site.
 fn name(agent: &Agent, site: SiteId) -> String {
     let code = locked(&agent.code);
     match code.sites.get(site.0).map(|info| &info.target) {

@@ -1,4 +1,4 @@
-//! The native methods of the hook class `FissureControl`, and the beginning and end of threads.
+//! The native methods of the hook class `FissureControl`, and the begin and end events of threads.
 
 use std::{
     ffi::{CStr, c_void},
@@ -33,9 +33,9 @@ use crate::{
     vm::Jni,
 };
 
-/// How long a thread is waited for that is over for the conductor.
-const LONGEST_DEATH: u32 = 10_000;
-/// What the clock shows when the conductor begins; the hook class shows less before.
+/// How often a thread that has ended for the conductor is polled until it has ended for the JVM.
+const MOST_END_CHECKS: u32 = 10_000;
+/// The virtual time at which the conductor begins; before that the hook class returns less.
 const BEGINNING: jlong = 2_000_000_000;
 
 /// Binds all other native methods. The JVM finds this one by its name.
@@ -94,7 +94,7 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
     });
 }
 
-/// Lets the conductor begin: the main thread is under control from here on.
+/// Starts control: from here on the main thread is controlled.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
     let Some(control) = &agent.control else { return };
     if !agent.begin(jni, c"java/lang/FissureControl", main) {
@@ -103,7 +103,7 @@ pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
     }
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
     if watcher.spawn(|| guarded((), |_| watchdog::watch(control))).is_err() {
-        agent.fail("there is no thread for the watchdog");
+        agent.fail("the watchdog's thread could not be started");
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     let Some(control) = &agent.control else { return };
     let Some(number) = number_of(jni, thread) else { return };
     let mut state = control.state();
-    // The main thread runs before it is said to begin.
+    // The main thread runs before its begin event arrives.
     if state.thread(number).kernel_thread.is_some() {
         return;
     }
@@ -120,10 +120,10 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     let gate = state.gate(number);
     drop(state);
     gate.pass();
-    drop(bury(agent, control, control.state()));
+    drop(wait_for_thread_ends(agent, control, control.state()));
 }
 
-/// A thread is over.
+/// A thread ends.
 pub(crate) fn end_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     let Some(control) = &agent.control else { return };
     let Some(number) = number_of(jni, thread) else { return };
@@ -146,17 +146,17 @@ fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
     thread_id(jni.long_field(thread, c"fissureControl")?)
 }
 
-/// Threads are known to Java code by their number plus one; other threads are not under control.
+/// Java code identifies a thread by its number plus one; other values mean threads that are not controlled.
 fn thread_id(number: jlong) -> Option<ThreadId> {
     u32::try_from(number).ok()?.checked_sub(1).map(ThreadId)
 }
 
 fn kernel_thread() -> i32 {
-    // SAFETY: only asks for the thread's own number.
+    // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() }
 }
 
-/// Runs the work of a native method for the thread under control that calls it.
+/// Runs a native method's work if the calling thread is controlled; returns `otherwise` if not.
 pub(super) fn controlled<T: Copy>(
     otherwise: T,
     thread: jlong,
@@ -168,8 +168,8 @@ pub(super) fn controlled<T: Copy>(
     })
 }
 
-/// Stops before an operation; returns when it may be done.
-fn stop<'a>(
+/// A scheduling point: lets the conductor choose a thread, and returns when this one may execute the operation.
+fn schedule<'a>(
     agent: &'static Agent,
     control: &'a Control,
     state: Held<'a, State>,
@@ -181,11 +181,11 @@ fn stop<'a>(
         Some(Goal::Accesses(_)) => interleavings::lock_role(&operation, flags),
         goal => lock_role(flags, goal, state.conductor.context(thread)),
     };
-    stop_with_role(agent, control, state, thread, operation, flags, role)
+    schedule_with_role(agent, control, state, thread, operation, flags, role)
 }
 
-/// The same, for one that is something particular to what is looked for.
-pub(super) fn stop_with_role<'a>(
+/// The same for an operation with a given role in the goal of the run.
+pub(super) fn schedule_with_role<'a>(
     agent: &'static Agent,
     control: &'a Control,
     mut state: Held<'a, State>,
@@ -194,7 +194,7 @@ pub(super) fn stop_with_role<'a>(
     flags: i32,
     role: GoalRole,
 ) -> Held<'a, State> {
-    let calm = flags & QUIET != 0 || state.thread(thread).regions > 0;
+    let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
     let target = Target {
         is_again: flags & AGAIN != 0,
         is_between: flags & BETWEEN != 0,
@@ -202,17 +202,22 @@ pub(super) fn stop_with_role<'a>(
         is_earlier: flags & EARLIER != 0,
     };
     let stays = contents::is_inside(&mut state, thread);
-    let decision = state.conductor.arrive(thread, Arrival { operation, calm, stays, target, role });
+    let arrival = Arrival { operation, calm: is_quiet, stays, target, role };
+    let decision = state.conductor.arrive(thread, arrival);
     if decision == Decision::Run(thread) {
         return state;
     }
-    contents::was_interrupted(&mut state, thread);
+    contents::was_preempted(&mut state, thread);
     let state = control.follow(state, Some(thread), decision);
-    bury(agent, control, state)
+    wait_for_thread_ends(agent, control, state)
 }
 
-/// Waits until threads that are over for the conductor are so for the JVM, for the program can tell the difference.
-fn bury<'a>(agent: &'static Agent, control: &'a Control, mut state: Held<'a, State>) -> Held<'a, State> {
+/// Waits until threads that have ended for the conductor have ended for the JVM too, because the program can tell the difference.
+fn wait_for_thread_ends<'a>(
+    agent: &'static Agent,
+    control: &'a Control,
+    mut state: Held<'a, State>,
+) -> Held<'a, State> {
     if state.dying.is_empty() {
         return state;
     }
@@ -222,15 +227,15 @@ fn bury<'a>(agent: &'static Agent, control: &'a Control, mut state: Held<'a, Sta
         .collect();
     drop(state);
     let mut tries = 0;
-    control.state().is_burying = true;
-    while dying.iter().any(|thread| agent.tool.is_alive(*thread as jobject)) && tries < LONGEST_DEATH {
+    control.state().awaits_thread_end = true;
+    while dying.iter().any(|thread| agent.tool.is_alive(*thread as jobject)) && tries < MOST_END_CHECKS {
         tries += 1;
         gate::wait_briefly();
     }
     let mut state = control.state();
-    state.is_burying = false;
-    if tries == LONGEST_DEATH {
-        state.lose_control("a thread that was at its end did not end");
+    state.awaits_thread_end = false;
+    if tries == MOST_END_CHECKS {
+        state.lose_control("a thread did not end in the JVM after its last operation");
     }
     state
 }
@@ -261,7 +266,7 @@ extern "system" fn announce(
         let mut state = control.state();
         let number = state.conductor.announce(&name, is_daemon != 0);
         state.thread(number).reference = Some(reference);
-        // The first one runs already.
+        // The first thread is running already.
         if number.0 == 0 {
             state.conductor.adopt(number);
             state.thread(number).kernel_thread = Some(kernel_thread());
@@ -277,7 +282,7 @@ extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobjec
         let mut state = control.state();
         let number = state.conductor.announce(&name, false);
         state.thread(number).kernel_thread = Some(kernel_thread());
-        drop(stop(agent, control, state, number, Operation::Begin, 0));
+        drop(schedule(agent, control, state, number, Operation::Begin, 0));
         jlong::from(number.0) + 1
     })
 }
@@ -298,7 +303,7 @@ extern "system" fn has_ended(_environment: *mut JNIEnv, _class: jclass, thread: 
     controlled(0, thread, |_, control, thread| jboolean::from(control.state().conductor.has_ended(thread)))
 }
 
-/// What a thread does, for those who ask for its state; the numbers are those of the hook class.
+/// The activity of a thread, for `Thread.getState`; the numbers are those of the hook class.
 extern "system" fn activity(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
     controlled(0, thread, |_, control, thread| match control.state().conductor.activity(thread) {
         Activity::Unknown => 0,
@@ -326,7 +331,7 @@ extern "system" fn started(_environment: *mut JNIEnv, _class: jclass, parent: jl
         let decision = state.conductor.start(child, parent);
         let state = control.follow(state, parent, decision);
         if parent.is_some() {
-            drop(bury(agent, control, state));
+            drop(wait_for_thread_ends(agent, control, state));
         }
     });
 }
@@ -340,9 +345,9 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
         if !is_quiet && flags & LIBRARY != 0 {
             is_quiet = explanation::serves_the_jdk(agent, &mut state);
         }
-        // No other code of the program could be here without having begun a method.
+        // Only the program's code enters such a block, so earlier calls of collections from its method have ended.
         if flags & BLOCK != 0 {
-            contents::settle(agent, &mut state, thread);
+            contents::close_finished(agent, &mut state, thread);
         }
         let is_alone = state.conductor.is_alone(thread);
         if !is_quiet {
@@ -352,8 +357,8 @@ extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jl
             }
         }
         let operation = Operation::Acquire { lock, site };
-        let told = if is_quiet { flags | QUIET } else { flags };
-        let mut state = stop(agent, control, state, thread, operation, told);
+        let point_flags = if is_quiet { flags | QUIET } else { flags };
+        let mut state = schedule(agent, control, state, thread, operation, point_flags);
         let atomic = match flags {
             _ if is_quiet => Atomic::No,
             flags if flags & BLOCK != 0 => Atomic::Yes,
@@ -383,7 +388,8 @@ extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: 
     });
 }
 
-/// A lock of the library is about to be tried for, or (without a lock) something else is about to be done that others notice.
+/// A thread is about to attempt to acquire a lock of `java.util.concurrent`, or (without a lock) to do something else that other
+/// threads can observe.
 extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
     controlled((), thread, |agent, control, thread| {
         let site = explanation::calling_site(agent);
@@ -403,7 +409,7 @@ extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jl
             }
             Err(_) => Operation::Step { site },
         };
-        drop(stop(agent, control, state, thread, operation, flags));
+        drop(schedule(agent, control, state, thread, operation, flags));
     });
 }
 
@@ -452,25 +458,25 @@ extern "system" fn wait_in(
             explanation::waits(agent, &mut state, thread, lock, site);
         }
         let mut operation = state.conductor.wait(thread, lock, until, site);
-        // This thread still has the token, so that others come into the monitor only once it has stopped.
+        // This thread still has the token, so others can enter the monitor only after it has reached the scheduling point below.
         drop(state);
         let left = jni.leave_all(object);
         let mut state = control.state();
-        // The conductor knows nothing of monitors that are entered by classes which are not rewritten.
+        // The conductor does not see monitors entered by classes that are not rewritten.
         if let Operation::Resume { count, .. } = &mut operation
             && *count != 0
             && *count != left
         {
-            state.lose_control("a monitor was entered more or less often than Fissure had seen");
+            state.lose_control("a monitor was entered a different number of times than Fissure had recorded");
             *count = left;
         }
-        let mut state = stop(agent, control, state, thread, operation, flags & AGAIN);
+        let mut state = schedule(agent, control, state, thread, operation, flags & AGAIN);
         let wake = state.conductor.take_wake(thread);
         drop(state);
         for _ in 0..left {
             jni.enter(object);
         }
-        told(wake)
+        wake_code(wake)
     })
 }
 
@@ -487,8 +493,8 @@ extern "system" fn wake(
         let mut state = control.state();
         let thread = thread_id(thread);
         let is_quiet = agent.offsets.get_i32(site as usize) & QUIET != 0;
-        let told = thread.filter(|_| !is_quiet);
-        let woken = state.conductor.notify(told, LockId(lock as u32), all != 0, SiteId(site as u32));
+        let recorded = thread.filter(|_| !is_quiet);
+        let woken = state.conductor.notify(recorded, LockId(lock as u32), all != 0, SiteId(site as u32));
         if thread.is_none() && woken {
             control.outside(state);
         }
@@ -509,14 +515,14 @@ extern "system" fn pause(
             Some(until) => Operation::Sleep { until, site },
             None => Operation::Yield { site },
         };
-        let mut state = stop(agent, control, state, thread, operation, 0);
-        told(state.conductor.take_wake(thread))
+        let mut state = schedule(agent, control, state, thread, operation, 0);
+        wake_code(state.conductor.take_wake(thread))
     })
 }
 
 extern "system" fn parks(_environment: *mut JNIEnv, _class: jclass, thread: jlong, nanos: jlong, site: jint) {
     controlled((), thread, |agent, control, thread| {
-        // Whoever waits without a time-out does not care what time it is.
+        // A wait without a time-out does not depend on the virtual time.
         let is_idle = nanos >= 0 && idle::is_worker_without_work(agent);
         let mut state = control.state();
         if is_idle {
@@ -524,7 +530,7 @@ extern "system" fn parks(_environment: *mut JNIEnv, _class: jclass, thread: jlon
         }
         let until = deadline(&mut state, nanos);
         let operation = Operation::Park { until, site: SiteId(site as u32) };
-        let mut state = stop(agent, control, state, thread, operation, 0);
+        let mut state = schedule(agent, control, state, thread, operation, 0);
         state.conductor.take_wake(thread);
     });
 }
@@ -553,15 +559,15 @@ extern "system" fn interrupts(_environment: *mut JNIEnv, _class: jclass, thread:
     });
 }
 
-/// The thread offers that others go first.
+/// The thread yields.
 extern "system" fn offers(_environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
     controlled((), thread, |agent, control, thread| {
         let state = control.state();
-        drop(stop(agent, control, state, thread, Operation::Yield { site: SiteId(site as u32) }, 0));
+        drop(schedule(agent, control, state, thread, Operation::Yield { site: SiteId(site as u32) }, 0));
     });
 }
 
-/// The thread looks at something that others may change, and stops before it if it is to.
+/// The thread reads something that others may change; `stops` makes this a scheduling point.
 extern "system" fn looks(
     _environment: *mut JNIEnv,
     _class: jclass,
@@ -571,17 +577,17 @@ extern "system" fn looks(
 ) {
     controlled((), thread, |agent, control, thread| {
         let site = SiteId(site as u32);
-        // Atomics do not know who uses them, and readers want to; all count as one place for spinning.
-        let told = if stops != 0 && site.0 == 0 { explanation::calling_site(agent) } else { site };
+        // Atomics do not know the site that uses them, but reports need it. For the detection of spinning, all count as one site.
+        let reported_site = if stops != 0 && site.0 == 0 { explanation::calling_site(agent) } else { site };
         let mut state = control.state();
         let operation = if state.conductor.spins(thread, site) {
             Operation::Yield { site }
         } else if stops != 0 {
-            Operation::Step { site: told }
+            Operation::Step { site: reported_site }
         } else {
             return;
         };
-        drop(stop(agent, control, state, thread, operation, 0));
+        drop(schedule(agent, control, state, thread, operation, 0));
     });
 }
 
@@ -648,7 +654,7 @@ extern "system" fn throwing(
     });
 }
 
-/// The thread is about to end the program with an exit code that tells of a failure.
+/// The thread is about to end the program with an exit code that means failure.
 extern "system" fn exits(
     environment: *mut JNIEnv,
     _class: jclass,
@@ -665,7 +671,7 @@ extern "system" fn exits(
     });
 }
 
-/// The program goes on after all, because a security manager did not let it end.
+/// A security manager refused the exit, so the program goes on.
 extern "system" fn exit_refused(_environment: *mut JNIEnv, _class: jclass, thread: jlong) {
     controlled((), thread, |_, control, thread| {
         let mut state = control.state();
@@ -678,13 +684,13 @@ extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong)
     guarded(0, |agent| {
         let Some(control) = &agent.control else { return 0 };
         let mut state = control.state();
-        // How often the JVM looks at the clock, in threads of its own or while it loads classes, may differ from run to run.
+        // The number of clock reads by the JVM, in its own threads or during class loading, may differ from run to run.
         let is_calm = thread_id(thread).is_none_or(|thread| state.thread(thread).regions > 0);
         BEGINNING + state.conductor.now(is_calm) as jlong
     })
 }
 
-/// Whether every call of a collection is told, and not only of those that fields were seen to hold.
+/// Whether all calls of collections are reported, and not only those of collections that a field was seen to hold.
 extern "system" fn tells_all_calls(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
     guarded(0, |agent| jboolean::from(interleavings::are_wanted(agent)))
 }
@@ -695,12 +701,12 @@ extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass)
     })
 }
 
-/// When something is over that takes so many nanoseconds; never if the number is negative.
+/// The virtual time after so many nanoseconds; `None` if the number is negative, which means no time-out.
 fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
     u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
 }
 
-fn told(wake: Wake) -> jint {
+fn wake_code(wake: Wake) -> jint {
     match wake {
         Wake::Called => 0,
         Wake::TimedOut => 1,

@@ -1,4 +1,4 @@
-//! Memory accesses as points at which threads stop, and the methods that they are in.
+//! Memory accesses as scheduling points, and the methods (units) that threads are in.
 //!
 //! A location is an object and a field, or an array and an index. Objects are numbered by the hook class, in the order in which
 //! they are first accessed by a thread under control; fields are numbered here. Static fields are fields of object 0.
@@ -14,7 +14,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong};
 
 use super::{
     State, contents, explanation, interleavings,
-    natives::{controlled, stop_with_role},
+    natives::{controlled, schedule_with_role},
     sets,
     site_flags::{LIBRARY, QUIET},
 };
@@ -25,7 +25,7 @@ use crate::{
     sites::Target,
 };
 
-/// Tells the index of an array element from the number of a field.
+/// Distinguishes the index of an array element from the number of a field.
 const ELEMENT: u32 = 1 << 31;
 
 /// A field that is accessed at some site.
@@ -37,27 +37,27 @@ pub(crate) struct Field {
     pub(crate) is_volatile: bool,
 }
 
-/// What is known about the sites of accesses and methods.
+/// The accesses at sites, the fields, and the methods that are known so far.
 #[derive(Debug, Default)]
 pub(crate) struct Points {
     sites: FxHashMap<u32, Point>,
     fields: Vec<Field>,
     numbers: FxHashMap<(i64, String, String), u32>,
-    /// What stands for a method in every run, by the site of its beginning.
+    /// A hash of each method that is the same in every run, by the site where the method begins.
     keys: FxHashMap<u32, u64>,
-    /// The fields that arrays and collections come from, by the sites of accesses to what they hold.
+    /// The fields that arrays and collections were read from, by the sites of accesses to their contents.
     sources: FxHashMap<u32, Option<u32>>,
-    /// What collections and atomics are called that no field was seen to hold, by their numbers.
+    /// Names of collections and atomics that are not known by a field, by object number.
     contents: FxHashMap<u32, String>,
-    /// The classes that those are made of which are not made for several threads.
+    /// The classes whose code works on the contents of those that are thread-unsafe.
     parts: FxHashMap<u32, Vec<String>>,
-    /// The fields that are read at sites, if their objects may hold something by them.
+    /// The fields that are read at sites, if they may hold arrays or collections.
     holding: FxHashMap<u32, Option<u32>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Point {
-    /// The access does not matter: its field is final or not in scope.
+    /// The access is no scheduling point: its field is final or not in scope.
     Ignored,
     Field {
         number: u32,
@@ -70,12 +70,12 @@ enum Point {
 }
 
 impl Points {
-    /// The field of a location, if it is one.
+    /// The field of a location; `None` if it is not a field.
     pub(crate) fn field(&self, location: LocationId) -> Option<&Field> {
         self.fields.get(location.0 as u32 as usize)
     }
 
-    /// What holds the contents that a location is, if it is known by a name and not by a field.
+    /// The name of the collection or atomic whose contents a location is, if it has one.
     pub(crate) fn contents_name(&self, location: LocationId) -> Option<&str> {
         if location.0 as u32 & ELEMENT != 0 {
             return None;
@@ -83,7 +83,7 @@ impl Points {
         self.contents.get(&((location.0 >> 32) as u32)).map(String::as_str)
     }
 
-    /// A collection or an atomic is used at a site; it is called what it is called there first. Tells whether that was now.
+    /// Names a collection or an atomic after the first site that uses it. Returns whether this was the first.
     pub(crate) fn name_contents(&mut self, agent: &Agent, object: u32, site: u32) -> bool {
         let Entry::Vacant(entry) = self.contents.entry(object) else { return false };
         let code = locked(&agent.code);
@@ -95,14 +95,14 @@ impl Points {
         true
     }
 
-    /// Takes note of the classes that a collection is made of.
+    /// Records the classes whose code works on the contents of a thread-unsafe object.
     pub(crate) fn note_parts(&mut self, object: u32, parts: Vec<String>) {
         if !parts.is_empty() {
             self.parts.insert(object, parts);
         }
     }
 
-    /// The classes that a collection is made of whose contents a location is.
+    /// Those classes, for the object whose contents a location is.
     pub(crate) fn parts(&self, location: LocationId) -> &[String] {
         let object = (location.0 >> 32) as u32;
         let parts = self.parts.get(&object).filter(|_| sets::contents_of(object) == location);
@@ -114,12 +114,12 @@ impl Points {
         self.fields.get(number as usize)
     }
 
-    /// Whether what is accessed at a site is written.
+    /// Whether the access at a site is a write.
     pub(crate) fn is_write(&self, agent: &Agent, site: u32) -> bool {
         locked(&agent.code).sites.get(site).is_some_and(|info| info.kind == SiteKind::Write)
     }
 
-    /// The number of the field that is read at a site, be it final or not, if it is one of a class in scope.
+    /// The number of the field that is read at a site, final or not, if its class is in scope.
     pub(crate) fn holding_field(&mut self, agent: &Agent, site: u32) -> Option<u32> {
         if let Some(known) = self.holding.get(&site) {
             return *known;
@@ -138,8 +138,7 @@ impl Points {
         field
     }
 
-    /// The number of the field that an array or a collection came from which is accessed at a site, if it came from one that was
-    /// accessed before.
+    /// The number of the field that the array or collection accessed at a site was read from, if that field was accessed before.
     pub(crate) fn source_of_element(&mut self, agent: &Agent, site: u32) -> Option<u32> {
         if let Some(known) = self.sources.get(&site) {
             return *known;
@@ -168,7 +167,7 @@ impl Points {
         })
     }
 
-    /// What a site accesses.
+    /// The kind of access at a site.
     fn point(&mut self, agent: &Agent, site: u32) -> Point {
         if let Some(known) = self.sites.get(&site) {
             return *known;
@@ -194,7 +193,7 @@ impl Points {
                 Point::Field { number: self.number(owner.loader(), field), is_write, is_volatile }
             }
             Resolved::Known(..) | Resolved::Unwatched => Point::Ignored,
-            // The class of a static field is loaded by the very access; it is asked about again at the next.
+            // The access itself loads the class of a static field; the next access resolves it again.
             Resolved::NotLoaded => {
                 let field =
                     Field { class: class.replace('/', "."), name: name.to_string(), is_volatile: false };
@@ -206,7 +205,7 @@ impl Points {
         point
     }
 
-    /// What stands in every run for the method that begins at a site.
+    /// A hash of the method that begins at a site, the same in every run.
     fn key(&mut self, agent: &Agent, site: u32) -> u64 {
         *self.keys.entry(site).or_insert_with(|| {
             let code = locked(&agent.code);
@@ -217,24 +216,24 @@ impl Points {
     }
 }
 
-/// The same number for the same bytes, in every run and on every machine.
+/// The 64-bit FNV-1a hash: the same number for the same bytes, in every run and on every machine.
 fn stable_hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What a site is to the conductor, unless what is accessed there is of no interest.
+/// The flags of a site; `None` if accesses there are no scheduling points.
 pub(super) fn flags_of(agent: &Agent, state: &mut State, thread: ThreadId, site: jint) -> Option<i32> {
     let flags = agent.offsets.get_i32(site as usize);
-    // What a thread does where others may wait for it inside of the JVM differs from run to run.
+    // Inside of a region in which others may wait in the JVM, a thread's accesses differ from run to run.
     if flags & QUIET != 0 || state.thread(thread).regions > 0 {
         return None;
     }
     (flags & LIBRARY == 0 || !explanation::serves_the_jdk(agent, state)).then_some(flags)
 }
 
-/// A thread is about to access a field of an object, or an element of an array.
+/// A thread is about to access a field of an object or an element of an array.
 pub(super) extern "system" fn access(
     _environment: *mut JNIEnv,
     _class: jclass,
@@ -245,19 +244,19 @@ pub(super) extern "system" fn access(
 ) {
     controlled((), thread, |agent, control, thread| {
         let mut state = control.state();
-        if interleavings::pass(agent, &state, thread) {
+        if interleavings::is_skipped(agent, &state, thread) {
             return;
         }
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
-        contents::settle(agent, &mut state, thread);
-        let (place, is_write, is_look) = match state.points.point(agent, site as u32) {
+        contents::close_finished(agent, &mut state, thread);
+        let (place, is_write, may_spin) = match state.points.point(agent, site as u32) {
             Point::Ignored => return,
             Point::Field { number, is_write, is_volatile } => (number, is_write, is_volatile || !is_write),
             Point::Element { is_write } => (index as u32 | ELEMENT, is_write, !is_write),
         };
         let location = LocationId(u64::from(object as u32) << 32 | u64::from(place));
         let site = SiteId(site as u32);
-        let operation = if is_look && state.conductor.spins(thread, site) {
+        let operation = if may_spin && state.conductor.spins(thread, site) {
             Operation::Yield { site }
         } else {
             Operation::Access { location, is_write, site }
@@ -267,10 +266,10 @@ pub(super) extern "system" fn access(
             true => interleavings::role(agent, location, flags),
             false => sets::role(agent, &mut state, thread, location, site, flags),
         };
-        let mut state = stop_with_role(agent, control, state, thread, operation, flags, role);
+        let mut state = schedule_with_role(agent, control, state, thread, operation, flags, role);
         if let Operation::Yield { .. } = operation {
             let operation = Operation::Access { location, is_write, site };
-            state = stop_with_role(agent, control, state, thread, operation, flags, role);
+            state = schedule_with_role(agent, control, state, thread, operation, flags, role);
         }
         if is_for_interleavings {
             interleavings::touched(&mut state, thread, location, is_write, site);

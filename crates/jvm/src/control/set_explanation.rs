@@ -1,5 +1,4 @@
-//! What is told of atomic sets and of races: those that happened, as findings, and those that other runs may show, as goals for
-//! them.
+//! The results for atomic sets and races: executed violations as findings, and predicted ones as goals for other runs.
 
 use std::collections::BTreeSet;
 
@@ -23,24 +22,24 @@ use fissure_schedule::observer::Race;
 
 use super::{
     State,
-    explanation::{self, frame, lock_name, place, told},
+    explanation::{self, finding_site, frame, lock_name, place},
     interleavings, sets,
 };
 use crate::{agent::Agent, stacks};
 
-/// How many steps of an interleaving are told before its first event.
+/// The number of steps of an interleaving that are shown before its first event.
 const LEAD: u64 = 8;
 
-/// What there is to say about one pattern, be it predicted or executed.
+/// One occurrence of a pattern, predicted or executed.
 struct Case<'a> {
     pattern: u8,
     units: [Option<UnitId>; 2],
-    /// Whose each event is, which field, whether it is a write, and where.
+    /// The unit, the field, the kind and the site of each event.
     events: Vec<(Who, String, AccessKind, SiteId)>,
     threads: [&'a str; 2],
 }
 
-/// Tells what has happened up to now.
+/// Reports the violations and races that were executed since the last call.
 pub(super) fn confirm(agent: &Agent, state: &mut State) {
     while let Some(violation) = state.conductor.observer().and_then(|observer| observer.take_violation()) {
         confirm_violation(agent, state, &violation);
@@ -83,7 +82,7 @@ fn confirm_violation(agent: &Agent, state: &mut State, violation: &Violation) {
     finding.interleaving = Some(interleaving(agent, state, threads, (from, to), &violation.events));
     let id = finding.id.clone();
     explanation::add_confirmed(agent, state, finding);
-    // Whoever sees an intermediate state may fail before the other unit has come to the pattern's last event.
+    // A thread that sees an intermediate state may fail before the other unit reaches the last event of the pattern.
     explanation::blame(state, &id, violation.events[1].step);
 }
 
@@ -96,7 +95,7 @@ impl Case<'_> {
         let mut parts = vec!["atomic-set-violation", &number, &subject, &units[0], &units[1]];
         parts.extend(self.events.iter().map(|(_, field, ..)| field.as_str()));
         let sites = self.events.iter().map(|(who, _, kind, site)| {
-            told(agent, role(*kind), self.threads[who.index()], *site, Vec::new(), None)
+            finding_site(agent, role(*kind), self.threads[who.index()], *site, Vec::new(), None)
         });
         let accesses = self
             .events
@@ -111,7 +110,7 @@ impl Case<'_> {
         }
     }
 
-    /// The units' methods; of an access outside of all units the method that it is in.
+    /// The methods of the units; for an access outside of all units the method that contains it.
     fn unit_names(&self, agent: &Agent) -> [String; 2] {
         [Who::First, Who::Second].map(|who| {
             let site = self.units[who.index()].map(|unit| SiteId(unit.0)).or_else(|| {
@@ -123,7 +122,7 @@ impl Case<'_> {
     }
 }
 
-/// The locks that threads held at the sites of a finding.
+/// Adds the locks that threads held at the sites of a finding.
 fn add_locks(state: &State, finding: &mut Finding, places: impl Iterator<Item = (ThreadId, SiteId)>) {
     for (site, place) in finding.sites.iter_mut().zip(places) {
         let held = state.sets.locks.get(&place).into_iter().flatten();
@@ -139,7 +138,7 @@ fn role(kind: AccessKind) -> &'static str {
     }
 }
 
-/// The steps of two threads that matter for what happened to a set.
+/// The steps of two threads that are relevant for a violation.
 fn interleaving(
     agent: &Agent,
     state: &State,
@@ -191,7 +190,7 @@ fn confirm_race(agent: &Agent, state: &mut State, race: &Race) {
     if explanation::knows(state, &finding.id) {
         return;
     }
-    // Both still stand there, and this may be either of them.
+    // Both threads are still at their accesses; the current thread is one of them.
     for (site, (thread, ..)) in finding.sites.iter_mut().zip(race.sides) {
         let names = state.conductor.held(thread).filter_map(|lock| lock_name(state, lock));
         site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
@@ -221,7 +220,7 @@ fn race_finding(
     places.sort();
     let sites = sides.iter().zip(threads).map(|((site, is_write), thread)| {
         let kind = if *is_write { AccessKind::Write } else { AccessKind::Read };
-        told(agent, role(kind), thread, *site, Vec::new(), None)
+        finding_site(agent, role(kind), thread, *site, Vec::new(), None)
     });
     Finding {
         id: fingerprint(&["data-race", "racefuzzer", field, &places[0], &places[1]]),
@@ -230,7 +229,7 @@ fn race_finding(
     }
 }
 
-/// What other runs may show, and what was left out of it. Each is a warning as well.
+/// The goals for other runs, each with a warning, and a description of each kind of candidate that was left out.
 pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>) {
     let Some(observer) = state.conductor.observer() else { return (Vec::new(), Vec::new()) };
     let (predictions, cut) = observer.predictions();
@@ -250,17 +249,17 @@ pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, Vec<String>
     goals.dedup();
     let (interleavings, is_cut) = interleavings::goals(agent, state);
     goals.extend(interleavings);
-    let told = [
-        (cut.sets, "accesses to atomic sets, of which there are too many"),
-        (cut.executions, "different executions of units of work"),
-        (cut.accesses, "accesses of units of work that make very many"),
-        (cut.acquires, "acquires of locks in units of work that make very many"),
-        (cut.checks, "pairs of executions that were not compared to the end"),
+    let limits = [
+        (cut.sets, "accesses to atomic sets, because there are too many sets"),
+        (cut.executions, "executions of units of work, because there are too many different ones"),
+        (cut.accesses, "accesses in units of work with very many accesses"),
+        (cut.acquires, "lock acquires in units of work with very many acquires"),
+        (cut.checks, "pairs of executions that were not compared completely"),
         (cut.predictions, "predicted atomic-set violations"),
-        (races_cut, "accesses and pairs that may race"),
-        (u64::from(is_cut), "accesses that could come in between others"),
+        (races_cut, "accesses and pairs of accesses that may race"),
+        (u64::from(is_cut), "interleavings of accesses"),
     ];
-    let cut = told.iter().filter(|(count, _)| *count > 0).map(|(_, what)| (*what).to_owned()).collect();
+    let cut = limits.iter().filter(|(count, _)| *count > 0).map(|(_, what)| (*what).to_owned()).collect();
     (goals, cut)
 }
 
@@ -320,7 +319,7 @@ fn may_race(agent: &Agent, state: &State, pair: &RacingPair) -> (RaceGoal, Findi
     (RaceGoal { accesses }, finding)
 }
 
-/// A location of a set as readers know it.
+/// The name of a location of a set in reports.
 fn place_name(state: &State, location: u32) -> String {
     match state.sets.element(location) {
         Some((field, sets::ALL)) => contents_name(state, field),
@@ -329,7 +328,7 @@ fn place_name(state: &State, location: u32) -> String {
     }
 }
 
-/// The field that a location of a set is, or that holds its array; the contents of a collection have a name of their own.
+/// The field of a location of a set, or the field that holds its array; the contents of a collection have their own name.
 pub(super) fn field_of_place(state: &State, location: u32) -> String {
     match state.sets.element(location) {
         Some((field, sets::ALL)) => contents_name(state, field),
@@ -338,7 +337,7 @@ pub(super) fn field_of_place(state: &State, location: u32) -> String {
     }
 }
 
-/// The contents of the collection that a field holds.
+/// The name of the contents of the collection that a field holds.
 fn contents_name(state: &State, field: u32) -> String {
     field_name(state, field) + CONTENTS
 }
@@ -349,7 +348,7 @@ pub(super) fn field_name(state: &State, number: u32) -> String {
     field.map_or_else(String::new, |field| format!("{}.{}", field.class, field.name))
 }
 
-/// A location by the class and name of its field; elements of arrays have none.
+/// The name of a location: the class and name of its field; array elements have no name.
 pub(super) fn location_name(state: &State, location: LocationId) -> String {
     match sets::holding_field(state, location) {
         Some(field) => contents_name(state, field),

@@ -1,10 +1,10 @@
-//! Which atomic set a field belongs to, which methods are units of work for it, and what an access is to that which a run looks for.
+//! The atomic sets that fields belong to, the methods that are units of work for them, and the role of an access in the run's goal.
 //!
 //! The heuristic is that of the AssetFuzzer paper, section 5: all non-final instance fields of a class and its superclasses
 //! are a set for each object, all non-final static fields of a class are one, and the methods and constructors of the class are
-//! its units, whichever object they access. Deviations: methods that are a thread's whole life (`main`, `run`, `call`), the
-//! bodies of lambdas and what compilers add are no units; methods of the class that declares a field and of its
-//! subclasses and superclasses count, for the class of the object itself is not known.
+//! its units, whichever object they access. Deviations: methods that are the whole body of a thread or task (`main`, `run`, `call`),
+//! the bodies of lambdas and methods that compilers add are no units; methods of the class that declares a field and of its
+//! subclasses and superclasses are units, because the class of the object itself is not known.
 
 use rustc_hash::FxHashMap;
 
@@ -21,58 +21,59 @@ use fissure_schedule::strategy::GoalRole;
 use super::{State, points::Field, set_explanation, site_flags};
 use crate::{agent::Agent, mutex::locked, vm::RawFrame};
 
-/// Tells an element of an array from a field.
+/// Distinguishes an array element from a field.
 const ELEMENT: u32 = 1 << 31;
-/// The contents of a collection as a location in it.
+/// The location that stands for the contents of a collection.
 const CONTENTS: u32 = 1 << 30;
-/// What stands for an index where it is all of the contents of a collection; arrays have none as large.
+/// The index that stands for all contents of a collection; array indexes are smaller.
 pub(super) const ALL: u32 = u32::MAX;
-/// How many fields are remembered to hold one array or collection.
+/// The number of fields that are remembered as holders of one array or collection.
 const HOLDERS: usize = 4;
-/// Of how many arrays and collections it is remembered what holds them. A field is read again before what it holds is used.
+/// The number of arrays and collections whose holders are remembered. Older ones may be dropped, because a field is read again
+/// before its array or collection is used.
 const MOST_HELD: usize = 1 << 18;
-/// Tells executions of units from accesses outside of all.
+/// Distinguishes accesses outside of all units from executions of units.
 const SINGLE: u64 = 1 << 63;
-/// The sets of static fields, by the class that declares them.
+/// Marks sets of static fields, with the class that declares them.
 const STATIC: u32 = 1 << 31;
-/// The sets that were named and whose fields are static.
+/// Marks sets of static fields that a rule names.
 const NAMED_STATIC: u32 = 1 << 30;
 
-/// Methods that are a thread's whole life.
-const LIVES: [&str; 3] = ["main", "run", "call"];
-/// What compilers add.
-const ADDED: [&str; 2] = ["lambda$", "access$"];
+/// Methods that are the whole body of a thread or task.
+const THREAD_BODIES: [&str; 3] = ["main", "run", "call"];
+/// Prefixes of methods that compilers add.
+const SYNTHETIC: [&str; 2] = ["lambda$", "access$"];
 
-/// What is known of sets and units.
+/// The known sets and units.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
     rules: SetRules,
-    /// What fields belong to, by their numbers.
+    /// The sets of fields, by the fields' numbers.
     fields: FxHashMap<u32, Option<Membership>>,
     /// Classes with static fields.
     classes: Vec<String>,
-    /// Whether methods are units for fields, by the site of the method's beginning and the field's number.
+    /// Whether a method is a unit for a field, by the site where the method begins and the field's number.
     units: FxHashMap<(u32, u32), bool>,
     singles: u64,
     /// The object whose field each thread accessed last, by field.
     holders: FxHashMap<(ThreadId, u32), u32>,
-    /// The objects and fields by which arrays and collections were read, the last one last.
+    /// The objects and fields from which arrays and collections were read, the most recent last.
     held: FxHashMap<u32, Vec<(u32, u32)>>,
-    /// The sets that arrays in arrays belong to, with the field that holds the outer one.
+    /// The sets of arrays that are elements of other arrays, with the field that holds the outer array.
     arrays: FxHashMap<u32, (SetId, u32)>,
     /// The elements that were accessed, by field and index.
     elements: Vec<(u32, u32)>,
     element_numbers: FxHashMap<(u32, u32), u32>,
-    /// Where threads stood when they made accesses that are looked for.
+    /// The stacks of threads at accesses that may be events of the goal.
     pub(super) stacks: FxHashMap<(ThreadId, SiteId), Vec<RawFrame>>,
-    /// The locks that threads held when they accessed something last.
+    /// The locks that threads held at their last access at each site.
     pub(super) locks: FxHashMap<(ThreadId, SiteId), Vec<LockId>>,
 }
 
 /// The set that a field is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Membership {
-    /// Which of the rules, if any.
+    /// The index of the rule that names the field, if one does.
     rule: Option<usize>,
     /// The class of a static field.
     class: u32,
@@ -100,7 +101,7 @@ impl Sets {
         membership
     }
 
-    /// A field was read, and holds an array or a collection.
+    /// Records that a field was read that holds an array or a collection.
     pub(super) fn holds(&mut self, holder: u32, field: u32, held: u32) {
         if self.held.len() >= MOST_HELD {
             self.held.clear();
@@ -116,14 +117,14 @@ impl Sets {
         holders.push((holder, field));
     }
 
-    /// The object and the field that an array or a collection was last read by, and if that is known by this field.
+    /// The object and the field from which an array or a collection was last read; a read from `source` is preferred.
     fn holder(&self, held: u32, source: Option<u32>) -> Option<(u32, u32)> {
         let holders = self.held.get(&held)?;
         let is_meant = |(_, field): &&(u32, u32)| source.is_none_or(|source| source == *field);
         holders.iter().rev().find(is_meant).or(holders.last()).copied()
     }
 
-    /// What an element is called: the field that holds its array, and its index, or [`ALL`].
+    /// The field that holds the array of an element, and the element's index, or [`ALL`].
     pub(super) fn element(&self, location: u32) -> Option<(u32, u32)> {
         if location & ELEMENT == 0 {
             None
@@ -155,13 +156,13 @@ pub(super) fn contents_of(object: u32) -> LocationId {
     LocationId(u64::from(object) << 32 | u64::from(CONTENTS))
 }
 
-/// The collection whose contents a location is, if it is such a one, by the field that holds it.
+/// The field that holds the collection whose contents a location is; `None` for other locations.
 pub(super) fn holding_field(state: &State, location: LocationId) -> Option<u32> {
     let (object, place) = ((location.0 >> 32) as u32, location.0 as u32);
     if place == CONTENTS { state.sets.holder(object, None).map(|(_, field)| field) } else { None }
 }
 
-/// Whether an access is one to a set.
+/// Whether an access belongs to a set.
 pub(super) fn is_in_set(
     agent: &Agent,
     state: &mut State,
@@ -172,8 +173,8 @@ pub(super) fn is_in_set(
     place_in_set(agent, state, thread, location, site).is_some()
 }
 
-/// The set, the location in it, and the field, of an access. What an array or a collection holds belongs to the set of the field that
-/// it came from, if that is wanted.
+/// The set of an access, the location in it, and the field. The contents of an array or a collection belong to the set of the field
+/// that it was read from, if the rules ask for contents.
 fn place_in_set(
     agent: &Agent,
     state: &mut State,
@@ -212,7 +213,7 @@ fn place_in_set(
     Some((set, state.sets.element_number(field, index), field))
 }
 
-/// The execution of a unit that an access to a field belongs to: the outermost that is declared on its set, or one of its own.
+/// The unit that an access to a field belongs to: the outermost unit of the field's set, or a unit that consists of this access.
 fn unit_of(agent: &Agent, state: &mut State, thread: ThreadId, field: u32) -> Occurrence {
     let units: Vec<(SiteId, u64)> =
         state.conductor.units(thread).iter().map(|unit| (unit.site, unit.number)).collect();
@@ -245,8 +246,9 @@ fn is_unit(agent: &Agent, state: &mut State, site: SiteId, number: u32) -> bool 
     if own_units.iter().chain(&rules.units).any(names) {
         return true;
     }
-    let is_life = LIVES.contains(&method) || ADDED.iter().any(|prefix| method.starts_with(prefix));
-    if is_life || rules.no_units.iter().any(covers) {
+    let is_no_unit =
+        THREAD_BODIES.contains(&method) || SYNTHETIC.iter().any(|prefix| method.starts_with(prefix));
+    if is_no_unit || rules.no_units.iter().any(covers) {
         return false;
     }
     if !own_units.is_empty() {
@@ -258,7 +260,7 @@ fn is_unit(agent: &Agent, state: &mut State, site: SiteId, number: u32) -> bool 
         || code.registry.inherits(info.loader, &declaring, &class)
 }
 
-/// What an access is to that which the run looks for, by the flags of its site.
+/// The role of an access in the goal of the run, by the flags of its site.
 pub(super) fn role(
     agent: &Agent,
     state: &mut State,
@@ -305,7 +307,7 @@ fn bits(places: impl Iterator<Item = usize>) -> u8 {
     places.fold(0, |bits, place| bits | 1 << place)
 }
 
-/// A thread is about to make an access, and nobody comes before it any more.
+/// Records an access that the thread makes next, before any other thread runs.
 pub(super) fn accessed(
     agent: &Agent,
     state: &mut State,
@@ -332,7 +334,7 @@ pub(super) fn accessed(
     set_explanation::confirm(agent, state);
 }
 
-/// An access that took some time has happened. It counts unless nobody can tell when it did.
+/// Records a call that accessed contents and has ended. `counts` is false if its order with accesses of other threads is unknown.
 pub(super) fn ended(
     agent: &Agent,
     state: &mut State,
@@ -354,14 +356,14 @@ pub(super) fn ended(
     set_explanation::confirm(agent, state);
 }
 
-/// Takes note of the locks that a thread makes an access under.
+/// Records the locks that a thread holds at an access.
 pub(super) fn note_locks(state: &mut State, thread: ThreadId, site: SiteId) {
     let held = state.sets.locks.entry((thread, site)).or_default();
     held.clear();
     held.extend(state.conductor.held(thread));
 }
 
-/// What an access is to the set that it goes to, if it goes to one.
+/// The access as an event of its set; `None` if it belongs to no set.
 fn set_access(
     agent: &Agent,
     state: &mut State,
@@ -385,7 +387,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_belongs_to_the_field_that_it_was_last_read_by() {
+    fn contents_belong_to_the_field_that_was_read_last() {
         let mut sets = Sets::default();
         assert_eq!(sets.holder(9, None), None);
         sets.holds(1, 5, 9);
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contents_of_a_collection_are_one_location_and_no_element() {
+    fn contents_of_a_collection_are_one_location_and_not_an_element() {
         let mut sets = Sets::default();
         let contents = sets.element_number(3, ALL);
         assert_ne!(sets.element_number(3, 0), contents);

@@ -1,40 +1,39 @@
-//! What a site is to the conductor: how interesting its lock is, whether a block that should be atomic begins there, and whether
-//! it is one of the two acquires that are looked for.
+//! The flags of a site for the conductor: whether its lock is relevant, whether a block that should be atomic begins there, and its role
+//! in the goal of the run.
 
 use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
 use fissure_model::goal::{Act, Goal, GoalSite, SetGoal};
 use fissure_schedule::strategy::GoalRole;
 
-/// Threads are not interrupted here, and the lock is of no interest.
+/// Threads are not preempted here, and the lock is not relevant.
 pub(crate) const QUIET: i32 = 1;
-/// A block begins here that is to be atomic.
+/// A block that should be atomic begins here.
 pub(crate) const BLOCK: i32 = 2;
-/// A block begins here that is to be atomic if the application called its method.
+/// A block begins here that should be atomic if the application called its method.
 pub(crate) const LIBRARY_BLOCK: i32 = 4;
-/// The acquire inside of a block that is looked for.
+/// The local acquire of the goal: the second one in its block.
 pub(crate) const AGAIN: i32 = 8;
-/// The acquire in between that is looked for.
+/// The remote acquire of the goal.
 pub(crate) const BETWEEN: i32 = 16;
-/// The acquire that is to come after another.
+/// The acquire of the goal that shall come later.
 pub(crate) const LATER: i32 = 64;
-/// That other acquire.
+/// The acquire of the goal that shall come earlier.
 pub(crate) const EARLIER: i32 = 128;
-/// The site is in a class of the JDK whose locks matter, if it is the application that uses it.
+/// The site is in a JDK class whose locks are relevant only if the application uses it.
 pub(crate) const LIBRARY: i32 = 32;
-/// From here on one bit for each event that is looked for: the access may be it.
+/// The first of four bits, one for each event of the goal: the access may be this event.
 const LETTERS: u32 = 12;
-/// And one for each after which the lock that is got here must be given back.
+/// The first of four bits, one for each event: the lock acquired here must be released after this event.
 const WINDOWS: u32 = 16;
-/// A lock is got here that must not be held before the first event.
+/// The lock acquired here must not be held before the first event.
 const GATE: i32 = 1 << 20;
 
 const PUBLIC: u16 = 1;
 
-/// Classes of the JDK whose locks matter to programs: collections and string buffers. What all others do with locks is their own
-/// business.
-const CONCERNING: &[&str] = &["java.lang.StringBuffer", "java.util."];
-/// What is not, among them.
-const UNCONCERNING: &[&str] = &[
+/// JDK classes whose locks are relevant to programs: collections and string buffers. The locks of all others are internal to the JDK.
+const RELEVANT: &[&str] = &["java.lang.StringBuffer", "java.util."];
+/// Exceptions among them, whose locks are internal as well.
+const INTERNAL: &[&str] = &[
     "java.util.Calendar",
     "java.util.concurrent.ConcurrentHashMap",
     "java.util.Currency",
@@ -44,7 +43,7 @@ const UNCONCERNING: &[&str] = &[
     "java.util.ResourceBundle",
     "java.util.ServiceLoader",
     "java.util.TimeZone",
-    // How often it takes its lock depends on when garbage is collected.
+    // The number of its acquires depends on when garbage is collected.
     "java.util.WeakHashMap",
     "java.util.jar.",
     "java.util.logging.",
@@ -53,8 +52,8 @@ const UNCONCERNING: &[&str] = &[
     "java.util.zip.",
 ];
 
-/// The flags of a site in a class with this name, of the application or not. `has_blocks` tells of other classes whether their blocks
-/// count where the application calls them.
+/// The flags of a site in the class of this name. `has_blocks` says whether blocks of a class outside of the application count if the
+/// application calls them.
 pub(crate) fn flags(
     site: &Site<'_>,
     class: &str,
@@ -65,11 +64,11 @@ pub(crate) fn flags(
 ) -> i32 {
     let mut flags = 0;
     let begins_block = matches!(site.kind, SiteKind::Enter | SiteKind::EnterMethod | SiteKind::Block);
-    // What the user asks to see is of interest.
+    // Sites in scope are relevant even in JDK classes.
     if !is_application && is_quiet(class, is_jdk) {
         flags |= QUIET;
     } else if begins_block && is_application {
-        // What a thread does from its beginning to its end is not meant to be atomic.
+        // A thread's `run` method spans its whole life and is not meant to be atomic.
         if site.kind != SiteKind::EnterMethod || site.method != "run" {
             flags |= BLOCK;
         }
@@ -81,7 +80,7 @@ pub(crate) fn flags(
     }
     if target.is_some() {
         let place = place(class, site.method, site.line.map(u32::from));
-        flags |= target_flags(&place, site.kind, name(&site.target), target);
+        flags |= goal_flags(&place, site.kind, name(&site.target), target);
     }
     flags
 }
@@ -99,8 +98,8 @@ fn name<'a>(target: &SiteTarget<'a>) -> &'a str {
     }
 }
 
-/// What a place is to that which is looked for.
-pub(crate) fn target_flags(place: &str, kind: SiteKind, name: &str, target: Option<&Goal>) -> i32 {
+/// The flags of a site for its role in the goal.
+pub(crate) fn goal_flags(place: &str, kind: SiteKind, name: &str, target: Option<&Goal>) -> i32 {
     let access = match kind {
         SiteKind::Read => Some(false),
         SiteKind::Write => Some(true),
@@ -145,12 +144,12 @@ fn bits(from: u32, holds: impl Iterator<Item = bool>) -> i32 {
     holds.take(4).enumerate().fold(0, |bits, (place, holds)| bits | i32::from(holds) << (from + place as u32))
 }
 
-/// Which events an access at a site with these flags may be.
+/// The events that an access at a site with these flags may be.
 pub(crate) fn letters(flags: i32) -> u8 {
     (flags >> LETTERS & 0xf) as u8
 }
 
-/// What getting a lock at a site with these flags, by calls with this hash, is to that which is looked for.
+/// The role of acquiring a lock at a site with these flags, in a calling context with this hash.
 pub(crate) fn lock_role(flags: i32, goal: Option<&Goal>, context: u64) -> GoalRole {
     let is_gate = flags & GATE != 0
         && match goal {
@@ -160,13 +159,13 @@ pub(crate) fn lock_role(flags: i32, goal: Option<&Goal>, context: u64) -> GoalRo
     GoalRole { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..GoalRole::default() }
 }
 
-/// Whether the locks of a class are of no interest.
+/// Whether the locks of a class are internal to the JDK.
 pub(crate) fn is_quiet(class: &str, is_jdk: bool) -> bool {
     let begins = |list: &[&str]| list.iter().any(|prefix| class.starts_with(prefix));
-    is_jdk && (!begins(CONCERNING) || begins(UNCONCERNING))
+    is_jdk && (!begins(RELEVANT) || begins(INTERNAL))
 }
 
-/// A place as users and other runs know it.
+/// The name of a site for users and other runs.
 pub(crate) fn place(class: &str, method: &str, line: Option<u32>) -> String {
     match line {
         Some(line) => format!("{class}.{method}:{line}"),
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locks_of_collections_matter() {
+    fn locks_of_collections_are_relevant() {
         check("java.util.Vector", false);
         check("java.util.Collections$SynchronizedMap", false);
         check("java.lang.StringBuffer", false);

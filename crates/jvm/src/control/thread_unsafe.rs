@@ -1,5 +1,5 @@
-//! Objects of other people's classes that are not made for several threads. What is one access as long as nobody interferes is many
-//! inside, so that whoever lets threads use such an object without a common lock has to be shown what happens there.
+//! Thread-unsafe objects of classes outside of the application. A call of such an object is one access as long as no other thread
+//! interferes, but many accesses inside. If threads use such an object without a common lock, later runs instrument its class.
 
 use fissure_model::ids::LocationId;
 use jvmti_bindings::sys::jni::{JNIEnv, jobject};
@@ -7,9 +7,9 @@ use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 use super::State;
 use crate::{agent::Agent, vm::Jni};
 
-/// How the names of those begin that are made for several threads, that hold nothing, that hand everything on to another object, or that the
-/// JVM itself depends on.
-const GUARDED: &[&str] = &[
+/// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
+/// and classes that the JVM itself depends on.
+const EXCLUDED: &[&str] = &[
     "java.lang.StringBuffer",
     "java.lang.invoke.",
     "java.util.Arrays$",
@@ -24,17 +24,17 @@ const GUARDED: &[&str] = &[
     "sun.",
 ];
 
-/// Those that leave the work to an object of another class.
+/// Classes that delegate to an object of another class.
 const DELEGATING: &[(&str, &str)] = &[
     ("java.util.HashSet", "java.util.HashMap"),
     ("java.util.LinkedHashSet", "java.util.LinkedHashMap"),
     ("java.util.TreeSet", "java.util.TreeMap"),
 ];
 
-/// No hierarchy is as deep.
+/// No class hierarchy is as deep.
 const DEEPEST: usize = 100;
 
-/// The classes that an object is made of, its own first; none if it is made for several threads.
+/// The classes whose code works on an object, most derived first; empty if the object is not to be instrumented.
 pub(super) fn parts_of(agent: &Agent, environment: *mut JNIEnv, object: jobject) -> Vec<String> {
     let jni = Jni::new(environment);
     let mut parts = Vec::new();
@@ -43,19 +43,19 @@ pub(super) fn parts_of(agent: &Agent, environment: *mut JNIEnv, object: jobject)
         let name = agent.tool.class_name(this).unwrap_or_default().replace('/', ".");
         class = jni.superclass(this);
         jni.forget(this);
-        if parts.is_empty() && is_guarded(&name) {
+        if parts.is_empty() && is_excluded(&name) {
             break;
         }
-        // What is in scope is looked into as it is.
-        let is_seen = agent.scope.covers(&name) && !agent.scope.is_inside(&name);
-        if class.is_some() && !is_seen {
+        // A class in scope is instrumented anyway.
+        let is_in_scope = agent.scope.covers(&name) && !agent.scope.is_on_demand(&name);
+        if class.is_some() && !is_in_scope {
             add(&mut parts, &name);
         }
     }
     parts
 }
 
-/// The classes of objects that threads used without a common lock though they are not made for it, each once.
+/// The classes of thread-unsafe objects that threads used without a common lock, without duplicates.
 pub(super) fn unguarded(state: &mut State) -> Vec<String> {
     let found = state.conductor.observer().map(|observer| observer.unguarded()).unwrap_or_default();
     let parts = |location| state.points.parts(location).iter().cloned();
@@ -65,12 +65,12 @@ pub(super) fn unguarded(state: &mut State) -> Vec<String> {
     classes
 }
 
-fn is_guarded(class: &str) -> bool {
-    GUARDED.iter().any(|prefix| class.starts_with(prefix))
+fn is_excluded(class: &str) -> bool {
+    EXCLUDED.iter().any(|prefix| class.starts_with(prefix))
 }
 
 fn add(parts: &mut Vec<String>, class: &str) {
-    // What is in a class works on the class's own fields.
+    // Inner classes work on the fields of their outer class.
     let outer = class.split('$').next().unwrap_or(class);
     let delegates = DELEGATING.iter().filter(|(name, _)| *name == outer).map(|(_, delegate)| *delegate);
     parts.push(outer.to_owned());
@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_not_made_for_threads_is_looked_into() {
+    fn only_thread_unsafe_classes_are_instrumented() {
         fn check(class: &str, expected: &[&str]) {
             let mut parts = Vec::new();
-            if !is_guarded(class) {
+            if !is_excluded(class) {
                 add(&mut parts, class);
             }
             assert_eq!(parts, expected, "{class}");

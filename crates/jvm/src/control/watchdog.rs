@@ -1,7 +1,7 @@
-//! Looks after a thread that has the token and does not come back: it waits for something that is not modelled, or runs in a
-//! circle. Others then go on beside it, and the run is said to be out of control.
+//! Detects a thread that has the token and does not return to a scheduling point: it waits for something that is not modelled, or is
+//! in an endless loop. Other threads then run beside it, and the run is marked as not controlled.
 //!
-//! Whether a thread waits or runs is asked of the kernel, which needs no help of the JVM.
+//! The state of a thread (waiting or running) comes from the kernel, so the JVM need not cooperate.
 
 use std::{fs, time::Duration};
 
@@ -9,20 +9,20 @@ use fissure_model::{ids::ThreadId, record::RunEnd};
 
 use super::{Control, State, end_run};
 
-/// How often it looks. Everything below is counted in looks, not in time: on a machine that stands still, or has no time for
-/// anybody, the watchdog does not look either.
+/// The interval between checks. All limits but `LONGEST_RUN` are counted in checks, not in time: while the machine is suspended or
+/// overloaded, the watchdog does not check either.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// How often a thread may be seen waiting without having said so, while no other thread of the process does anything: it may as
-/// well wait for the garbage collector, or for a compiler.
+/// The number of checks that may find a thread in an unmodelled wait while no other thread of the process works: the thread may as
+/// well wait for the garbage collector or the JIT compiler.
 const LONGEST_WAIT: u32 = 30;
-/// How much time of a processor, in nanoseconds, a thread may have without anything that others may notice, while others could run.
+/// The processor time, in nanoseconds, that a thread may use without a scheduling point while other threads could run.
 const LONGEST_RUN: u64 = 5_000_000_000;
-/// How often a thread may be seen without anything that others may notice, whatever it does.
+/// The number of checks without a scheduling point of the thread, whatever it does.
 const LONGEST_ABSENCE: u32 = 2_000;
-/// How often nobody may be seen able to run, until it is clear that nobody outside wakes a thread.
+/// The number of checks that may find no thread able to run, before no wake-up from outside is expected any more.
 const LONGEST_SILENCE: u32 = 30;
 
-/// What the thread with the token was seen doing.
+/// The state of the thread that has the token, at one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seen {
     thread: ThreadId,
@@ -30,7 +30,7 @@ struct Seen {
     processor_time: u64,
 }
 
-/// Looks on until the run is over.
+/// Checks the running thread until the run is over.
 pub(crate) fn watch(control: &'static Control) {
     let mut waiting: Option<(Seen, u32)> = None;
     let mut running: Option<(Seen, u32)> = None;
@@ -47,7 +47,7 @@ pub(crate) fn watch(control: &'static Control) {
         }
         let Some(thread) = state.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };
-        if state.is_burying || !state.conductor.others_may_run() {
+        if state.awaits_thread_end || !state.conductor.others_may_run() {
             continue;
         }
         let steps = progress(&state);
@@ -56,35 +56,35 @@ pub(crate) fn watch(control: &'static Control) {
         let seen = Seen { thread, steps, processor_time };
         waiting = match waiting {
             _ if runs => None,
-            Some((before, looks)) if before == seen => Some((seen, looks + u32::from(!others_work()))),
+            Some((before, checks)) if before == seen => Some((seen, checks + u32::from(!others_work()))),
             _ => Some((seen, 1)),
         };
         running = match running {
-            Some((before, looks)) if (before.thread, before.steps) == (thread, steps) => {
-                Some((before, looks + 1))
+            Some((before, checks)) if (before.thread, before.steps) == (thread, steps) => {
+                Some((before, checks + 1))
             }
             _ => Some((seen, 1)),
         };
-        let runs_long = |(before, looks): (Seen, u32)| {
-            processor_time.saturating_sub(before.processor_time) > LONGEST_RUN || looks > LONGEST_ABSENCE
+        let runs_long = |(before, checks): (Seen, u32)| {
+            processor_time.saturating_sub(before.processor_time) > LONGEST_RUN || checks > LONGEST_ABSENCE
         };
-        if waiting.is_some_and(|(_, looks)| looks > LONGEST_WAIT) {
-            leave(control, thread, steps, "a thread waited for something that is not controlled");
+        if waiting.is_some_and(|(_, checks)| checks > LONGEST_WAIT) {
+            leave(control, thread, steps, "a thread waited for something that Fissure does not control");
             waiting = None;
         }
         if running.is_some_and(runs_long) {
-            leave(control, thread, steps, "a thread ran for long without anything that others notice");
+            leave(control, thread, steps, "a thread ran for a long time without reaching a scheduling point");
             running = None;
         }
     }
 }
 
-/// A number that grows with everything that happens under control.
+/// A number that grows with every step and operation under control.
 fn progress(state: &State) -> u64 {
     state.conductor.trace().last() + state.conductor.executed()
 }
 
-/// Lets others go on beside a thread, if it is still where it was.
+/// Lets other threads run beside a thread, if it has made no progress since the check.
 fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) {
     let mut state = control.state();
     let is_there = state.conductor.running() == Some(thread) && progress(&state) == steps;
@@ -95,24 +95,24 @@ fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) 
     }
 }
 
-/// Whether any thread of this process but the watchdog itself runs, or waits for a disk.
+/// Whether any thread of this process except the watchdog runs or waits for a disk.
 fn others_work() -> bool {
-    // SAFETY: only asks for the thread's own number.
+    // SAFETY: gettid has no preconditions.
     let own = unsafe { libc::gettid() };
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
     let numbers = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse::<i32>().ok());
     numbers.filter(|number| *number != own).any(|number| matches!(state(number), Some('R' | 'D')))
 }
 
-/// What a thread of this process does, by the letter that the kernel has for it.
+/// The state of a thread of this process, as the kernel's letter.
 fn state(kernel_thread: i32) -> Option<char> {
     let text = fs::read_to_string(format!("/proc/self/task/{kernel_thread}/stat")).ok()?;
-    // The name is in parentheses and may contain anything.
+    // The thread's name is in parentheses and may contain any character.
     let (_, rest) = text.rsplit_once(')')?;
     rest.trim_start().chars().next()
 }
 
-/// Whether a thread of this process runs, and how much time it has had.
+/// Whether a thread of this process runs, and the processor time that it has used.
 fn processor(kernel_thread: i32) -> Option<(bool, u64)> {
     let runs = state(kernel_thread)? == 'R';
     let statistics =

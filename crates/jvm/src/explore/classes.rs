@@ -1,4 +1,4 @@
-//! What is inserted into classes so that harnesses can be explored.
+//! The instrumentation of classes for exploring harnesses.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 use ProbeArguments::{MapResult, This};
 use ProbePoint::{Entry, Return};
 
-/// Packages of the JDK whose classes an object may be made of. Locks are not among them: what they do is one step.
+/// JDK packages whose classes objects may be built from. Lock classes are not among them: each of their operations is one step.
 const BUILDING_BLOCKS: &[&str] = &["java.util.", "java.util.concurrent.", "java.util.concurrent.atomic."];
 
 const fn probe(
@@ -102,7 +102,7 @@ fn probes(class: &str) -> &'static [Probe<'static>] {
     }
 }
 
-/// Whether the accesses in a class's code are points, by its name with dots.
+/// Whether the accesses in a class's code are scheduling points; the name is with dots.
 fn has_points(agent: &Agent, class: &str) -> bool {
     if !scope::is_jdk_name(class) {
         return !class.starts_with("fissure.object.");
@@ -115,7 +115,7 @@ fn has_points(agent: &Agent, class: &str) -> bool {
 pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
     let dotted = name.replace('/', ".");
     let has_points = has_points(agent, &dotted);
-    // What the hooks call to sleep for real must not come back to them.
+    // The hooks call `Thread` to sleep for real; these calls must not be redirected to the hooks.
     let control = match name {
         "java/lang/Thread" => Control { calls: &[], ..control::plan_for_exploring() },
         _ => control::plan_for_exploring(),
@@ -170,9 +170,9 @@ impl Environment for ExploredClass<'_> {
 mod tests {
     use super::*;
 
-    /// What rewritten code calls must be there: the JVM would not even start otherwise.
+    /// The hook class must have all methods that rewritten code calls: without them the JVM would not even start.
     #[test]
-    fn the_hook_class_has_what_is_called() {
+    fn the_hook_class_has_all_called_methods() {
         let hook = include_bytes!("../../hook/classes/java/lang/FissureExplore.class");
         let has = |name: &str| hook.windows(name.len()).any(|part| part == name.as_bytes());
         for call in control::plan_for_exploring().calls {

@@ -1,4 +1,4 @@
-//! The native methods of the driver's class `fissure.object.Explorer`, which says when executions begin and end. The JVM finds
+//! The native methods of the driver's class `fissure.object.Explorer`, which begins and ends executions. The JVM finds
 //! them by their names.
 
 use std::{fmt::Write, sync::OnceLock};
@@ -15,25 +15,25 @@ use crate::{
     vm::Jni,
 };
 
-/// What an actor is told: all is over.
+/// The answer to an actor: the exploration is over.
 const OVER: jint = 0;
-/// Its part of an execution begins.
+/// The actor's part of an execution begins.
 const RUN: jint = 1;
-/// The execution has ended, and it is for this actor to look at what came out.
+/// The execution has ended, and this actor evaluates its result.
 const LAST: jint = 2;
-/// The same for an execution that took too long.
+/// The same for an execution that was cut.
 const LAST_OF_CUT: jint = 3;
 
 struct Fields(ThreadFields);
 
-// SAFETY: field numbers of the JVM are the same for all threads.
+// SAFETY: field ids are valid on all threads.
 unsafe impl Send for Fields {}
 // SAFETY: as above.
 unsafe impl Sync for Fields {}
 
 static FIELDS: OnceLock<Option<Fields>> = OnceLock::new();
 
-/// Where the fields of `java.lang.Thread` are.
+/// The fields of `java.lang.Thread`.
 pub(crate) fn thread_fields() -> Option<ThreadFields> {
     FIELDS.get()?.as_ref().map(|fields| fields.0)
 }
@@ -56,7 +56,7 @@ fn exploring<T: Copy>(otherwise: T, work: impl FnOnce(&'static Agent, &'static E
     })
 }
 
-/// A harness is going to be explored: these threads take part, and of each pair the first ends before the second begins.
+/// Begins to explore a harness: these threads are its actors, and of each pair the first ends before the second begins.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_open(
     environment: *mut JNIEnv,
@@ -106,7 +106,7 @@ extern "system" fn Java_fissure_object_Explorer_begin(
     })
 }
 
-/// An actor has done its part. Returns when its part of the next execution begins, or at once if it was the last.
+/// An actor has ended its part. Returns when its part of the next execution begins, or at once if it was the last to end.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_end(
     environment: *mut JNIEnv,
@@ -135,7 +135,7 @@ extern "system" fn Java_fissure_object_Explorer_end(
     })
 }
 
-/// The last actor has looked at what came out. Returns when its part of the next execution begins.
+/// The last actor has evaluated the result. Returns when its part of the next execution begins.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_next(
     environment: *mut JNIEnv,
@@ -186,8 +186,9 @@ extern "system" fn Java_fissure_object_Explorer_call(
     });
 }
 
-/// How far it is: executions, schedules of the bound that is searched, the bound up to which all were executed or -1, executions
-/// that differed from what they repeated, executions that were cut, whether threads were started, whether nobody could go on.
+/// The progress: executions, schedules within the current preemption bound, the bound up to which all schedules were executed or -1,
+/// executions that diverged from the schedule that they repeated, executions that were cut, whether threads were started, and
+/// whether no thread could run.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_explored(
     environment: *mut JNIEnv,
@@ -211,7 +212,7 @@ extern "system" fn Java_fissure_object_Explorer_explored(
     });
 }
 
-/// The steps of the execution that has just ended, one a line: actor, call, what, place and target, with tabs in between.
+/// The steps of the execution that has just ended, one per line: actor, call, action, site and target, separated by tabs.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_interleaving(
     environment: *mut JNIEnv,
@@ -225,7 +226,7 @@ extern "system" fn Java_fissure_object_Explorer_interleaving(
     })
 }
 
-/// The harness has been explored.
+/// The exploration of the harness has ended.
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_close(environment: *mut JNIEnv, _class: jclass) {
     exploring((), |_, explorer| {
@@ -247,7 +248,7 @@ fn wait(explorer: &Explorer, jni: Jni, actor: usize) -> jint {
     RUN
 }
 
-/// From here on the actor is controlled. It draws the same random numbers each time.
+/// From here on the actor is controlled. It draws the same random numbers in each execution.
 fn enter(jni: Jni, state: &State, actor: usize) {
     let (Some(fields), Some(this)) = (thread_fields(), state.actors.get(actor)) else { return };
     let thread = this.thread as jobject;
@@ -267,7 +268,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
     for (number, step) in trace.range(1, trace.last()) {
         let actor = step.thread.0 as usize;
         let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
-        let Some(what) = word(&step) else { continue };
+        let Some(what) = action_name(&step) else { continue };
         let site = step.site.and_then(|site| code.sites.get(site.0));
         let place = site.map_or_else(String::new, |site| match site.line {
             Some(line) => format!("{}.{}:{line}", site.class, site.method),
@@ -286,7 +287,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
     text
 }
 
-fn word(step: &TraceStep) -> Option<&'static str> {
+fn action_name(step: &TraceStep) -> Option<&'static str> {
     Some(match step.action {
         Action::Read => "read",
         Action::Write => "write",

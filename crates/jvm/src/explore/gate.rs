@@ -1,6 +1,6 @@
-//! Where a thread waits for its turn in an execution.
+//! Gates, at which threads wait for their turn in an execution.
 //!
-//! Executions take microseconds, so that waiting threads look for long before they fall asleep, and nobody is woken who is awake.
+//! Executions take microseconds, so waiting threads spin for a long time before they sleep, and only sleeping threads need a wake-up.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -12,10 +12,10 @@ use crate::futex;
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ASLEEP: u32 = 2;
-/// How long a thread looks before it sleeps.
-const AWAKE: Duration = Duration::from_micros(50);
-/// How often it looks between two looks at the clock.
-const LOOKS: u32 = 64;
+/// The time that a thread spins before it sleeps.
+const SPIN_TIME: Duration = Duration::from_micros(50);
+/// The number of spins between two readings of the clock.
+const SPINS: u32 = 64;
 
 /// A gate that lets one thread pass once each time it is opened.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Lets the thread pass that waits here, or comes next.
+    /// Lets the thread pass that waits here, or that comes next.
     pub(crate) fn open(&self) {
         if self.state.swap(OPEN, Ordering::AcqRel) == ASLEEP {
             futex::wake(&self.state);
@@ -35,7 +35,7 @@ impl Gate {
     pub(crate) fn pass(&self) {
         let began = Instant::now();
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..SPINS {
                 if self.state.load(Ordering::Relaxed) == OPEN {
                     break;
                 }
@@ -44,7 +44,7 @@ impl Gate {
             if self.state.compare_exchange(OPEN, CLOSED, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 return;
             }
-            if began.elapsed() > AWAKE {
+            if began.elapsed() > SPIN_TIME {
                 break;
             }
         }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fell_asleep_is_woken() {
+    fn a_sleeping_thread_is_woken() {
         check(Some(Duration::from_millis(1)));
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     vm::Jni,
 };
 
-/// From here on, a thread's number says that it is in a region for which others may wait inside of the JVM.
+/// Added to the number of a thread that is in a region during which others may wait for it inside of the JVM.
 const REGION: jlong = 256;
 
 /// Binds all other native methods. The JVM finds this one by its name.
@@ -37,14 +37,14 @@ extern "system" fn Java_java_lang_FissureExplore_initialize(environment: *mut JN
     });
 }
 
-/// The JVM is up: the hook class may call native methods from here on.
+/// The JVM is initialized: from here on the hook class may call native methods.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
     if !agent.begin(jni, c"java/lang/FissureExplore", main) {
         agent.fail("the hook classes could not be started");
     }
 }
 
-/// Runs the work of a native method for the thread that calls it, by its number; also told is whether it is in a region.
+/// Runs the work of a native method with the number of the calling thread and whether that thread is in a region.
 fn exploring<T: Copy>(
     otherwise: T,
     thread: jlong,
@@ -56,7 +56,7 @@ fn exploring<T: Copy>(
     })
 }
 
-/// Threads are known to Java code by their number plus one.
+/// Java code identifies a thread by its number plus one.
 fn number(thread: jlong) -> Option<ThreadId> {
     u32::try_from(thread % REGION).ok()?.checked_sub(1).map(ThreadId)
 }
@@ -70,16 +70,16 @@ extern "system" fn access(
     site: jint,
     is_write: jboolean,
 ) {
-    exploring((), thread, |explorer, thread, is_calm| {
+    exploring((), thread, |explorer, thread, is_quiet| {
         let operation = access_operation(object, part, site, is_write != 0);
-        explorer.stop(Jni::new(environment), thread, operation, is_calm);
+        explorer.schedule(Jni::new(environment), thread, operation, is_quiet);
     });
 }
 
 extern "system" fn acquire(environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint, site: jint) {
-    exploring((), thread, |explorer, thread, is_calm| {
+    exploring((), thread, |explorer, thread, is_quiet| {
         let site = SiteId(site.cast_unsigned());
-        explorer.stop_after(Jni::new(environment), thread, is_calm, |state| Operation::Acquire {
+        explorer.schedule_after(Jni::new(environment), thread, is_quiet, |state| Operation::Acquire {
             lock: state.lock(lock),
             site,
         });
@@ -104,7 +104,7 @@ extern "system" fn wait_in(
     nanos: jlong,
     site: jint,
 ) -> jint {
-    exploring(0, thread, |explorer, thread, is_calm| {
+    exploring(0, thread, |explorer, thread, is_quiet| {
         let jni = Jni::new(environment);
         let operation = explorer.change(|state| {
             let until = deadline(state, nanos);
@@ -112,10 +112,10 @@ extern "system" fn wait_in(
             state.conductor.wait(thread, lock, until, SiteId(site.cast_unsigned()))
         });
         let Some(operation) = operation else { return 0 };
-        // Others come into the monitor only once this thread has stopped.
+        // Other threads can enter the monitor only after this one has reached its scheduling point.
         let left = jni.leave_all(object);
-        explorer.stop(jni, thread, operation, is_calm);
-        let wake = taken(explorer, thread);
+        explorer.schedule(jni, thread, operation, is_quiet);
+        let wake = wake_code(explorer, thread);
         for _ in 0..left {
             jni.enter(object);
         }
@@ -139,24 +139,26 @@ extern "system" fn pause(
     nanos: jlong,
     site: jint,
 ) -> jint {
-    exploring(0, thread, |explorer, thread, is_calm| {
+    exploring(0, thread, |explorer, thread, is_quiet| {
         let site = SiteId(site.cast_unsigned());
-        explorer.stop_after(Jni::new(environment), thread, is_calm, |state| match deadline(state, nanos) {
-            Some(until) => Operation::Sleep { until, site },
-            None => Operation::Yield { site },
+        explorer.schedule_after(Jni::new(environment), thread, is_quiet, |state| {
+            match deadline(state, nanos) {
+                Some(until) => Operation::Sleep { until, site },
+                None => Operation::Yield { site },
+            }
         });
-        taken(explorer, thread)
+        wake_code(explorer, thread)
     })
 }
 
 extern "system" fn parks(environment: *mut JNIEnv, _class: jclass, thread: jlong, nanos: jlong, site: jint) {
-    exploring((), thread, |explorer, thread, is_calm| {
+    exploring((), thread, |explorer, thread, is_quiet| {
         let site = SiteId(site.cast_unsigned());
-        explorer.stop_after(Jni::new(environment), thread, is_calm, |state| Operation::Park {
+        explorer.schedule_after(Jni::new(environment), thread, is_quiet, |state| Operation::Park {
             until: deadline(state, nanos),
             site,
         });
-        taken(explorer, thread);
+        wake_code(explorer, thread);
     });
 }
 
@@ -177,9 +179,9 @@ extern "system" fn interrupts(_environment: *mut JNIEnv, _class: jclass, thread:
 }
 
 extern "system" fn offers(environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
-    exploring((), thread, |explorer, thread, is_calm| {
+    exploring((), thread, |explorer, thread, is_quiet| {
         let operation = Operation::Yield { site: SiteId(site.cast_unsigned()) };
-        explorer.stop(Jni::new(environment), thread, operation, is_calm);
+        explorer.schedule(Jni::new(environment), thread, operation, is_quiet);
     });
 }
 
@@ -193,13 +195,13 @@ extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass) {
     });
 }
 
-/// When something is over that takes so many nanoseconds; never if the number is negative.
+/// The virtual time after so many nanoseconds; `None` if the number is negative, which means no time-out.
 fn deadline(state: &mut super::State, nanos: jlong) -> Option<u64> {
     u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
 }
 
-/// Why a thread goes on, as Java code knows it.
-fn taken(explorer: &Explorer, thread: ThreadId) -> jint {
+/// The reason why a thread goes on, as a code for Java.
+fn wake_code(explorer: &Explorer, thread: ThreadId) -> jint {
     let mut guard = explorer.state();
     let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return 0 };
     match state.conductor.take_wake(thread) {

@@ -1,4 +1,4 @@
-//! The contents of an archive of classes, as far as they tell its own classes from libraries that were put into it.
+//! The contents of an archive, as far as they distinguish its own classes from libraries that were packed into it.
 
 use std::{
     fs::File,
@@ -9,31 +9,31 @@ use std::{
 use rustc_hash::FxHashSet;
 use zip::ZipArchive;
 
-/// The first bytes of an archive, and of one without files.
+/// The first bytes of an archive, and of an empty one.
 const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-/// A manifest is short.
+/// The largest part of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// An artifact of Maven whose metadata an archive holds.
+/// A Maven artifact whose metadata an archive holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Artifact {
     pub(crate) group: String,
     pub(crate) name: String,
 }
 
-/// The contents of an archive.
+/// The relevant contents of an archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// Whether the application's own classes are in a folder of their own, as in those of Spring Boot and of web applications.
+    /// Whether the application's classes are in a separate folder, as in archives of Spring Boot and of web applications.
     pub(crate) has_own_folder: bool,
-    /// The artifacts that are in it.
+    /// The artifacts that were packed into it.
     pub(crate) artifacts: Vec<Artifact>,
     /// The main class that its manifest names.
     pub(crate) main_class: Option<String>,
 }
 
-/// Whether a path is an archive: class paths may name it as they like. One that is gone, or that begins with a script that starts
-/// it, is known by its name.
+/// Whether a path is an archive, by its first bytes, because class paths may give it any name. An archive that no longer exists, or
+/// that begins with a launch script, is recognized by its name.
 pub(crate) fn is_archive(path: &str) -> bool {
     let mut beginning = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
@@ -41,7 +41,7 @@ pub(crate) fn is_archive(path: &str) -> bool {
         || super::is_named_archive(path) && !Path::new(path).is_dir()
 }
 
-/// Reads an archive; one that cannot be read holds nothing.
+/// Reads an archive; one that cannot be read has no contents.
 pub(crate) fn read_contents(path: &str) -> Contents {
     let Some(mut archive) = open(path) else { return Contents::default() };
     let mut contents = Contents::default();
@@ -60,7 +60,7 @@ pub(crate) fn read_contents(path: &str) -> Contents {
     if let Ok(entry) = archive.by_name("META-INF/MANIFEST.MF")
         && entry.take(LONGEST_MANIFEST).read_to_string(&mut manifest).is_ok()
     {
-        // A line that begins with a blank continues the one before.
+        // A line that begins with a blank continues the line before.
         let joined = manifest.replace("\r\n", "\n").replace("\n ", "");
         let main = joined.lines().find_map(|line| line.strip_prefix("Main-Class:"));
         contents.main_class = main.map(|class| class.trim().to_owned());

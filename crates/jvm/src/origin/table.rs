@@ -1,4 +1,4 @@
-//! Remembers the decisions about the classes that were loaded, and counts how many came from where.
+//! Keeps the decisions about the classes that were loaded, and counts the classes of each origin.
 
 use std::{
     fs,
@@ -16,23 +16,23 @@ use super::{
     package_of, read_contents,
 };
 
-/// Where the JVM says that a class comes from.
+/// The JVM's information about the origin of a class.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     /// The number of its loader; 0 is the boot loader.
     pub(crate) loader: i64,
     /// Protocol and file of its code source's location.
     pub(crate) location: Option<(String, String)>,
-    /// Its module's name, if that was asked for.
+    /// The name of its module, if modules matter.
     pub(crate) module: Option<String>,
-    /// Whether it is loaded for the first time, and not changed by another agent.
+    /// Whether it is loaded for the first time, and not redefined by another agent.
     pub(crate) is_new: bool,
 }
 
 /// The origins of all classes that were loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    /// Whether modules matter.
+    /// Whether the modules of classes matter.
     pub(crate) asks_for_modules: bool,
     table: Mutex<Table>,
 }
@@ -41,18 +41,18 @@ pub(crate) struct Origins {
 struct Table {
     program: Program,
     class_path: Vec<String>,
-    /// The folder in which the user works, which paths in reports leave out.
+    /// The user's working directory, which is left out of paths in reports.
     directory: Option<String>,
     roots: Vec<Root>,
     by_location: FxHashMap<(String, String), usize>,
-    /// By class, with dots; of several classes of one name, the application's wins.
+    /// By class, with dots; of several classes with one name, the application's wins.
     classes: FxHashMap<Box<str>, Kind>,
     packages: FxHashMap<Box<str>, Package>,
-    /// Packages of the libraries on the class path, once they were needed.
+    /// Packages of the libraries on the class path; read when they are first needed.
     library_packages: Option<FxHashSet<String>>,
 }
 
-/// One place from which classes came.
+/// One origin of classes.
 #[derive(Debug)]
 struct Root {
     name: String,
@@ -64,7 +64,7 @@ struct Root {
 #[derive(Debug, Default)]
 struct Tally {
     classes: u64,
-    /// The package that all of them are in.
+    /// The longest package prefix that all of them share.
     package: Option<String>,
 }
 
@@ -77,7 +77,7 @@ struct Package {
 const KINDS: [OriginKind; 3] = [OriginKind::Application, OriginKind::Library, OriginKind::Scope];
 
 impl Origins {
-    /// Origins for a program, told from the JVM's properties.
+    /// Creates the table for a program, from the JVM's properties.
     pub(crate) fn new(command: &str, class_path: &str, module: &str, whereabouts: &Whereabouts) -> Origins {
         let mut program = Program::new(command, class_path, module, is_archive);
         if let Main::Archive(path) = &mut program.main {
@@ -94,14 +94,14 @@ impl Origins {
         Origins { asks_for_modules, table: Mutex::new(table) }
     }
 
-    /// Takes note of a class, by its name with dots, and says what it is.
+    /// Adds a class, by its name with dots, and returns its kind.
     pub(crate) fn note(&self, class: &str, source: &Source) -> Kind {
         if source.loader == 0 && is_named_like_jdk(class) {
             return Kind::Jdk;
         }
         let mut table = self.table();
         let (kind, _) = table.decide(class, source);
-        // The many classes of the JDK are known by their names.
+        // The many JDK classes are recognized by their names instead.
         if kind != Kind::Jdk || !is_named_like_jdk(class) {
             let known = table.classes.entry(class.into()).or_insert(kind);
             if kind == Kind::Application {
@@ -114,7 +114,7 @@ impl Origins {
         kind
     }
 
-    /// Counts a class, by its name with dots, for the report. `in_scope` tells whether the user's own scope has it, if there is one.
+    /// Counts a class, by its name with dots, for the report. `in_scope` says whether the user's scope covers it, if there is one.
     pub(crate) fn count(&self, class: &str, source: &Source, in_scope: Option<bool>) {
         let is_of_jdk = source.loader == 0 && in_scope != Some(true) && is_named_like_jdk(class);
         if is_of_jdk || !source.is_new {
@@ -131,8 +131,8 @@ impl Origins {
         table.roots[root].tallies[tally].add(class);
     }
 
-    /// The kind of a class that was loaded, or that may be loaded some time; the name is with dots. Unknown ones are taken for what others
-    /// of their package are, or else for the application's: nothing must be missed.
+    /// The kind of a class that was loaded or may be loaded later; the name is with dots. An unknown class has the kind of others in its
+    /// package, or else belongs to the application, so that nothing is missed.
     pub(crate) fn kind(&self, class: &str) -> Kind {
         if class.starts_with("java.") {
             return Kind::Jdk;
@@ -149,14 +149,14 @@ impl Origins {
         }
     }
 
-    /// The places from which classes came, and how many came from each.
-    pub(crate) fn told(&self) -> Vec<Origin> {
+    /// The origins of the loaded classes, with the number of classes from each.
+    pub(crate) fn report(&self) -> Vec<Origin> {
         let table = self.table();
-        let mut told = Vec::new();
+        let mut report = Vec::new();
         for root in &table.roots {
             for (kind, tally) in KINDS.into_iter().zip(&root.tallies) {
                 if tally.classes > 0 {
-                    told.push(Origin {
+                    report.push(Origin {
                         root: table.shortened(&root.name),
                         kind,
                         classes: tally.classes,
@@ -165,8 +165,8 @@ impl Origins {
                 }
             }
         }
-        Origin::sort(&mut told);
-        told
+        Origin::sort(&mut report);
+        report
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -180,7 +180,7 @@ impl Table {
         if source.loader == 0 {
             let (kind, name) = match is_named_like_jdk(class) {
                 true => (Kind::Jdk, JDK_IMAGE),
-                // Agents put classes there that the JDK's own must see.
+                // Java agents put classes on the boot class path that JDK classes must see.
                 false => (Kind::Library, "the boot class path"),
             };
             return (kind, self.fixed_root(name, kind));
@@ -202,7 +202,7 @@ impl Table {
         (kind, number)
     }
 
-    /// The kind of a class without an origin.
+    /// The kind of a class without a code source.
     fn unplaced(&mut self, class: &str) -> Kind {
         if is_named_like_jdk(class) {
             return Kind::Jdk;
@@ -213,7 +213,7 @@ impl Table {
         }
         self.library_packages();
         let library_packages = self.library_packages.as_ref();
-        // A package of a library has all below it, unless it is one that many owners share, such as `org`.
+        // All packages below a library's package belong to it, unless many owners share that package, such as `org`.
         let is_library = |package: &&str| {
             let seen = self.packages.get(*package);
             seen.is_some_and(|package| package.is_foreign && !package.is_own)
@@ -224,8 +224,8 @@ impl Table {
         if above.any(|package| is_library(&package)) { Kind::Library } else { Kind::Application }
     }
 
-    /// Reads the packages of the libraries on the class path. Languages that compile as they run define classes of libraries that are
-    /// there as source only.
+    /// Reads the packages of the libraries on the class path. Languages that compile at run time define library classes that exist only
+    /// as source.
     fn library_packages(&mut self) {
         if self.library_packages.is_none() {
             let mut packages = FxHashSet::default();
@@ -240,7 +240,7 @@ impl Table {
         }
     }
 
-    /// The main class was loaded: its archive is the application.
+    /// Handles the loading of the main class: its archive is the application.
     fn found_main(&mut self, number: usize) {
         let Place::Archive(path) = self.roots[number].place.clone() else { return };
         let role = {
@@ -302,7 +302,7 @@ impl Table {
         self.roots.len() - 1
     }
 
-    /// A path as seen from the folder in which the user works.
+    /// A path relative to the user's working directory.
     fn shortened(&self, name: &str) -> String {
         let below = self.directory.as_deref().and_then(|directory| name.strip_prefix(directory));
         match below {
@@ -328,7 +328,7 @@ impl Tally {
     }
 }
 
-/// Whether a name, with dots, is like those of the JDK's classes. Only names that begin with `java.` are no one else's.
+/// Whether a name, with dots, looks like that of a JDK class. Only the prefix `java.` is reserved for the JDK.
 fn is_named_like_jdk(class: &str) -> bool {
     crate::scope::is_jdk_name(class)
 }
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_without_an_origin_go_by_their_package() {
+    fn classes_without_a_code_source_are_judged_by_their_package() {
         let origins = origins();
         let nowhere = || Source { loader: 7, is_new: true, ..Source::default() };
         origins.note("org.lib.Pool", &source("jar:file:/x/a.jar!/lib/b.jar!/"));
@@ -391,15 +391,15 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_told_with_their_classes() {
+    fn origins_are_reported_with_their_classes() {
         let origins = origins();
         for class in ["com.acme.bank.Account", "com.acme.Main"] {
             origins.count(class, &source("file:/x/classes/"), None);
         }
         origins.count("org.lib.Pool", &source("jar:file:/x/a.jar!/lib/b.jar!/"), None);
         origins.count("java.util.Vector", &Source { is_new: true, ..Source::default() }, None);
-        let told: Vec<_> = origins
-            .told()
+        let report: Vec<_> = origins
+            .report()
             .into_iter()
             .map(|origin| (origin.root, origin.kind, origin.classes, origin.package))
             .collect();
@@ -407,6 +407,6 @@ mod tests {
             ("/x/classes".to_owned(), OriginKind::Application, 2, "com.acme".to_owned()),
             ("/x/a.jar!/lib/b.jar".to_owned(), OriginKind::Library, 1, "org.lib".to_owned()),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(report, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Expressions as text that reads back as the same expression.
+//! Prints expressions as text that parses to the same expression.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -111,12 +111,12 @@ fn list(f: &mut Formatter<'_>, parameters: &[Parameter]) -> fmt::Result {
 fn joined<T: Display>(
     f: &mut Formatter<'_>,
     parts: &[T],
-    between: &str,
+    separator: &str,
     needs_parentheses: impl Fn(&T) -> bool,
 ) -> fmt::Result {
-    for (place, part) in parts.iter().enumerate() {
-        if place > 0 {
-            f.write_str(between)?;
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            f.write_str(separator)?;
         }
         grouped(f, part, needs_parentheses(part))?;
     }

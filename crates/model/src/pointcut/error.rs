@@ -1,20 +1,20 @@
-//! Why a text is no pointcut.
+//! The syntax error of a pointcut.
 
 use std::fmt;
 
-/// Why a text is no pointcut, and where.
+/// A syntax error of a pointcut and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointcutError {
     /// The text that was given.
     pub text: String,
-    /// The column of the problem, in characters from 1 on.
+    /// The column of the problem, in characters counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     pub problem: String,
 }
 
 impl fmt::Display for PointcutError {
-    /// One sentence, then the text with a mark under the place.
+    /// One sentence, then the text with a mark under the column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line: String = self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let (problem, column) = (&self.problem, self.column);

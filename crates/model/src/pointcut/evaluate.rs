@@ -1,4 +1,4 @@
-//! Whether a point is selected, as far as that is known.
+//! Evaluation of pointcuts in three-valued logic: yes, no, or open while facts about the point are missing.
 
 use super::{
     expression::{Expression, FieldPattern, MethodPattern, Modifier, Parameter, TypePattern},
@@ -7,19 +7,19 @@ use super::{
 };
 use crate::pattern::Pattern;
 
-/// Whether something holds, in the logic of three values.
+/// A truth value of three-valued logic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// It does.
+    /// True.
     Yes,
-    /// It does not.
+    /// False.
     No,
-    /// It depends on what is not known yet.
+    /// Undecided until more facts are known.
     Open,
 }
 
 impl Answer {
-    /// All of them hold.
+    /// The conjunction.
     pub fn all(answers: impl IntoIterator<Item = Answer>) -> Answer {
         let mut all = Answer::Yes;
         for answer in answers {
@@ -32,7 +32,7 @@ impl Answer {
         all
     }
 
-    /// At least one of them holds.
+    /// The disjunction.
     pub fn any(answers: impl IntoIterator<Item = Answer>) -> Answer {
         !Answer::all(answers.into_iter().map(|answer| !answer))
     }
@@ -56,10 +56,10 @@ impl From<bool> for Answer {
     }
 }
 
-/// What is known beside the point itself.
+/// The facts about the program that a point itself does not contain.
 pub trait World {
-    /// Shows the supertypes of a class (all names with dots), itself not among them, until `is_found` says so. Tells whether all of
-    /// them are known.
+    /// Passes the proper supertypes of a class (all names with dots) to `is_found` until that returns true. Returns whether all
+    /// supertypes are known.
     fn supertypes(&self, class: &str, is_found: &mut dyn FnMut(&str) -> bool) -> bool;
 
     /// Whether several threads may access a field.
@@ -69,7 +69,7 @@ pub trait World {
     }
 }
 
-/// A world of which nothing is known.
+/// A world without any facts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoWorld;
 
@@ -85,7 +85,7 @@ impl Expression {
     }
 
     pub(super) fn may_cover(&self, point: &Point<'_>, world: &dyn World) -> bool {
-        let is_meant = |part: &Expression| match point.kind {
+        let is_of_this_kind = |part: &Expression| match point.kind {
             Kind::Any => true,
             Kind::Owned(_) | Kind::Get(_) | Kind::Set(_) => {
                 matches!(part, Expression::Get(_) | Expression::Set(_) | Expression::MaybeShared)
@@ -94,7 +94,7 @@ impl Expression {
             Kind::Execution(_) => matches!(part, Expression::Execution(_)),
             Kind::Lock | Kind::Unlock => matches!(part, Expression::Lock | Expression::Unlock),
         };
-        let other_kinds = if self.has(&is_meant) { Answer::No } else { Answer::Open };
+        let other_kinds = if self.has(&is_of_this_kind) { Answer::No } else { Answer::Open };
         Evaluation { point, world, other_kinds }.of(self) != Answer::No
     }
 
@@ -112,18 +112,18 @@ impl Expression {
         })
     }
 
-    /// Whether a part of it, not counting what is negated, is like this.
-    fn has(&self, is_like: &dyn Fn(&Expression) -> bool) -> bool {
+    /// Whether a part of the expression that is not negated satisfies the predicate.
+    fn has(&self, predicate: &dyn Fn(&Expression) -> bool) -> bool {
         match self {
-            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(|part| part.has(is_like)),
-            Expression::Not(inner) => matches!(**inner, Expression::Not(_)) && inner.has(is_like),
-            part => is_like(part),
+            Expression::And(parts) | Expression::Or(parts) => parts.iter().any(|part| part.has(predicate)),
+            Expression::Not(inner) => matches!(**inner, Expression::Not(_)) && inner.has(predicate),
+            part => predicate(part),
         }
     }
 }
 
 impl TypePattern {
-    /// Whether it says something about this class by name.
+    /// Whether a part that is not negated names this class.
     fn names(&self, class: &str) -> bool {
         match self {
             TypePattern::Name { name, .. } => says_something(name) && covers(name, class),
@@ -133,7 +133,7 @@ impl TypePattern {
     }
 }
 
-/// Whether the code of a class counts as within what a pattern names: classes have those nested in them, packages what is below.
+/// Whether a name pattern covers a class: a class covers its nested classes, a package covers the packages below it.
 fn covers(name: &str, class: &str) -> bool {
     name.parse::<Pattern>().is_ok_and(|pattern| pattern.matches(class)) || is_named(name, class)
 }
@@ -141,7 +141,7 @@ fn covers(name: &str, class: &str) -> bool {
 struct Evaluation<'e, 'a> {
     point: &'e Point<'a>,
     world: &'e dyn World,
-    /// What is said of points of other kinds.
+    /// The answer of a primitive pointcut for points of other kinds.
     other_kinds: Answer,
 }
 
@@ -202,7 +202,7 @@ impl Evaluation<'_, '_> {
                 let is_theirs = match pattern.matches(owner) {
                     true => Answer::Yes,
                     false if field.declaring.is_some() => Answer::No,
-                    // The class that the code names may inherit the field.
+                    // The class that the code names may inherit the field from a class that matches.
                     false => Answer::Open,
                 };
                 Answer::all([here, is_theirs])
@@ -224,9 +224,9 @@ impl Evaluation<'_, '_> {
                 if !subtypes {
                     return Answer::No;
                 }
-                // The code of a nested class is within the classes around it.
-                let around = class.char_indices().filter(|&(_, c)| c == '$').map(|(at, _)| &class[..at]);
-                Answer::any(around.chain([class]).map(|class| self.is_a(name, class)))
+                // The code of a nested class is within its enclosing classes.
+                let enclosing = class.char_indices().filter(|&(_, c)| c == '$').map(|(at, _)| &class[..at]);
+                Answer::any(enclosing.chain([class]).map(|class| self.is_a(name, class)))
             }
         }
     }
@@ -237,7 +237,7 @@ impl Evaluation<'_, '_> {
             (Some(pattern), Some(name)) => self.is_type(pattern, name),
             (Some(pattern), None) => self.is_any_type(pattern),
         };
-        // An element is neither final nor volatile, whatever the variable that holds its array is.
+        // An array element is never final or volatile, even if the variable that holds the array is.
         let never = if field.is_element { Modifier::Final.bit() | Modifier::Volatile.bit() } else { 0 };
         let access = field.access.map(|access| (access & !never, 0)).unwrap_or((0, !never));
         Answer::all([
@@ -278,14 +278,14 @@ impl Evaluation<'_, '_> {
             },
             match &pattern.declaring {
                 None => Answer::Yes,
-                // Nobody inherits a constructor.
+                // Constructors are not inherited.
                 Some(declaring) if is_constructor => self.is_type(declaring, method.owner),
                 Some(declaring) => self.inherited(declaring, method.owner, Answer::Yes),
             },
         ])
     }
 
-    /// Whether the class that the code names, or a supertype whose member it may inherit or override, is like this.
+    /// Whether the pattern matches the class that the code names, or a supertype whose member it may inherit or override.
     fn inherited(&self, pattern: &TypePattern, owner: &str, from_supertype: Answer) -> Answer {
         let own = self.is_type(pattern, owner);
         if own == Answer::Yes {
@@ -306,7 +306,7 @@ impl Evaluation<'_, '_> {
     fn arguments(&self, parameters: &[Parameter], kind: &Kind<'_>) -> Answer {
         let declared: Vec<Value<'_>>;
         let values: &[Value<'_>] = match (kind, self.point.arguments) {
-            // What is locked is handed over.
+            // The lock counts as the argument of a lock operation.
             (Kind::Lock | Kind::Unlock, _) => &[self.point.target],
             (_, Some(values)) => values,
             (Kind::Get(_), None) => &[],
@@ -327,7 +327,7 @@ impl Evaluation<'_, '_> {
         list(parameters, values, &|pattern, value| self.instance(pattern, *value))
     }
 
-    /// Whether a value is of a type, as `instanceof` would say.
+    /// Whether a value is an instance of a type, as by `instanceof`.
     fn instance(&self, pattern: &TypePattern, value: Value<'_>) -> Answer {
         match pattern {
             TypePattern::Not(inner) => return !self.instance(inner, value),
@@ -350,7 +350,7 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// Whether a pattern is one for any type whatever.
+    /// Yes if the pattern matches every type; open otherwise.
     fn is_any_type(&self, pattern: &TypePattern) -> Answer {
         match pattern {
             TypePattern::Name { name, dimensions: 0, .. } if name == "*" => Answer::Yes,
@@ -358,7 +358,7 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// Whether a type is one of those that a pattern means, subtypes included.
+    /// Whether a type, or one of its supertypes, matches a pattern.
     fn is_subtype(&self, pattern: &TypePattern, name: &str) -> Answer {
         match pattern {
             TypePattern::Name { name: pattern, dimensions, .. } => self.is_type(
@@ -369,7 +369,7 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// Whether a type, by its name as in source, is one of those that a pattern means.
+    /// Whether a type, given by its name as in source, matches a pattern.
     fn is_type(&self, pattern: &TypePattern, name: &str) -> Answer {
         match pattern {
             TypePattern::Not(inner) => !self.is_type(inner, name),
@@ -381,7 +381,7 @@ impl Evaluation<'_, '_> {
                     return Answer::No;
                 }
                 if depth > *dimensions {
-                    // An array is an object, and whatever it is called, it is any type.
+                    // An array with more dimensions is a subtype of `Object`, and `*` matches every type.
                     let is_object = *subtypes && is_named(pattern, "java.lang.Object");
                     return (pattern == "*" || is_object).into();
                 }
@@ -393,7 +393,7 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// Whether a class or one of its supertypes has such a name.
+    /// Whether the name of a class or of one of its supertypes matches a pattern.
     fn is_a(&self, pattern: &str, class: &str) -> Answer {
         if is_named(pattern, class) || is_named(pattern, "java.lang.Object") {
             return Answer::Yes;
@@ -413,7 +413,7 @@ impl Evaluation<'_, '_> {
     }
 }
 
-/// Whether access flags are as they should be. The second number says of which it is not known.
+/// Whether access flags satisfy a list of modifiers. The bits of `unknown` mark the flags that are not known.
 fn modifiers(wanted: &[(bool, Modifier)], (access, unknown): (u16, u16), is_static: bool) -> Answer {
     Answer::all(wanted.iter().map(|&(is_not, modifier)| {
         let has = match modifier {
@@ -425,19 +425,19 @@ fn modifiers(wanted: &[(bool, Modifier)], (access, unknown): (u16, u16), is_stat
     }))
 }
 
-/// Whether a list is like a list of patterns in which some stand for any number.
-fn list<T>(patterns: &[Parameter], values: &[T], is_like: &dyn Fn(&TypePattern, &T) -> Answer) -> Answer {
+/// Whether a list of values matches a list of patterns, of which `..` matches any number of values.
+fn list<T>(patterns: &[Parameter], values: &[T], matches: &dyn Fn(&TypePattern, &T) -> Answer) -> Answer {
     match patterns {
         [] => values.is_empty().into(),
         [Parameter::Rest] => Answer::Yes,
         [Parameter::Rest, rest @ ..] => {
-            Answer::any((0..=values.len()).map(|skipped| list(rest, &values[skipped..], is_like)))
+            Answer::any((0..=values.len()).map(|skipped| list(rest, &values[skipped..], matches)))
         }
         [Parameter::Of(pattern), rest @ ..] => match values {
             [] => Answer::No,
-            [first, others @ ..] => match is_like(pattern, first) {
+            [first, others @ ..] => match matches(pattern, first) {
                 Answer::No => Answer::No,
-                answer => Answer::all([answer, list(rest, others, is_like)]),
+                answer => Answer::all([answer, list(rest, others, matches)]),
             },
         },
     }

@@ -1,4 +1,4 @@
-//! What a pointcut says, as a tree.
+//! The syntax tree of a pointcut.
 
 use crate::pattern::Pattern;
 
@@ -9,7 +9,7 @@ pub enum Expression {
     Classes(Pattern),
     /// A lock is acquired.
     Lock,
-    /// A lock is given back.
+    /// A lock is released.
     Unlock,
     /// A field is read.
     Get(FieldPattern),
@@ -17,86 +17,86 @@ pub enum Expression {
     Set(FieldPattern),
     /// A method or constructor is called.
     Call(MethodPattern),
-    /// A method or constructor runs.
+    /// A method or constructor is executed.
     Execution(MethodPattern),
-    /// The code is in a class like this, or in one nested in it.
+    /// The code is in a class of this type, or in one nested in it.
     Within(TypePattern),
-    /// The values handed over are of these types.
+    /// The arguments are of these types.
     Args(Vec<Parameter>),
-    /// The object in question is of this type.
+    /// The target object is of this type.
     Target(TypePattern),
-    /// The member in question is static.
+    /// The member is static.
     Static,
     /// The field may be accessed by several threads.
     MaybeShared,
-    /// An element of an array is accessed, not the variable that holds it.
+    /// An array element is accessed, not the variable that holds the array.
     Element,
-    /// Anything else.
+    /// The negation.
     Not(Box<Expression>),
-    /// All of them.
+    /// The conjunction.
     And(Vec<Expression>),
-    /// At least one of them.
+    /// The disjunction.
     Or(Vec<Expression>),
 }
 
-/// Fields: `!static int Account.*`.
+/// A pattern of fields: `!static int Account.*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPattern {
-    /// What it must be or, if the flag is set, must not be.
+    /// The modifiers that a field must have or, if the flag is set, must not have.
     pub modifiers: Vec<(bool, Modifier)>,
-    /// Its type; any if there is none.
+    /// The field's type; any type if `None`.
     pub of_type: Option<TypePattern>,
-    /// The class that declares it; any if there is none.
+    /// The declaring class; any class if `None`.
     pub declaring: Option<TypePattern>,
-    /// Its name, with `*` for any part.
+    /// The field's name, with `*` for any part.
     pub name: String,
 }
 
-/// Methods and constructors: `public void Account.set*(int, ..)`, `Account.new(..)`.
+/// A pattern of methods and constructors: `public void Account.set*(int, ..)`, `Account.new(..)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MethodPattern {
-    /// What it must be or, if the flag is set, must not be.
+    /// The modifiers that a method must have or, if the flag is set, must not have.
     pub modifiers: Vec<(bool, Modifier)>,
-    /// The type of its result; any if there is none.
+    /// The result type; any type if `None`.
     pub result: Option<TypePattern>,
-    /// The class that declares it; any if there is none.
+    /// The declaring class; any class if `None`.
     pub declaring: Option<TypePattern>,
-    /// Its name, with `*` for any part; `new` for constructors.
+    /// The method's name, with `*` for any part; `new` for constructors.
     pub name: String,
-    /// Its parameters; any if there are none.
+    /// The parameters; any parameters if `None`.
     pub parameters: Option<Vec<Parameter>>,
 }
 
-/// One of a list of parameters.
+/// One entry of a list of parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parameter {
-    /// `..`: any number of any.
+    /// `..`: any number of parameters of any types.
     Rest,
-    /// One of this type.
+    /// One parameter of this type.
     Of(TypePattern),
 }
 
-/// Types: `int`, `com.acme..*`, `Account+`, `String[]`, `!(A || B)`.
+/// A pattern of types: `int`, `com.acme..*`, `Account+`, `String[]`, `!(A || B)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypePattern {
-    /// By name.
+    /// Types by their name.
     Name {
         /// The name, with `*` and `..`.
         name: String,
         /// Whether subtypes count too (`+`).
         subtypes: bool,
-        /// How many dimensions of an array.
+        /// The number of array dimensions.
         dimensions: usize,
     },
-    /// Any other.
+    /// The negation.
     Not(Box<TypePattern>),
-    /// All of them.
+    /// The conjunction.
     And(Vec<TypePattern>),
-    /// One of them.
+    /// The disjunction.
     Or(Vec<TypePattern>),
 }
 
-/// What a member may be declared as.
+/// A modifier in the declaration of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Modifier {
@@ -113,7 +113,7 @@ pub enum Modifier {
 }
 
 impl Modifier {
-    /// All of them.
+    /// All modifiers.
     pub const ALL: [Modifier; 10] = [
         Modifier::Public,
         Modifier::Private,
@@ -127,7 +127,7 @@ impl Modifier {
         Modifier::Abstract,
     ];
 
-    /// As it is written.
+    /// The keyword.
     pub fn word(self) -> &'static str {
         match self {
             Modifier::Public => "public",
@@ -143,7 +143,7 @@ impl Modifier {
         }
     }
 
-    /// Its bit among the access flags of a field or method.
+    /// Its bit in the access flags of a field or method.
     pub fn bit(self) -> u16 {
         match self {
             Modifier::Public => 0x0001,

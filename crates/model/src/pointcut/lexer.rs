@@ -1,8 +1,8 @@
-//! A pointcut's text as tokens.
+//! The lexer of pointcuts.
 
 use super::error::PointcutError;
 
-/// What stands there.
+/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A name, a keyword or a pattern of names: `int`, `com.acme..*`, `..`.
@@ -19,7 +19,7 @@ pub(super) enum Token {
     End,
 }
 
-/// A token, and in which column it begins, from 1 on.
+/// A token and the column in which it begins, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) token: Token,

@@ -1,16 +1,16 @@
-//! Pointcuts: Fissure's one way to select points of a program.
+//! Pointcuts: the language in which users select points of a program.
 //!
 //! The language is AspectJ's as far as it goes, with the three pointcuts that E. Bodden and K. Havelund added to it ("Racer:
 //! Effective Race Detection Using AspectJ", ISSTA 2008): `lock()`, `unlock()` and `maybeShared()`. Where we deviate:
 //!
 //! - A plain class pattern (`com.acme..*`, `Account`) is a pointcut too: the accesses by these classes to their own fields.
-//! - A simple name stands for a class of any package, for there are no imports.
+//! - A simple name stands for a class of any package, because there are no imports.
 //! - The type of a field or the result of a method may be left out, and so may a method's parameters.
-//! - Elements of arrays are accesses to the variable that holds the array; `element()` tells them apart.
-//! - `args` and `target` take types only: there is nothing to bind.
+//! - An access to an array element is an access to the variable that holds the array; `element()` selects such accesses.
+//! - `args` and `target` take types only, because there are no variables to bind.
 //!
-//! [`Pointcut::evaluate`] answers with what is known of a point: yes, no, or open until more is known. A front end asks when it
-//! rewrites a class, inserts nothing where the answer is no, and asks again when an open point is reached.
+//! [`Pointcut::evaluate`] answers yes, no, or open if the known facts about a point do not decide. A front end evaluates a pointcut
+//! when it instruments a class, inserts nothing where the answer is no, and evaluates again when an open point is reached.
 
 mod display;
 mod error;
@@ -32,7 +32,7 @@ pub use evaluate::{Answer, NoWorld, World};
 pub use expression::{Expression, FieldPattern, MethodPattern, Modifier, Parameter, TypePattern};
 pub use point::{FieldPoint, Kind, MethodPoint, Point, Value};
 
-/// A pointcut, as it was written.
+/// A pointcut with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pointcut {
@@ -41,7 +41,7 @@ pub struct Pointcut {
 }
 
 impl Pointcut {
-    /// What it says.
+    /// The parsed expression.
     pub fn expression(&self) -> &Expression {
         &self.expression
     }
@@ -70,13 +70,13 @@ impl Pointcut {
         self.expression.evaluate(point, world)
     }
 
-    /// Whether a scope that consists of this pointcut has the point in it. A pointcut that does not speak of this kind of points at
-    /// all does not restrict them.
+    /// Whether a scope that consists of this pointcut may contain the point. A pointcut that does not mention this kind of point
+    /// does not restrict it.
     pub fn may_cover(&self, point: &Point<'_>, world: &dyn World) -> bool {
         self.expression.may_cover(point, world)
     }
 
-    /// Whether one of its patterns names this class (with dots), be it by a part of its name.
+    /// Whether one of its patterns names this class (with dots), by its full name or by a wildcard.
     pub fn names(&self, class: &str) -> bool {
         self.expression.names(class)
     }

@@ -1,9 +1,9 @@
-//! How the names of types are compared.
+//! Comparison of patterns with the names of types.
 
 use crate::pattern::glob;
 
-/// Whether a pattern of a name is the name of this type: with dots, nested classes with `$` or dots. A pattern without a dot means the
-/// simple name.
+/// Whether a pattern matches the name of this type. The name has dots; a nested class matches with `$` or with dots. A pattern without a
+/// dot is compared with the simple name.
 pub(super) fn is_named(pattern: &str, name: &str) -> bool {
     let text = pattern.as_bytes();
     if pattern == "*" || glob(text, name.as_bytes()) {
@@ -13,7 +13,7 @@ pub(super) fn is_named(pattern: &str, name: &str) -> bool {
         return true;
     }
     if let Some(rest) = pattern.strip_prefix("*..") {
-        // `*..Account` means those without a package too.
+        // `*..Account` includes `Account` without a package.
         return is_named(rest, name) || glob(text, name.replace('$', ".").as_bytes());
     }
     !pattern.contains('.')
@@ -23,18 +23,18 @@ pub(super) fn is_named(pattern: &str, name: &str) -> bool {
             .any(|simple| glob(text, simple.as_bytes()))
 }
 
-/// Whether the pattern says anything about a name.
+/// Whether the pattern contains more than wildcards, so that it restricts a name.
 pub(super) fn says_something(pattern: &str) -> bool {
     pattern.contains(|c: char| c != '*' && c != '.')
 }
 
-/// A type's element and how many dimensions of an array it has: `int[][]` is `int` and 2.
+/// The element type and the number of array dimensions of a type: `int[][]` is `int` and 2.
 pub(super) fn element(name: &str) -> (&str, usize) {
     let element = name.trim_end_matches("[]");
     (element, (name.len() - element.len()) / 2)
 }
 
-/// Whether a type is no reference.
+/// Whether a type is primitive or `void`, not a reference type.
 pub(super) fn is_primitive(name: &str) -> bool {
     matches!(name, "boolean" | "byte" | "char" | "short" | "int" | "long" | "float" | "double" | "void")
 }

@@ -1,4 +1,4 @@
-//! From text to expression: recursive descent, with an error for every place where it can go wrong.
+//! The parser of pointcuts: recursive descent, with a specific message for each syntax error.
 
 use super::{
     error::PointcutError,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::pattern::Pattern;
 
-/// How deep parentheses and exclamation marks may be nested: a text from anywhere must not exhaust the stack.
+/// The greatest nesting depth of parentheses and exclamation marks: untrusted text must not overflow the stack.
 const DEEPEST: usize = 64;
 
 const KINDS: &str = "lock(), unlock(), get(…), set(…), call(…), execution(…), within(…), args(…), target(…), static, \
@@ -44,7 +44,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn token(&self) -> &Token {
-        // The list ends with `End`, and nobody goes beyond it.
+        // The list ends with `End`, and `next` never moves beyond it.
         &self.tokens[self.at].token
     }
 
@@ -69,7 +69,7 @@ impl Parser<'_> {
         PointcutError { text: self.text.to_owned(), column, problem: problem.into() }
     }
 
-    /// Goes one level deeper while `read` works.
+    /// Calls `read` one nesting level deeper.
     fn deeper<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, PointcutError>,
@@ -176,16 +176,16 @@ impl Parser<'_> {
                 Ok(Expression::Args(parameters))
             }
             _ if *self.token() == Token::Open => {
-                Err(self.fail_at(begin, format!("there is no pointcut '{word}'; there are {KINDS}")))
+                Err(self.fail_at(begin, format!("there is no pointcut '{word}'; use {KINDS}")))
             }
-            // Most likely it was to be a class.
+            // The user most likely meant a class.
             _ => Err(self.check_name(word, begin).err().unwrap_or_else(|| {
                 self.fail_at(
-                begin,
-                format!(
-                    "'{word}' is no pointcut; a class is selected by 'within({word})', else there are {KINDS}"
-                ),
-            )
+                    begin,
+                    format!(
+                        "'{word}' is not a pointcut; write 'within({word})' to select a class, or use {KINDS}"
+                    ),
+                )
             })),
         }
     }
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(MethodPattern { modifiers, result, declaring, name, parameters })
     }
 
-    /// A type and a member, or a member alone. The first thing is a member if one of `ends` follows it.
+    /// Parses a type and a member, or a member alone. The first name is a member if one of `ends` follows it.
     fn typed_member(&mut self, ends: &[Token]) -> Result<(Option<TypePattern>, Member), PointcutError> {
         let begin = self.at;
         if matches!(self.token(), Token::Word(_))
@@ -260,7 +260,7 @@ impl Parser<'_> {
         Ok((Some(of_type), member))
     }
 
-    /// `Account.name`, `com.acme..*.name`, `Account+.name` or `name`.
+    /// Parses `Account.name`, `com.acme..*.name`, `Account+.name` or `name`.
     fn member(&mut self) -> Result<Member, PointcutError> {
         let Token::Word(word) = self.token().clone() else {
             return Err(self.fail("a name is expected here, such as 'Account.*'"));
@@ -285,13 +285,13 @@ impl Parser<'_> {
         }
         self.check_name(&word, begin)?;
         let Some((class, name)) = word.rsplit_once('.') else { return Ok((None, word)) };
-        // Of `com.acme..*` the first part would end with a dot: the members of all classes there.
+        // The first part of `com.acme..*` still ends with a dot: all members of all classes below that package.
         let class = if class.ends_with('.') { format!("{class}.*") } else { class.to_owned() };
         let declaring = TypePattern::Name { name: class, subtypes: false, dimensions: 0 };
         Ok((Some(declaring), name.to_owned()))
     }
 
-    /// The rest of a list, with its ')'.
+    /// Parses the rest of a parameter list, including its ')'.
     fn parameters(&mut self) -> Result<Vec<Parameter>, PointcutError> {
         let mut parameters = Vec::new();
         if self.takes(&Token::Close) {
@@ -363,7 +363,7 @@ impl Parser<'_> {
 
     fn check_name(&self, name: &str, at: usize) -> Result<(), PointcutError> {
         let problem = if name.contains("...") {
-            "three dots in a row; use '..' for any packages in between"
+            "three dots in a row; use '..' to match any packages"
         } else if name.is_empty() || name.starts_with('.') || name.ends_with('.') {
             "a name cannot start or end with a dot; a package is written 'com.acme..*'"
         } else if name.split('.').any(|part| part.starts_with(|c: char| c.is_numeric())) {

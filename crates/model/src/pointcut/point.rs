@@ -1,24 +1,24 @@
-//! Points of a program, as far as they are known.
+//! Points of a program (AspectJ's join points) with the facts known about them.
 
 /// A point of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Point<'a> {
-    /// What happens there.
+    /// The operation at the point.
     pub kind: Kind<'a>,
-    /// The class whose code it is, with dots; `None` if that is left open.
+    /// The class that contains the code, with dots; `None` if it is not known.
     pub class: Option<&'a str>,
-    /// The object in question: whose field or method it is, or the lock.
+    /// The target object: the owner of the field, the receiver of the call, or the lock.
     pub target: Value<'a>,
-    /// The values handed over, in order: to a method, or to a field that is written. `None` if they are not known.
+    /// The arguments of a method, or the value written to a field. `None` if they are not known.
     pub arguments: Option<&'a [Value<'a>]>,
 }
 
-/// What happens at a point.
+/// The operation at a point.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind<'a> {
-    /// Anything: what is asked is whether some point could be meant.
+    /// Any operation: the answer says whether some point could be selected.
     Any,
-    /// Some access to some field of this class: what is asked is whether one could be meant.
+    /// Any access to any field of this class: the answer says whether one could be selected.
     Owned(&'a str),
     /// A field is read.
     Get(FieldPoint<'a>),
@@ -26,35 +26,35 @@ pub enum Kind<'a> {
     Set(FieldPoint<'a>),
     /// A method is called.
     Call(MethodPoint<'a>),
-    /// A method runs.
+    /// A method is executed.
     Execution(MethodPoint<'a>),
     /// A lock is acquired.
     Lock,
-    /// A lock is given back.
+    /// A lock is released.
     Unlock,
 }
 
-/// A value, as far as it is known.
+/// The facts known about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// There is none: a static member has no target.
+    /// There is no value: a static member has no target.
     None,
-    /// A null.
+    /// The value is null.
     Null,
     /// Nothing is known.
     Unknown,
-    /// Its type as declared; what it is at run time may be a subtype, or null.
+    /// The declared type; at run time the value may be of a subtype, or null.
     Declared(&'a str),
-    /// Its type at run time.
+    /// The type at run time.
     Exactly(&'a str),
 }
 
-/// A field that is accessed, or whose array is.
+/// A field that is accessed, or that holds the array whose element is accessed.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldPoint<'a> {
-    /// The class that the code names, with dots; for the array of a local variable, the class of the code.
+    /// The class that the code names, with dots; for the array of a local variable, the class that contains the code.
     pub owner: &'a str,
-    /// The class that declares it, if that is known.
+    /// The class that declares it, if it is known.
     pub declaring: Option<&'a str>,
     /// Its name.
     pub name: &'a str,
@@ -68,10 +68,10 @@ pub struct FieldPoint<'a> {
     pub is_element: bool,
 }
 
-/// A method that is called or runs.
+/// A method that is called or executed.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodPoint<'a> {
-    /// The class that the code names, or that has the code; with dots.
+    /// The class that the call names, or that contains the executed code; with dots.
     pub owner: &'a str,
     /// Its name; `<init>` for a constructor.
     pub name: &'a str,

@@ -1,10 +1,10 @@
-//! What pointcuts mean, what is said about those that are none, and laws that hold for all of them.
+//! The semantics of pointcuts, the messages for syntax errors, and laws that hold for all pointcuts.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A small program: `Savings` is an `Account`, which is a `com.acme.Record`; of anything else nothing is known.
+/// A small program: `Savings` is an `Account`, which is a `com.acme.Record`; nothing is known about other classes.
 struct Bank;
 
 impl World for Bank {
@@ -166,7 +166,7 @@ fn methods_are_selected_by_their_signatures() {
 }
 
 #[test]
-fn locks_are_selected_by_what_is_locked() {
+fn lock_operations_are_selected_by_the_locked_object() {
     use Answer::{No, Open, Yes};
     let lock = at(Kind::Lock, "com.acme.Teller$1", Value::Unknown);
     check("lock()", &lock, Yes);
@@ -201,7 +201,7 @@ fn elements_belong_to_the_variable_that_holds_the_array() {
 }
 
 #[test]
-fn a_scope_restricts_only_what_it_speaks_of() {
+fn a_scope_restricts_only_the_kinds_of_points_it_mentions() {
     let check = |text: &str, point: &Point<'_>, expected: bool| {
         assert_eq!(text.parse::<Pointcut>().unwrap().may_cover(point, &Bank), expected, "{text} {point:?}");
     };
@@ -228,7 +228,7 @@ fn a_scope_restricts_only_what_it_speaks_of() {
 }
 
 #[test]
-fn classes_are_named_by_what_is_not_negated() {
+fn negated_parts_name_no_classes() {
     let check = |text: &str, class: &str, expected: bool| {
         assert_eq!(text.parse::<Pointcut>().unwrap().names(class), expected, "{text} {class}");
     };
@@ -241,7 +241,7 @@ fn classes_are_named_by_what_is_not_negated() {
 }
 
 #[test]
-fn what_is_wrong_is_shown_at_its_column() {
+fn errors_are_shown_at_their_column() {
     check_error("get(int Account.*", 18, "a ')' is missing");
     check_error("get(int Account.*) &&", 22, "something is missing here");
     check_error("get(int Account.*) & lock()", 20, "'and' is written '&&'");
@@ -367,8 +367,8 @@ fn expressions() -> impl Strategy<Value = Expression> {
     })
 }
 
-/// Points of several kinds, of which more or less is known.
-fn with_points(mut look: impl FnMut(&Point<'_>)) {
+/// Passes points of several kinds, with more and fewer known facts, to `check`.
+fn with_points(mut check: impl FnMut(&Point<'_>)) {
     let parameters = ["int".to_owned(), "com.acme.Account".to_owned()];
     let balance = field("com.acme.Account", "balance", "int", Some(2));
     let unresolved = field("com.acme.Savings", "balance", "long", None);
@@ -395,15 +395,15 @@ fn with_points(mut look: impl FnMut(&Point<'_>)) {
         for target in
             [Value::Unknown, Value::Exactly("com.acme.Savings"), Value::Declared("com.acme.Account")]
         {
-            look(&at(kind, TELLER, target));
-            look(&Point { class: None, ..at(kind, TELLER, target) });
+            check(&at(kind, TELLER, target));
+            check(&Point { class: None, ..at(kind, TELLER, target) });
         }
     }
 }
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back_the_same(expression in expressions()) {
+    fn printed_expressions_parse_to_themselves(expression in expressions()) {
         let text = expression.to_string();
         let read: Pointcut = text.parse().map_err(|error| TestCaseError::fail(format!("{error}")))?;
         prop_assert_eq!(read.expression(), &expression, "{}", text);
@@ -428,7 +428,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_decided_stays_decided_when_more_is_known(a in expressions()) {
+    fn a_decided_answer_stays_the_same_when_more_facts_are_known(a in expressions()) {
         let open = field("com.acme.Savings", "balance", "int", None);
         let known = FieldPoint { declaring: Some("com.acme.Account"), access: Some(2), ..open };
         let before = at(Kind::Get(open), TELLER, Value::Declared("com.acme.Savings"));
@@ -445,7 +445,7 @@ proptest! {
     }
 
     #[test]
-    fn no_mixture_of_words_does_either(words in proptest::collection::vec(proptest::sample::select(vec![
+    fn no_sequence_of_tokens_makes_the_parser_panic(words in proptest::collection::vec(proptest::sample::select(vec![
         "get(", "set(", "call(", "lock()", "within(", "args(", "static", "!", "&&", "||", "(", ")", "int", "a.B.*", "+",
         "[]", "..", ",", "new", " ", "private", ".x",
     ]), 0..30)) {

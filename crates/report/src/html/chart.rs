@@ -1,4 +1,4 @@
-//! How likely one run shows a finding, drawn over the seeds that were tried.
+//! A chart of how likely a single run shows a finding, over the seeds that were tried.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(crate) struct Chart {
     percent: String,
     low: String,
     high: String,
-    /// Runs after which it would be strange not to have seen it.
+    /// After how many runs the finding is seen with a probability of 95 %.
     enough: Option<u64>,
     width: f64,
     height: f64,
@@ -53,7 +53,7 @@ pub(crate) fn chart(report: &Report, finding: &Finding) -> Option<Chart> {
     })
 }
 
-/// The 95 % interval by Wilson, which stays sensible at 0 and at 1.
+/// Wilson's 95 % score interval, which stays within 0 and 1 even if no run or every run showed the finding.
 fn interval(hits: u64, runs: u64) -> (f64, f64) {
     let (n, z) = (runs as f64, 1.96_f64);
     let share = hits as f64 / n;
@@ -63,8 +63,8 @@ fn interval(hits: u64, runs: u64) -> (f64, f64) {
     (((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0))
 }
 
-/// How many runs see it with a chance of 95 %, by the share that was seen. If every run or none saw it, nobody knows; one
-/// run is never enough.
+/// How many runs are needed to see the finding with a probability of 95 %, estimated from the share of runs that showed it.
+/// If no run or every run showed it, there is no estimate; the estimate is at least 2.
 fn enough(hits: u64, runs: u64) -> Option<u64> {
     if hits == 0 || hits >= runs {
         return None;
@@ -73,7 +73,7 @@ fn enough(hits: u64, runs: u64) -> Option<u64> {
     Some(((0.05_f64.ln() / missed.ln()).ceil() as u64).max(2))
 }
 
-/// The curve over the runs in the order of their seeds, if each hit is known by its seed.
+/// The curve over the runs in the order of their seeds; `None` unless the seed of every hit is known.
 fn curve(report: &Report, finding: &Finding, runs: u64) -> Option<(String, String)> {
     let hit: HashSet<u64> = finding.seeds.iter().copied().collect();
     if hit.len() as u64 != report.runs_with(finding) || runs > 1_000_000 {

@@ -1,4 +1,4 @@
-//! The parts of source files that a page shows: the lines around every place, each file once.
+//! The parts of source files that a page shows: the lines around every site, each file once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::{SourceFinder, html::WIDEST, words};
 
-/// Lines shown before and after a place.
+/// Lines shown before and after a site.
 const AROUND: u32 = 12;
 
-/// A source file as far as it is shown.
+/// The shown lines of a source file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Snippet {
     name: String,
@@ -18,7 +18,7 @@ pub(crate) struct Snippet {
     lines: BTreeMap<u32, String>,
 }
 
-/// Collects what is needed.
+/// Collects the source lines that a page shows.
 pub(crate) struct Collector<'a> {
     sources: &'a dyn SourceFinder,
     snippets: Vec<Snippet>,
@@ -30,12 +30,11 @@ impl<'a> Collector<'a> {
         Collector { sources, snippets: Vec::new(), known: HashMap::new() }
     }
 
-    /// Makes sure that the lines around a place are there, and gives the number of their file; `None` if the source was
-    /// not found.
-    pub(crate) fn want(&mut self, frame: &Frame) -> Option<usize> {
+    /// Adds the lines around a site and returns the number of their file; `None` if the source was not found.
+    pub(crate) fn add(&mut self, frame: &Frame) -> Option<usize> {
         let (file, line) = (frame.file.as_deref()?, frame.line?);
         self.sources.line(&frame.class, file, line)?;
-        // A file belongs to a package; its classes share it.
+        // The classes of one source file share a package, so package and file name identify the file.
         let package = frame.class.rsplit_once('.').map_or("", |(package, _)| package);
         let key = (package.to_owned(), file.to_owned());
         let snippets = &mut self.snippets;

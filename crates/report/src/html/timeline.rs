@@ -1,6 +1,6 @@
-//! Where everything of an interleaving stands in its drawing: threads as lanes, time to the right.
+//! The layout of the drawing of an interleaving: one lane per thread, time to the right.
 //!
-//! Only numbers and names are made here; the page's template draws them.
+//! This module computes coordinates and labels; the page's template draws them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ const GAP: u64 = 66;
 const LEFT: u64 = 34;
 /// After the last step.
 const RIGHT: u64 = 40;
-/// Above the lanes, for the numbers of the places.
+/// Above the lanes, for the numbers of the sites.
 const TOP: u64 = 12;
 /// The name of a lane.
 const LABEL: u64 = 30;
@@ -50,7 +50,7 @@ pub(crate) struct Timeline {
     folds: Vec<Fold>,
     switches: Vec<Line>,
     arrows: Vec<Arrow>,
-    /// The points of the steps that make up the finding, as SVG wants them.
+    /// The coordinates of the steps with a role, as the points of an SVG polyline.
     trail: String,
     pub(crate) marks: Vec<Mark>,
 }
@@ -108,13 +108,13 @@ pub(crate) struct Mark {
     important: bool,
 }
 
-/// Lays an interleaving out.
+/// Computes the layout of an interleaving.
 pub(crate) fn lay_out(finding: &Finding, interleaving: &Interleaving) -> Timeline {
     let important = steps::important(finding, interleaving);
     let numbers = steps::site_numbers(finding, interleaving);
     let rows = steps::rows(finding, interleaving, interleaving.steps.len() <= MOST);
     let mut x = LEFT;
-    let mut places: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut positions: BTreeMap<usize, u64> = BTreeMap::new();
     let mut folds = Vec::new();
     let mut switched = Vec::new();
     for row in &rows {
@@ -126,17 +126,17 @@ pub(crate) fn lay_out(finding: &Finding, interleaving: &Interleaving) -> Timelin
             }
             Row::Switch(from, to) => switched.push((x - STEP / 2, *from, *to)),
             Row::Step(at) => {
-                places.insert(*at, x);
+                positions.insert(*at, x);
                 x += STEP;
             }
         }
     }
     let end = x - STEP / 2;
-    let spans = Spans::new(interleaving, &places, end);
-    let lanes = lanes(interleaving, &places, &spans);
+    let spans = Spans::new(interleaving, &positions, end);
+    let lanes = lanes(interleaving, &positions, &spans);
     let lane = |thread: usize| lanes.iter().find(|lane| lane.thread == thread);
     let axis = |thread: usize| lane(thread).map_or(0, |lane| lane.axis);
-    let marks: Vec<Mark> = places
+    let marks: Vec<Mark> = positions
         .iter()
         .map(|(&at, &x)| {
             let step = &interleaving.steps[at];
@@ -155,7 +155,7 @@ pub(crate) fn lay_out(finding: &Finding, interleaving: &Interleaving) -> Timelin
         .collect();
     let trail = marks.iter().filter(|mark| mark.role).map(|mark| format!("{},{}", mark.x, mark.y));
     let arrows = orders(interleaving).into_iter().filter_map(|(from, to)| {
-        let (&from_x, &to_x) = (places.get(&from)?, places.get(&to)?);
+        let (&from_x, &to_x) = (positions.get(&from)?, positions.get(&to)?);
         let (a, b) = (&interleaving.steps[from], &interleaving.steps[to]);
         let title = format!("{} happens before {}", names::step(a), names::step(b));
         let path = curve((from_x, axis(a.thread)), (to_x, axis(b.thread)));
@@ -183,8 +183,8 @@ pub(crate) fn lay_out(finding: &Finding, interleaving: &Interleaving) -> Timelin
     }
 }
 
-fn lanes(interleaving: &Interleaving, places: &BTreeMap<usize, u64>, spans: &Spans) -> Vec<Lane> {
-    let mut threads: Vec<usize> = places.keys().map(|&at| interleaving.steps[at].thread).collect();
+fn lanes(interleaving: &Interleaving, positions: &BTreeMap<usize, u64>, spans: &Spans) -> Vec<Lane> {
+    let mut threads: Vec<usize> = positions.keys().map(|&at| interleaving.steps[at].thread).collect();
     threads.sort_unstable();
     threads.dedup();
     let mut top = TOP;
@@ -213,7 +213,7 @@ struct RawSpan {
     object: String,
     from: u64,
     to: u64,
-    /// Which row below its lane's: blocks nest, locks overlap.
+    /// The row within the lane, from 0: blocks nest, and locks that are held together need separate rows.
     level: u64,
 }
 
@@ -225,11 +225,11 @@ struct Spans {
 }
 
 impl Spans {
-    fn new(interleaving: &Interleaving, places: &BTreeMap<usize, u64>, end: u64) -> Self {
+    fn new(interleaving: &Interleaving, positions: &BTreeMap<usize, u64>, end: u64) -> Self {
         let mut spans = Spans { blocks: Vec::new(), locks: Vec::new(), colors: HashMap::new() };
         let mut open_blocks: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut open_locks: HashMap<(usize, &str), usize> = HashMap::new();
-        for (&at, &x) in places {
+        for (&at, &x) in positions {
             let step = &interleaving.steps[at];
             let new =
                 |level| RawSpan { thread: step.thread, object: step.object.clone(), from: x, to: end, level };
@@ -291,8 +291,8 @@ impl Spans {
     }
 }
 
-/// Pairs of steps of different threads, the first of which happens before the second: a lock handed over, a thread
-/// started or joined, a permit, an atomic that was seen.
+/// Pairs of steps of different threads of which the first happens before the second: release and acquire of a lock, start
+/// and begin of a thread, end and join, successive atomic operations on one object.
 fn orders(interleaving: &Interleaving) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut released: HashMap<&str, usize> = HashMap::new();
@@ -328,7 +328,7 @@ fn orders(interleaving: &Interleaving) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// A curve that leaves and arrives sideways.
+/// An SVG path that leaves and arrives horizontally.
 fn curve((from_x, from_y): (u64, u64), (to_x, to_y): (u64, u64)) -> String {
     let bend = ((to_x - from_x) / 2).clamp(20, 60);
     // The arrow ends at the rim of the mark.
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_join_what_is_ordered() {
+    fn arrows_show_happens_before() {
         check_orders(&["0 acquire x", "0 release x", "1 acquire x", "1 release x"], &[(1, 2)]);
         check_orders(&["0 acquire x", "0 release x", "0 acquire x"], &[]);
         check_orders(&["0 start b", "0 read y", "1 begin _"], &[(0, 2)]);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_lies_inside_the_drawing() {
+    fn everything_is_inside_the_drawing() {
         let steps = interleaving(&[
             "0 block-enter A.m entered",
             "0 acquire x",
@@ -389,7 +389,7 @@ mod tests {
         for span in timeline.blocks.iter().chain(&timeline.locks) {
             assert!(span.x + span.width <= timeline.width && span.y < timeline.height, "{span:?}");
         }
-        // Locks that are held together do not lie on each other.
+        // Locks that are held together are drawn in different rows.
         assert_ne!(timeline.locks[0].y, timeline.locks[1].y);
         assert_ne!(timeline.locks[0].color, timeline.locks[1].color);
     }
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn odd_interleavings_are_drawn_too() {
         let finding = Finding::new(Kind::AtomicityViolation, Status::Bug, "x", "A.m");
-        for lines in [&[][..], &["9 block-exit _", "9 release x", "9 join nobody"], &["0 throw E"; 500]] {
+        for lines in [&[][..], &["9 block-exit _", "9 release x", "9 join unknown"], &["0 throw E"; 500]] {
             let timeline = lay_out(&finding, &interleaving(lines));
             assert!(timeline.marks.len() <= lines.len());
         }

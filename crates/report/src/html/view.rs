@@ -1,4 +1,4 @@
-//! A finding as the page's template wants it.
+//! A finding in the form that the page's template expects.
 
 use fissure_model::{
     finding::{Finding, Frame, Site},
@@ -29,7 +29,7 @@ pub(crate) struct FindingView {
     pub(crate) standing: &'static str,
     /// Why it is suppressed.
     reason: Option<String>,
-    /// Why it is as the headline says.
+    /// The reason behind the headline.
     why: Option<String>,
     headline: String,
     subject: String,
@@ -50,7 +50,7 @@ pub(crate) struct FindingView {
 #[derive(Debug, Serialize)]
 struct ConsequenceView {
     exception: String,
-    /// Without its packages.
+    /// The exception without its packages.
     short: String,
     message: String,
     thread: String,
@@ -60,7 +60,7 @@ struct ConsequenceView {
 /// A line of the list of steps.
 #[derive(Debug, Serialize)]
 pub(crate) struct RowView {
-    /// The step's number, or none for a note about folded ones.
+    /// The step's number; `None` for a note about folded steps.
     pub(crate) step: Option<usize>,
     pub(crate) thread: String,
     pub(crate) color: usize,
@@ -93,7 +93,7 @@ struct OutcomeView {
     atomic: bool,
 }
 
-/// Everything that is shown of a finding.
+/// The data of a finding for the template.
 pub(crate) fn view(
     report: &Report,
     number: usize,
@@ -103,7 +103,7 @@ pub(crate) fn view(
     let standing = report.triage.standing(finding);
     let (noun, nouns) = names::nouns(finding.kind);
     let headline = words::clean(&names::headline(finding));
-    let places: Vec<String> = finding
+    let sites: Vec<String> = finding
         .sites
         .iter()
         .map(|site| words::clean(&format!("{} {}", site.thread, names::site(site))))
@@ -131,7 +131,7 @@ pub(crate) fn view(
         why: names::reason(finding).as_deref().map(words::clean),
         subject: words::clean(&names::subject(finding)),
         short: words::clean(names::short(&finding.subject)),
-        search: words::clean(&format!("{headline} {} {} {}", places.join(" "), finding.analysis, finding.id))
+        search: words::clean(&format!("{headline} {} {} {}", sites.join(" "), finding.analysis, finding.id))
             .to_lowercase(),
         headline,
         facts: facts(report, finding),
@@ -156,7 +156,7 @@ pub(crate) fn view(
             .map(|outcome| OutcomeView {
                 outcome: words::clean(&outcome.outcome),
                 count: words::thousands(outcome.count),
-                // What was seen at all must be visible.
+                // Even a rare outcome gets a visible bar.
                 percent: (100.0 * outcome.count as f64 / most as f64).max(0.8),
                 atomic: outcome.atomic,
             })
@@ -221,7 +221,7 @@ fn site_view(finding: &Finding, site: &Site, sources: &dyn SourceFinder) -> Site
     }
 }
 
-/// The list of steps, or of the places where there is no interleaving.
+/// The list of steps, or of the sites if there is no interleaving.
 fn rows(finding: &Finding) -> Vec<RowView> {
     let Some(interleaving) = &finding.interleaving else {
         return finding.sites.iter().enumerate().map(|(at, site)| site_row(finding, at, site)).collect();
@@ -255,7 +255,7 @@ fn rows(finding: &Finding) -> Vec<RowView> {
             thread: thread_name(&interleaving.threads, step),
             color: step.thread % 5,
             text: words::clean(&names::step(step)),
-            place: step.at.as_ref().map(short_place).unwrap_or_default(),
+            place: step.at.as_ref().map(short_site).unwrap_or_default(),
             number: numbers[at],
             important: important[at],
             switched: running.is_some_and(|running| running != step.thread),
@@ -272,7 +272,7 @@ fn site_row(finding: &Finding, at: usize, site: &Site) -> RowView {
         thread: words::clean(&site.thread),
         color: steps::thread_number(finding, &site.thread) % 5,
         text: words::clean(names::verb(&site.role).trim_end_matches(" at")),
-        place: short_place(&names::frame_of(site)),
+        place: short_site(&names::frame_of(site)),
         number: Some(at + 1),
         important: true,
         switched,
@@ -286,7 +286,7 @@ fn thread_name(threads: &[String], step: &Step) -> String {
     }
 }
 
-fn short_place(frame: &Frame) -> String {
+fn short_site(frame: &Frame) -> String {
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => words::clean(&format!("{file}:{line}")),
         _ => words::clean(names::short(&frame.class)),

@@ -1,5 +1,4 @@
-//! A baseline: the findings that a project knows and lives with for now, as a small JSON file to keep under version
-//! control.
+//! The baseline: the known findings of a project, as a small JSON file to keep under version control.
 
 use std::collections::BTreeSet;
 
@@ -11,38 +10,38 @@ use crate::{Report, triage::fingerprint};
 /// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// What is known.
+/// The known findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     known: Vec<Known>,
 }
 
-/// One finding that is known.
+/// One known finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    /// What recognises it in later versions of the program.
+    /// Identifies it in later versions of the program.
     pub fingerprint: String,
     /// Its id when it was written down.
     pub id: String,
-    /// What is wrong.
+    /// The kind of defect.
     pub kind: Kind,
     /// How sure Fissure was.
     pub status: Status,
     /// The member in question, for people who read the file.
     pub subject: String,
-    /// Whether it was ordered.
+    /// Whether thread start or join ordered it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
 }
 
-/// Why a text is no baseline.
+/// The text is not a baseline.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
-    /// It is no JSON, or its keys are not those of a baseline.
-    #[error("it is no baseline: {0}")]
+    /// It is not JSON, or its keys are not those of a baseline.
+    #[error("it is not a baseline: {0}")]
     Form(#[from] serde_json::Error),
     /// It was written by a later Fissure.
-    #[error("it has version {0}, and this Fissure knows version {VERSION} only")]
+    #[error("it has version {0}, but this Fissure reads only version {VERSION}")]
     Version(u32),
 }
 
@@ -69,7 +68,7 @@ impl Baseline {
                 ordered: finding.ordered,
             })
             .collect();
-        // Sorted, so that version control shows what really changed.
+        // Sorted, so that a diff shows only real changes.
         known.sort_by(|a, b| (&a.subject, a.kind, &a.id).cmp(&(&b.subject, b.kind, &b.id)));
         Baseline { known }
     }
@@ -77,7 +76,7 @@ impl Baseline {
     /// Reads a baseline's text.
     ///
     /// # Errors
-    /// If the text is no baseline, or one of a version that is not known.
+    /// If the text is not a baseline, or has an unknown version.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let document: Document = serde_json::from_str(text)?;
         if document.baseline != VERSION {
@@ -100,13 +99,13 @@ impl Baseline {
         self.known.len()
     }
 
-    /// Whether nothing is known.
+    /// Whether there are no known findings.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// The ids of those findings that are known. Each entry covers one finding: the one with its id, or else one with its
-    /// fingerprint, the first in the order of ids' subjects and lines.
+    /// The ids of those findings that are known. Each entry covers one finding: the one with its id, or else the first one with
+    /// its fingerprint, in the order of lines and subjects.
     pub(crate) fn known_of(&self, findings: &[&Finding]) -> BTreeSet<String> {
         let mut open: Vec<&Known> = self.known.iter().collect();
         let mut found = BTreeSet::new();
@@ -133,10 +132,10 @@ impl Baseline {
     }
 }
 
-/// Whether an entry covers what was found: accepting a warning is not accepting its proof.
+/// Whether an entry covers a finding: the entry of a warning does not cover its confirmation.
 fn is_no_worse(finding: &Finding, known: &Known) -> bool {
-    let proven = |status: Status| status > Status::Warning;
-    (finding.ordered || !known.ordered) && (!proven(finding.status) || proven(known.status))
+    let is_confirmed = |status: Status| status > Status::Warning;
+    (finding.ordered || !known.ordered) && (!is_confirmed(finding.status) || is_confirmed(known.status))
 }
 
 /// The line in a subject such as `Account.transfer:12`.
@@ -154,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_baseline_is_refused() {
-        check("", "it is no baseline");
-        check(r#"{"schema":1,"findings":[]}"#, "it is no baseline: missing field `baseline`");
+    fn texts_that_are_not_baselines_are_rejected() {
+        check("", "it is not a baseline");
+        check(r#"{"schema":1,"findings":[]}"#, "it is not a baseline: missing field `baseline`");
         check(r#"{"baseline":2,"findings":[]}"#, "it has version 2");
     }
 
     #[test]
-    fn baselines_of_earlier_versions_know_failures() {
+    fn baselines_of_earlier_versions_cover_failures() {
         let text = r#"{"baseline":1,"findings":[{"fingerprint":"0123456789abcdef","id":"1be1523fc58e14a7","kind":"custom",
             "status":"bug","subject":"Account.withdraw"}]}"#;
         let baseline = Baseline::parse(text).unwrap();
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_baseline_is_one() {
+    fn an_empty_baseline_is_valid() {
         let baseline = Baseline::parse(&Baseline::default().render().unwrap()).unwrap();
         assert!(baseline.is_empty());
     }

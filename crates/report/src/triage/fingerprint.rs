@@ -1,7 +1,7 @@
-//! Fingerprints that survive edits which do not touch the finding: shifted lines and renamed local variables.
+//! Fingerprints of findings that stay the same under unrelated edits: shifted lines and renamed local variables.
 //!
-//! An id tells the findings of one version of a program apart. A fingerprint recognises a finding in the next version:
-//! it is made of the kind and of names that only change when the code in question is changed itself.
+//! An id distinguishes the findings of one version of a program. A fingerprint identifies a finding in the next version:
+//! it is computed from the kind and from names that change only if the code of the finding itself changes.
 
 use fissure_model::finding::{Finding, Kind, fingerprint as hash};
 
@@ -12,7 +12,7 @@ pub fn fingerprint(finding: &Finding) -> String {
     let subject = stable_subject(finding);
     let mut parts = vec![key(finding.kind).to_owned(), subject];
     match finding.kind {
-        // One subject, one finding: which of its places a run shows is chance.
+        // Each subject has one finding, and it depends on the schedule which of its sites a run shows.
         Kind::DataRace | Kind::AtomicityViolation | Kind::NonAtomicMethod => {}
         Kind::Failure => {
             let exception = finding.consequence.as_ref().map(|consequence| consequence.exception.clone());
@@ -21,7 +21,7 @@ pub fn fingerprint(finding: &Finding) -> String {
         Kind::AtomicSetViolation | Kind::Deadlock | Kind::Custom => {
             parts.extend(finding.pattern.map(|pattern| pattern.to_string()));
             if finding.kind == Kind::Custom {
-                // A monitor may have several things to say about one subject, often with numbers that say nothing.
+                // A monitor script may report several messages about one subject; numbers in them differ from run to run.
                 let message = finding.reason.as_deref().unwrap_or_default();
                 parts.push(finding.analysis.clone());
                 parts.push(message.chars().filter(|letter| !letter.is_ascii_digit()).collect());
@@ -29,7 +29,7 @@ pub fn fingerprint(finding: &Finding) -> String {
             let mut members: Vec<String> = finding
                 .sites
                 .iter()
-                // Where a lock was acquired is not always known.
+                // The site where a lock was acquired is not always known.
                 .filter(|site| !site.role.starts_with("holds lock"))
                 .map(|site| format!("{}.{}", without_numbers(&site.class), without_numbers(&site.method)))
                 .collect();
@@ -41,7 +41,7 @@ pub fn fingerprint(finding: &Finding) -> String {
     hash(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The word that stands for a kind in fingerprints, whatever the kind is called elsewhere.
+/// The name of a kind in fingerprints. It never changes, even if the kind is renamed elsewhere.
 fn key(kind: Kind) -> &'static str {
     match kind {
         Kind::DataRace => "DataRace",
@@ -71,7 +71,7 @@ fn stable_subject(finding: &Finding) -> String {
     without_numbers(subject)
 }
 
-/// The compiler numbers lambdas in the order of a class's lines (`lambda$main$3`): the number says nothing.
+/// The compiler numbers lambdas in the order of a class's lines (`lambda$main$3`): edits elsewhere change the number.
 fn without_numbers(name: &str) -> String {
     let Some((before, after)) = name.split_once("lambda$") else { return name.to_owned() };
     let end = after.find('.').unwrap_or(after.len());
@@ -89,9 +89,9 @@ mod tests {
 
     use super::*;
 
-    fn finding(kind: Kind, subject: &str, places: &[(&str, u32)]) -> Finding {
-        let sites = places.iter().map(|(place, line)| {
-            let (class, method) = place.rsplit_once('.').unwrap();
+    fn finding(kind: Kind, subject: &str, sites: &[(&str, u32)]) -> Finding {
+        let sites = sites.iter().map(|(site, line)| {
+            let (class, method) = site.rsplit_once('.').unwrap();
             Site {
                 role: "write".to_owned(),
                 thread: format!("T{line}"),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_elsewhere_do_not_change_them() {
+    fn unrelated_edits_do_not_change_fingerprints() {
         use Kind::{AtomicSetViolation, AtomicityViolation, DataRace};
         check(DataRace, ("A.x", &[("A.m", 1)]), ("A.x", &[("B.n", 9)]), true);
         check(DataRace, ("A.x", &[]), ("A.y", &[]), false);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_apart_by_their_exceptions() {
+    fn failures_differ_by_their_exceptions() {
         let print = |exception: &str, reason: &str| {
             let consequence = Some(fissure_model::finding::Consequence {
                 exception: exception.to_owned(),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_monitors_say_is_told_apart_by_their_words() {
+    fn findings_of_monitor_scripts_differ_by_their_messages() {
         let print = |message: &str| {
             let found = finding(Kind::Custom, "A.x", &[("A.m", 1)]);
             fingerprint(&Finding { reason: Some(message.to_owned()), ..found })

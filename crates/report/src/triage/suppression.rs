@@ -1,4 +1,4 @@
-//! Suppressions: findings that somebody decided to live with, each with a reason.
+//! Suppressions: findings that the user decided to accept, each with a reason.
 
 use fissure_model::finding::{Finding, Kind};
 use serde::Deserialize;
@@ -12,10 +12,10 @@ pub struct Suppression {
     form: Form,
 }
 
-/// Why a suppression is none.
+/// A suppression is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SuppressionError {
-    /// Nobody says why.
+    /// It gives no reason.
     #[error("a suppression needs a reason, such as reason = \"only read by the debugger\"")]
     NoReason,
     /// It would hide everything.
@@ -50,12 +50,12 @@ impl TryFrom<Form> for Suppression {
 }
 
 impl Suppression {
-    /// Why.
+    /// The reason.
     pub fn reason(&self) -> &str {
         self.form.reason.trim()
     }
 
-    /// What it is for, as it stands in a sentence.
+    /// The findings that it matches, as a part of a sentence.
     pub fn matcher(&self) -> String {
         let form = &self.form;
         let mut parts = Vec::new();
@@ -66,7 +66,7 @@ impl Suppression {
         parts.join(", ")
     }
 
-    /// Whether a finding is meant.
+    /// Whether it matches a finding.
     pub fn covers(&self, finding: &Finding) -> bool {
         let form = &self.form;
         let fits = |wanted: &Option<String>, test: &dyn Fn(&str) -> bool| {
@@ -79,12 +79,13 @@ impl Suppression {
     }
 }
 
-/// Whether a suppression of one kind is for a finding of another. Earlier versions gave schedule-dependent failures the kind `custom`.
+/// Whether a suppression of kind `wanted` matches a finding of kind `found`. Earlier versions gave schedule-dependent
+/// failures the kind `custom`.
 fn is_kind(wanted: Kind, found: Kind) -> bool {
     wanted == found || wanted == Kind::Custom && found == Kind::Failure
 }
 
-/// Whether a pattern names a subject, or a class or package around it; packages may be left out.
+/// Whether a pattern matches a subject or its class or package; the pattern may leave packages out.
 fn is_subject(pattern: &str, subject: &str) -> bool {
     [subject, names::short(subject)].into_iter().any(|subject| {
         let ends = subject.char_indices().filter(|(_, c)| matches!(c, '.' | '$' | ':')).map(|(at, _)| at);
@@ -94,7 +95,7 @@ fn is_subject(pattern: &str, subject: &str) -> bool {
 
 /// `*` stands for any text.
 fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    // The last star is where to come back to: what it stands for grows until the rest fits.
+    // On a mismatch, go back to the last star and let it match one more byte.
     let (mut at, mut pattern_at, mut star) = (0, 0, None);
     while at < text.len() {
         if pattern.get(pattern_at) == Some(&b'*') {
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_are_named_as_people_name_them() {
+    fn patterns_match_subjects_classes_and_packages() {
         check("com.acme.Account.balance", "com.acme.Account.balance", true);
         check("com.acme.Account", "com.acme.Account.balance", true);
         check("com.acme", "com.acme.Account.balance", true);
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suppression_says_what_and_why() {
+    fn a_suppression_needs_a_matcher_and_a_reason() {
         let parse = |text: &str| serde_json::from_str::<Suppression>(text).map_err(|error| error.to_string());
         assert!(parse(r#"{"subject":"A","reason":"  "}"#).unwrap_err().contains("needs a reason"));
         assert!(

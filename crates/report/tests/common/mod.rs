@@ -1,4 +1,4 @@
-//! Findings of every kind, made by hand, and the sources that they speak of.
+//! Hand-written findings of every kind, and the sources that they refer to.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -12,11 +12,11 @@ use fissure_model::{
 };
 use fissure_report::{Campaign, Exit, Report, SeedRange, SourceFinder};
 
-/// Text that no format may take for markup, escape codes or the end of anything.
+/// Text that no format may interpret as markup, an escape code or a terminator.
 pub(crate) const HOSTILE: &str =
     "</script><img src=x onerror=alert(1)>&amp;\"'`]]>{{ 7777*7777 }}\u{1b}[31m\u{0}\u{202e}\n";
 
-/// The sources beside this file.
+/// The sources in the folder of this file.
 pub(crate) struct Sources;
 
 impl SourceFinder for Sources {
@@ -37,7 +37,7 @@ pub(crate) fn frame(class: &str, method: &str, line: u32) -> Frame {
     Frame { class: class.to_owned(), method: method.to_owned(), file, line: Some(line) }
 }
 
-/// A site with a stack, whose first frame it is, and the locks that are held there.
+/// A site at the first frame of a stack, with the locks that are held there.
 pub(crate) fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, bool)]) -> Site {
     let first = stack[0].clone();
     Site {
@@ -63,7 +63,7 @@ fn with_role(role: &str, step: Step) -> Step {
     Step { role: Some(role.to_owned()), ..step }
 }
 
-/// One buffer is appended to another, while a third party shortens it: the paper's StringBuffer in a class of its own.
+/// One thread appends a buffer to another while a second thread shortens it: the StringBuffer example of the AtomFuzzer paper.
 pub(crate) fn append() -> Finding {
     const FIRST: &str = "com.acme.text.Buffer@1";
     const SECOND: &str = "com.acme.text.Buffer@2";
@@ -138,7 +138,7 @@ pub(crate) fn append() -> Finding {
     }
 }
 
-/// What Atomizer infers of the same block.
+/// Atomizer's warning about the same block.
 pub(crate) fn inferred() -> Finding {
     let stack = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
@@ -157,7 +157,7 @@ pub(crate) fn inferred() -> Finding {
     }
 }
 
-/// A race on a field, confirmed by bringing both accesses together.
+/// A race on a field, confirmed by scheduling both accesses next to each other.
 pub(crate) fn race() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     let steps = vec![
@@ -180,7 +180,7 @@ pub(crate) fn race() -> Finding {
     }
 }
 
-/// Two locks in two orders.
+/// Two threads acquire two locks in opposite orders.
 pub(crate) fn deadlock() -> Finding {
     let (a, b) = ("com.acme.text.Buffer@1", "com.acme.text.Buffer@2");
     let steps = vec![
@@ -205,7 +205,7 @@ pub(crate) fn deadlock() -> Finding {
     }
 }
 
-/// Fields that were seen apart.
+/// Fields of an atomic set that were observed in an inconsistent state.
 pub(crate) fn atomic_set() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
@@ -246,13 +246,13 @@ pub(crate) fn atomic_set() -> Finding {
     }
 }
 
-/// An access that runs look for.
-fn expected(place: &str, field: &str, write: bool) -> ExpectedAccess {
+/// An access of a goal.
+fn expected(site: &str, field: &str, write: bool) -> ExpectedAccess {
     let name = |member: &str| format!("com.acme.text.Buffer.{member}");
-    ExpectedAccess { place: name(place), field: name(field), write, context: String::new() }
+    ExpectedAccess { place: name(site), field: name(field), write, context: String::new() }
 }
 
-/// A race that was made to happen.
+/// A race that a run with this goal made happen.
 pub(crate) fn raced() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
@@ -277,7 +277,7 @@ pub(crate) fn raced() -> Finding {
     }
 }
 
-/// What a monitor that the user wrote has to say.
+/// A finding of a monitor script.
 pub(crate) fn custom() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
@@ -288,7 +288,7 @@ pub(crate) fn custom() -> Finding {
     }
 }
 
-/// Threads of which nobody is left to wake the others, and the exit code that came of it.
+/// Threads that wait although no thread is left to wake them, and the exit code that followed.
 pub(crate) fn stuck() -> Finding {
     let at = |method: &str, line| vec![frame("com.acme.text.Buffer", method, line)];
     Finding {
@@ -328,7 +328,7 @@ pub(crate) fn method() -> Finding {
     }
 }
 
-/// A finding in which every text comes from somebody who means ill.
+/// A finding in which every text is hostile.
 pub(crate) fn hostile() -> Finding {
     let at = Frame {
         class: HOSTILE.to_owned(),

@@ -1,47 +1,47 @@
-//! What a thread does, as somebody who asks about it would be told.
+//! The activities of threads, for queries of their states.
 
 use fissure_model::ids::ThreadId;
 
 use super::{Conductor, State, Thread};
 use crate::operation::Operation;
 
-/// What a thread does.
+/// The activity of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// Nothing of this is known: it is not started, or runs without the token.
+    /// Unknown: it is not started, or runs without the token.
     Unknown,
-    /// It runs, or could.
+    /// It runs, or could run.
     Runs,
-    /// It waits for a lock that another thread has.
+    /// It is blocked on a lock that another thread holds.
     Blocked,
-    /// It waits to be notified or for a permit.
+    /// It waits to be notified or for a permit, without a time-out.
     Waits,
-    /// The same, but not for ever; or it sleeps.
+    /// It waits with a time-out, or sleeps.
     WaitsForTime,
-    /// It is over.
+    /// It has ended.
     Ended,
 }
 
 impl Conductor {
-    /// Whether a thread is the only one that has been started and is not over.
+    /// Whether no other thread has been started and has not ended.
     pub fn is_alone(&self, thread: ThreadId) -> bool {
         let lives = |thread: &Thread| !matches!(thread.state, State::Announced | State::Ended);
         let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread.0 as usize);
         !others.any(|(_, other)| lives(other))
     }
 
-    /// Whether nobody but a thread that has the token, and that the program waits for, could run, even if time passed: there is
-    /// nothing to choose then.
-    pub(super) fn has_no_rival(&self, thread: ThreadId) -> bool {
+    /// Whether no thread but this one could run, even if time advanced, so that there is nothing to choose. The thread has the token and is
+    /// not a daemon, unless it is the only one.
+    pub(super) fn is_only_runnable(&self, thread: ThreadId) -> bool {
         let is_wanted = self.threads.get(thread.0 as usize).is_some_and(|thread| !thread.is_daemon);
-        let is_rival = |(number, other): (usize, &Thread)| match other.state {
+        let is_alternative = |(number, other): (usize, &Thread)| match other.state {
             State::Stopped(operation) => {
                 let other = ThreadId(number as u32);
                 other != thread && (operation.until().is_some() || self.may_run(other))
             }
             _ => false,
         };
-        (is_wanted || self.is_alone(thread)) && !self.threads.iter().enumerate().any(is_rival)
+        (is_wanted || self.is_alone(thread)) && !self.threads.iter().enumerate().any(is_alternative)
     }
 
     /// Whether any thread runs without the token.
@@ -49,12 +49,12 @@ impl Conductor {
         self.threads.iter().any(|thread| thread.state == State::Away)
     }
 
-    /// Whether a thread is over.
+    /// Whether a thread has ended.
     pub fn has_ended(&self, thread: ThreadId) -> bool {
         self.threads.get(thread.0 as usize).is_some_and(|thread| thread.state == State::Ended)
     }
 
-    /// What a thread does now.
+    /// The current activity of a thread.
     pub fn activity(&self, number: ThreadId) -> Activity {
         let Some(thread) = self.threads.get(number.0 as usize) else { return Activity::Unknown };
         let operation = match thread.state {

@@ -1,4 +1,4 @@
-//! What the conductor knows of methods and tells about accesses, and about the order of threads that matters for them.
+//! The conductor's interface to the [`Observer`]: accesses, units of work, and the operations that order threads.
 
 use fissure_model::{
     ids::{LocationId, LockId, SiteId, ThreadId},
@@ -14,17 +14,17 @@ use crate::{
 };
 
 impl Conductor {
-    /// From here on accesses are followed.
+    /// Observes accesses from here on.
     pub fn observe_with(&mut self, observer: Observer) {
         self.observer = Some(Box::new(observer));
     }
 
-    /// What follows accesses, if anything does.
+    /// The observer of accesses, if there is one.
     pub fn observer(&mut self) -> Option<&mut Observer> {
         self.observer.as_deref_mut()
     }
 
-    /// An access has happened that the thread stopped before, but for something else. Gives the number of the step that it is.
+    /// Records an access whose scheduling point was another operation of the thread. Returns the number of its step.
     pub fn log_access(
         &mut self,
         thread: ThreadId,
@@ -37,62 +37,62 @@ impl Conductor {
         self.trace.push(TraceStep { thread, action, lock: None, other: None, site, location })
     }
 
-    /// A thread has seen the end of another.
+    /// A thread has observed the end of another.
     pub fn joined(&mut self, thread: ThreadId, ended: ThreadId) {
         if self.observer.as_mut().is_some_and(|observer| observer.joined(thread, ended)) {
             self.split_units(thread);
         }
     }
 
-    /// A thread hands over what it did so far at an object that has this number.
-    pub fn hands_over(&mut self, thread: ThreadId, place: u64) {
-        self.observe(|observer| observer.handed_over(thread, place));
+    /// A thread releases its clock at the object with this number.
+    pub fn hands_over(&mut self, thread: ThreadId, object: u64) {
+        self.observe(|observer| observer.handed_over(thread, object));
     }
 
-    /// A thread takes over what was handed over at an object, having waited for that or not.
-    pub fn takes_over(&mut self, thread: ThreadId, place: u64, waits: bool) {
-        let is_news = self.observer.as_mut().is_some_and(|observer| observer.took_over(thread, place));
-        if is_news && waits {
+    /// A thread acquires the clock that was released at an object; `waits` says whether the operation waits for the release.
+    pub fn takes_over(&mut self, thread: ThreadId, object: u64, waits: bool) {
+        let is_new = self.observer.as_mut().is_some_and(|observer| observer.took_over(thread, object));
+        if is_new && waits {
             self.split_units(thread);
         }
     }
 
-    /// A method of interest begins in a thread. The key stands for the method in every run; sites may be numbered otherwise.
+    /// A thread enters a method in scope. The key identifies the method in every run, which site numbers do not.
     pub fn enter_unit(&mut self, thread: ThreadId, site: SiteId, key: u64) {
         self.thread(thread).units.enter(site, key);
     }
 
-    /// A method of interest ends in a thread, however it does.
+    /// A thread leaves a method in scope, by return or by exception.
     pub fn exit_unit(&mut self, thread: ThreadId, site: SiteId) {
         let ended = self.thread(thread).units.exit(site);
         self.observe(|observer| observer.ended(thread, &ended));
     }
 
-    /// The methods of interest that a thread is in, the outermost first.
+    /// The methods in scope that a thread is in, the outermost first.
     pub fn units(&self, thread: ThreadId) -> &[Unit] {
         self.threads.get(thread.0 as usize).map_or(&[], |thread| thread.units.stack())
     }
 
-    /// Which methods of interest a thread is in, as one number that is the same in every run.
+    /// A hash of the methods in scope that a thread is in, which is the same in every run.
     pub fn context(&self, thread: ThreadId) -> u64 {
         self.units(thread).last().map_or(0, |unit| unit.context)
     }
 
-    pub(super) fn observe(&mut self, tell: impl FnOnce(&mut Observer)) {
+    pub(super) fn observe(&mut self, report: impl FnOnce(&mut Observer)) {
         if let Some(observer) = &mut self.observer {
-            tell(observer);
+            report(observer);
         }
     }
 
-    /// A thread has got a lock, perhaps not for the first time.
-    pub(super) fn tell_lock(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, site: SiteId) {
+    /// Reports to the observer that a thread has acquired a lock, possibly re-entrantly.
+    pub(super) fn report_lock(&mut self, thread: ThreadId, lock: LockId, is_shared: bool, site: SiteId) {
         if self.observer.is_some() {
             let context = self.context(thread);
             self.observe(|observer| observer.locked(thread, lock, is_shared, (site, context)));
         }
     }
 
-    /// A thread waits for others: its units of work are not meant to be atomic across that.
+    /// A thread waits for others: its units of work are not expected to be atomic across the wait.
     pub(super) fn split_units(&mut self, thread: ThreadId) {
         if self.observer.is_some() {
             let ended = self.thread(thread).units.split();
@@ -100,8 +100,8 @@ impl Conductor {
         }
     }
 
-    /// A race is real when two threads stand before conflicting accesses to one location: neither waits for anything.
-    pub(super) fn look_for_race(&mut self, thread: ThreadId, operation: Operation) {
+    /// Checks for a race: it is confirmed when two threads are stopped before conflicting accesses to one location, since both can run.
+    pub(super) fn check_for_race(&mut self, thread: ThreadId, operation: Operation) {
         let Operation::Access { location, is_write, site } = operation else { return };
         if !self.observer.as_ref().is_some_and(|observer| observer.wants_races()) {
             return;

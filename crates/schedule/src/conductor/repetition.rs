@@ -1,4 +1,4 @@
-//! The same threads again and again, each time from their beginning: how one program is executed under many schedules.
+//! Repeated executions of the same threads, each from the beginning, to execute one program under many schedules.
 
 use fissure_model::ids::ThreadId;
 
@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl Conductor {
-    /// Forgets the execution so far, so that the same threads can be started again. Says whether the strategy knows another
-    /// execution.
+    /// Resets the conductor, so that the same threads can be started again. Returns whether the strategy has another execution
+    /// to try.
     pub fn repeat(&mut self) -> bool {
         let goes_on = self.strategy.next_execution();
         for thread in &mut self.threads {
@@ -35,7 +35,7 @@ impl Conductor {
         goes_on
     }
 
-    /// An announced thread begins when its turn comes. Who runs now is asked for by [`Conductor::retry`], once all are ready.
+    /// Makes an announced thread ready to begin. [`Conductor::retry`] starts the execution once all threads are ready.
     pub fn prepare(&mut self, thread: ThreadId) {
         self.thread(thread).state = State::Stopped(Operation::Begin);
     }

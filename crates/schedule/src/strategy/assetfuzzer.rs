@@ -1,52 +1,55 @@
-//! Phase II of AssetFuzzer: threads are held up so that the events of a predicted atomic-set violation happen in its order.
+//! Phase II of AssetFuzzer: pauses threads so that the events of a predicted atomic-set violation happen in the predicted order.
 //!
 //! Paper: Z. Lai, S.C. Cheung and W.K. Chan, "Detecting Atomic-Set Serializability Violations in Multithreaded Programs through
 //! Active Randomized Testing", ICSE 2010, section 4.2.
 //!
-//! Kept: the random walk; the thread that executed an event after which the other unit has its turn is held up as soon as it has
-//! given back the locks of the vulnerable window; a thread that comes too early to an event of the second unit is held up before
-//! it; after the last event everything goes on at random. When every thread that may run is held up, one is let go at random, which is
-//! counted. Deviations:
+//! Kept: the random walk; a thread that executed an event before a switch to the other unit is paused as soon as it has released
+//! the locks of the vulnerable window; a thread that reaches an event of the second unit too early is paused before it; after the
+//! last event the walk is random again. When every thread that can run is paused, one is released at random, which is counted.
+//! Deviations:
 //!
-//! - The paper's algorithm is for one pattern; this one follows any word ([`AssetFuzzer::new`] takes whose the events are),
+//! - The paper's algorithm is for one pattern; this one follows any word ([`AssetFuzzer::new`] takes the unit of each event),
 //!   with a window for each switch.
-//! - A thread that is about to get a lock under which the second unit's first event is made, and which the first unit needs
-//!   for its own, is held up before it, until the first event has happened. Whoever is held up later already has the lock, and
-//!   keeps the first event from happening.
-//! - Once the other unit's events are there, its thread is preferred and the first one not held up for longer: only the event
-//!   that is missing decides.
-//! - All events are those of one set and of two executions of units. If the first unit's turn passes without its event, the
-//!   search begins anew with the next first event.
-//! - Sleepers are woken first, a bounded number of times, and nobody is held up for longer than a number of steps.
+//! - A thread that is about to acquire a lock which protects the second unit's first event, and which the first unit needs for
+//!   its own event, is paused before the acquire until the first event has happened. A thread paused later would already hold
+//!   the lock and block the first event.
+//! - After the second event, a thread whose unit has the next event is preferred, and only the missing event decides which thread
+//!   is paused.
+//! - All events belong to one set and to two executions of units. If the first unit passes its next event too early, or ends, the
+//!   search restarts with the next first event.
+//! - Sleepers are woken first, a bounded number of times, and a search with one first event lasts a bounded number of steps.
 //!
-//! Whether the pattern has happened is not for the strategy to say.
+//! The checker reports whether the pattern has happened, not the strategy.
 
 use fissure_analysis::atomic_sets::patterns::Who;
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Candidate, Choice, GoalRole, Strategy, Target, View, uniform::yields_to_sleepers, willing_but};
+use super::{
+    Candidate, Choice, GoalRole, Strategy, Target, View, uniform::yields_to_sleepers, willing_except,
+};
 use crate::{operation::Operation, random::Random};
 
-/// How often sleepers are woken for the sake of those who are held up.
+/// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
-/// How many choices the search stays with one first event.
+/// How many choices without a further event the search waits before it restarts.
 const LONGEST: u64 = 20_000;
 
-/// Steers into one predicted violation.
+/// The strategy whose goal is one predicted atomic-set violation.
 #[derive(Debug)]
 pub struct AssetFuzzer {
-    /// Whose the events are, in their order.
+    /// The unit of each event, in the order of the pattern.
     letters: Vec<Who>,
-    /// How many of them have happened.
+    /// How many events have happened.
     happened: usize,
-    /// The threads and executions of the two units, as far as they are known.
+    /// The threads and executions that are bound to the two units so far.
     bound: [Option<Bound>; 2],
-    place: u64,
-    /// Locks of windows that are held.
+    /// The number of the atomic set.
+    set: u64,
+    /// The held locks of windows, with the events after which they must be released.
     windows: Vec<(ThreadId, LockId, u8)>,
-    /// Threads that are let go at their current operation.
+    /// Threads that are not paused at their current operation any more.
     free: Vec<ThreadId>,
-    /// Since which choice nothing has happened.
+    /// The choice at which the last event happened.
     since: u64,
     now: u64,
     patience: u32,
@@ -60,13 +63,13 @@ struct Bound {
 }
 
 impl AssetFuzzer {
-    /// Looks for events that belong to these units.
+    /// Searches for a pattern whose events belong to these units.
     pub fn new(letters: &[Who]) -> Self {
         Self {
             letters: letters.to_vec(),
             happened: 0,
             bound: [None; 2],
-            place: 0,
+            set: 0,
             windows: Vec::new(),
             free: Vec::new(),
             since: 0,
@@ -80,10 +83,10 @@ impl AssetFuzzer {
         self.happened >= self.letters.len()
     }
 
-    /// Whether an operation is the event that is missing now.
+    /// Whether an operation is the next event of the pattern.
     fn is_next(&self, thread: ThreadId, role: GoalRole) -> bool {
         let Some(who) = self.letters.get(self.happened) else { return false };
-        if role.letters >> self.happened & 1 == 0 || self.happened > 0 && role.place != self.place {
+        if role.letters >> self.happened & 1 == 0 || self.happened > 0 && role.place != self.set {
             return false;
         }
         let other = self.bound[1 - who.index()];
@@ -93,10 +96,10 @@ impl AssetFuzzer {
         }
     }
 
-    /// Whether a candidate is held up.
-    fn holds(&self, candidate: &Candidate) -> bool {
+    /// Whether a candidate is paused.
+    fn pauses(&self, candidate: &Candidate) -> bool {
         let (thread, role) = (candidate.thread, candidate.role);
-        // What counts as its event has begun, and only has to come to its end.
+        // A thread inside an atomic operation has begun its event and only has to finish it.
         if self.is_done() || candidate.stays || self.free.contains(&thread) || self.is_next(thread, role) {
             return false;
         }
@@ -109,19 +112,19 @@ impl AssetFuzzer {
             is_bound && who != turn && self.letters[self.happened..].contains(&who)
         };
         let Some(who) = [Who::First, Who::Second].into_iter().find(|who| waits(*who)) else { return false };
-        // It must not keep the other from its events.
-        let last = (0..self.happened).rev().find(|&place| self.letters[place] == who).unwrap_or(0);
+        // It is paused only once it has released the window's locks, which the other unit needs for its events.
+        let last = (0..self.happened).rev().find(|&index| self.letters[index] == who).unwrap_or(0);
         !self.windows.iter().any(|(holder, _, windows)| *holder == thread && windows >> last & 1 == 1)
     }
 
-    /// The search begins anew.
+    /// Restarts the search from the first event.
     fn restart(&mut self) {
         self.happened = 0;
         self.bound = [None; 2];
         self.since = self.now;
     }
 
-    fn let_go(&mut self, thread: ThreadId) {
+    fn release(&mut self, thread: ThreadId) {
         self.thrashings += 1;
         if self.bound.iter().flatten().any(|bound| bound.thread == thread) {
             self.restart();
@@ -147,17 +150,17 @@ impl Strategy for AssetFuzzer {
         {
             return Choice::Run(next.thread);
         }
-        let willing = willing_but(view, |candidate| self.holds(candidate));
+        let willing = willing_except(view, |candidate| self.pauses(candidate));
         if willing.is_empty() {
             if !view.sleepers.is_empty() && self.patience > 0 {
                 self.patience -= 1;
                 return Choice::Sleepers;
             }
-            let freed = view.candidates[random.below(view.candidates.len())].thread;
-            self.let_go(freed);
-            return Choice::Run(freed);
+            let released = view.candidates[random.below(view.candidates.len())].thread;
+            self.release(released);
+            return Choice::Run(released);
         }
-        // Once its turn has come, the thread with the event that is missing goes first.
+        // After the second event, the thread whose unit has the next event runs first.
         let turn = self.letters.get(self.happened).and_then(|who| self.bound[who.index()]);
         if let Some(bound) = turn.filter(|_| self.happened > 1)
             && willing.iter().any(|candidate| candidate.thread == bound.thread)
@@ -184,11 +187,11 @@ impl Strategy for AssetFuzzer {
         }
         let is_of_first = self.bound[0].is_some_and(|bound| bound.thread == thread);
         if !self.is_next(thread, role) && is_of_first {
-            // Its unit is over, or the event came before its turn: what was there before is of no use.
+            // Its unit has ended, or its next event happened too early: the events so far cannot be completed to the pattern.
             let unit_is_over = self.bound[0].is_some_and(|bound| bound.unit != role.unit);
             let next_own =
-                (self.happened..self.letters.len()).find(|&place| self.letters[place] == Who::First);
-            let is_too_early = next_own.is_some_and(|place| role.letters >> place & 1 == 1);
+                (self.happened..self.letters.len()).find(|&index| self.letters[index] == Who::First);
+            let is_too_early = next_own.is_some_and(|index| role.letters >> index & 1 == 1);
             let repeats = role.letters & 1 == 1 && !unit_is_over;
             if unit_is_over || is_too_early && !repeats {
                 self.restart();
@@ -199,7 +202,7 @@ impl Strategy for AssetFuzzer {
         }
         let who = self.letters[self.happened];
         self.bound[who.index()] = Some(Bound { thread, unit: role.unit });
-        self.place = role.place;
+        self.set = role.place;
         self.happened += 1;
         (self.since, self.patience) = (self.now, PATIENCE);
     }

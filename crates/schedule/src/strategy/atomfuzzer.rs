@@ -1,59 +1,59 @@
-//! Algorithm 2 of the AtomFuzzer paper: a thread that is about to acquire a lock again inside of an atomic block is paused, in
-//! the hope that another thread acquires the lock meanwhile.
+//! Algorithm 2 of the AtomFuzzer paper: pauses a thread that is about to acquire a lock again inside of an atomic block, so that
+//! another thread can acquire the lock first.
 //!
 //! Paper: C.-S. Park and K. Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008, section 2.2.
 //!
-//! Kept: the random walk, the pause, and its end when another thread has acquired the lock. As printed the algorithm livelocks and
-//! can report falsely; repaired are:
+//! Kept: the random walk, the pause, and its end when another thread has acquired the lock. As printed, the algorithm livelocks and
+//! can report false violations. The repairs:
 //!
-//! - A thread that is not paused (which happens with the probability that is an option) executes, and so does one whose pause has
-//!   ended: it is not paused again at the same acquire.
-//! - A pause ends by the acquire of another thread only after that acquire was executed.
-//! - When every thread that may run is paused, sleepers are woken first, for they may be the ones who interfere, and one pause is
-//!   ended only then. Periodic sleepers are woken a bounded number of times.
-//! - A pause ends after a number of steps, instead of a time, so that it ends at the same place in a replay.
+//! - A thread executes if it is not paused (the probability of a pause is an option) or if its pause has ended: it is not paused
+//!   again at the same acquire.
+//! - The acquire of another thread ends a pause only after that acquire was executed.
+//! - When every thread that can run is paused, sleepers are woken first, because they may execute the remote acquire; only then does
+//!   one pause end. Periodic sleepers are woken a bounded number of times.
+//! - A pause ends after a number of steps instead of a time, so that it ends at the same step in a replay.
 //!
-//! Beyond the paper: with a [`Target`], threads that come to the interfering acquire are held back as well, until a thread is
-//! paused at the acquire that they are to come before. Without that, an interfering acquire that is over before the block
-//! begins is never seen to interfere. Who is to hold back is told by the marks of the candidates. The same serves for deadlocks:
-//! of two acquires that could close a circle of locks, whoever comes first is held back until the other has come. And for orders:
-//! a thread that waits for a notification, or gives one, can be held back until another has acquired the same lock; and one that
-//! was notified is paused before it gets its monitor back, like one that acquires again.
+//! Beyond the paper: with a [`Target`], threads that reach the remote acquire are paused as well, until another thread is paused at
+//! the local acquire that the remote one must precede. Otherwise a remote acquire that always happens before the block begins would
+//! never land inside of it. The candidates carry the roles of their acquires. The same serves for deadlocks: of two acquires that could
+//! close a lock cycle, the first thread is paused until the other has arrived. It also serves for reorderings: a thread that waits
+//! for a notification, or gives one, is paused until another has acquired the same lock; and a notified thread is paused before
+//! it reacquires its monitor, like one that acquires a lock again.
 
 use fissure_model::ids::{LockId, ThreadId};
 
 use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
 
-/// How often sleepers are woken for the sake of one pause.
+/// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
 /// How many choices a pause lasts at most.
 const LONGEST_PAUSE: u64 = 20_000;
 
-/// What an acquire is to the pair of acquires that is looked for.
+/// The role of an acquire in the pair of acquires that is the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Target {
-    /// The acquire inside of the block that others are to come before.
+    /// The local acquire inside of the block, which the remote acquire must precede.
     pub is_again: bool,
-    /// The acquire that is to come in between.
+    /// The remote acquire, which must land between two local ones.
     pub is_between: bool,
-    /// The acquire that is to come only after another thread's.
+    /// The later acquire of a reordering.
     pub is_later: bool,
-    /// The acquire that is to come before.
+    /// The earlier acquire of a reordering.
     pub is_earlier: bool,
 }
 
-/// Steers into the lock pattern.
+/// The strategy whose goal is the lock pattern.
 #[derive(Debug)]
 pub struct AtomFuzzer {
-    /// In a million cases.
+    /// The probability of a pause, in millionths.
     pause_chance: u32,
     paused: Vec<Pause>,
-    /// Threads whose pause at their current operation is over.
+    /// Threads whose pause at their current operation has ended.
     released: Vec<ThreadId>,
-    /// Threads that were woken and interfered with: what they find is best found at once.
-    eager: Vec<ThreadId>,
-    /// Who did what is to come before, and on which lock.
+    /// Notified threads before whose reacquire the remote acquire landed: they run next, before the state changes again.
+    next: Vec<ThreadId>,
+    /// The threads that executed the earlier acquire of a reordering, with its lock.
     done: Vec<(ThreadId, LockId)>,
     patience: u32,
 }
@@ -63,32 +63,32 @@ struct Pause {
     thread: ThreadId,
     lock: LockId,
     since: u64,
-    why: Why,
+    reason: Reason,
 }
 
 /// Why a thread is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
-    /// To be interfered with.
-    Interrupted,
-    /// The same, after it waited and was woken: by those who are looked for alone.
+enum Reason {
+    /// Before its local acquire, so that any remote acquire can land first.
+    Local,
+    /// Before it reacquires its monitor after a wait, so that the remote acquire of the goal can land first.
     Woken,
-    /// To interfere, once there is somebody to be interfered with.
-    Interferes,
-    /// To come after another.
+    /// Before its remote acquire, until another thread is paused before the local one.
+    Remote,
+    /// Before the later acquire of a reordering, until the earlier one has happened.
     Later,
-    /// To come before another, once that has come so far.
+    /// Before the earlier acquire of a reordering, until another thread is paused before the later one.
     Earlier,
 }
 
 impl AtomFuzzer {
-    /// Pauses with a probability, given as chances in a million.
+    /// Pauses with this probability, in millionths.
     pub fn new(pause_chance: u32) -> Self {
         Self {
             pause_chance,
             paused: Vec::new(),
             released: Vec::new(),
-            eager: Vec::new(),
+            next: Vec::new(),
             done: Vec::new(),
             patience: PATIENCE,
         }
@@ -98,34 +98,34 @@ impl AtomFuzzer {
         self.paused.iter().find(|pause| pause.thread == thread)
     }
 
-    /// Whether another thread is paused at an acquire of this lock that an acquire now would come before.
-    fn awaited(&self, thread: ThreadId, lock: LockId) -> bool {
+    /// Whether another thread is paused before a local acquire of this lock, so that an acquire by this thread would be the remote one.
+    fn is_awaited(&self, thread: ThreadId, lock: LockId) -> bool {
         let is_awaiting =
-            |pause: &&Pause| matches!(pause.why, Why::Interrupted | Why::Woken) && pause.thread != thread;
+            |pause: &&Pause| matches!(pause.reason, Reason::Local | Reason::Woken) && pause.thread != thread;
         self.paused.iter().filter(is_awaiting).any(|pause| pause.lock == lock)
     }
 
-    /// Whether another thread is paused that is to come later.
+    /// Whether another thread is paused before the later acquire of a reordering on this lock.
     fn is_preceded(&self, thread: ThreadId, lock: LockId) -> bool {
         let mut others = self.paused.iter().filter(|pause| pause.thread != thread && pause.lock == lock);
-        others.any(|pause| pause.why == Why::Later)
+        others.any(|pause| pause.reason == Reason::Later)
     }
 
-    /// Whether another thread has done with this lock what is to come before.
+    /// Whether another thread has executed the earlier acquire of a reordering on this lock.
     fn is_late(&self, thread: ThreadId, lock: LockId) -> bool {
         self.done.iter().any(|(other, known)| *other != thread && *known == lock)
     }
 
     fn may_run(&self, candidate: &Candidate) -> bool {
-        self.pause_of(candidate.thread).is_none_or(|pause| match pause.why {
-            Why::Interrupted | Why::Woken => false,
-            Why::Interferes => self.awaited(pause.thread, pause.lock),
-            Why::Later => self.is_late(pause.thread, pause.lock),
-            Why::Earlier => self.is_preceded(pause.thread, pause.lock),
+        self.pause_of(candidate.thread).is_none_or(|pause| match pause.reason {
+            Reason::Local | Reason::Woken => false,
+            Reason::Remote => self.is_awaited(pause.thread, pause.lock),
+            Reason::Later => self.is_late(pause.thread, pause.lock),
+            Reason::Earlier => self.is_preceded(pause.thread, pause.lock),
         })
     }
 
-    /// Whether the candidate is paused now.
+    /// Pauses the candidate if its role or chance demands that; returns whether it is paused.
     fn pauses(&mut self, candidate: &Candidate, step: u64, random: &mut Random) -> bool {
         let Some(lock) = candidate.operation.enters() else { return false };
         let (thread, target) = (candidate.thread, candidate.target);
@@ -133,23 +133,23 @@ impl AtomFuzzer {
             return false;
         }
         let resumes = candidate.operation.acquires().is_none();
-        // Two acquires that are made under other locks may be those of a circle, where it takes all to be held back.
+        // An acquire under another lock may be part of a lock cycle, which closes only if all of its threads are paused.
         let is_held = target.is_between || target.is_again && candidate.is_nested;
-        let why = if target.is_later && !self.is_late(thread, lock) {
-            Why::Later
+        let reason = if target.is_later && !self.is_late(thread, lock) {
+            Reason::Later
         } else if target.is_earlier && !self.done.contains(&(thread, lock)) && !self.is_preceded(thread, lock)
         {
-            Why::Earlier
+            Reason::Earlier
         } else if resumes && target.is_again {
-            Why::Woken
+            Reason::Woken
         } else if candidate.reacquires && (target.is_again || random.chance(self.pause_chance)) {
-            Why::Interrupted
-        } else if !candidate.reacquires && !resumes && is_held && !self.awaited(thread, lock) {
-            Why::Interferes
+            Reason::Local
+        } else if !candidate.reacquires && !resumes && is_held && !self.is_awaited(thread, lock) {
+            Reason::Remote
         } else {
             return false;
         };
-        self.paused.push(Pause { thread, lock, since: step, why });
+        self.paused.push(Pause { thread, lock, since: step, reason });
         self.patience = PATIENCE;
         true
     }
@@ -166,11 +166,11 @@ impl AtomFuzzer {
         Choice::Run(thread)
     }
 
-    /// A thread goes on.
+    /// Removes all records of a thread, because it continues.
     pub(super) fn forget(&mut self, thread: ThreadId) {
         self.paused.retain(|pause| pause.thread != thread);
         self.released.retain(|released| *released != thread);
-        self.eager.retain(|eager| *eager != thread);
+        self.next.retain(|next| *next != thread);
     }
 }
 
@@ -182,7 +182,7 @@ impl Strategy for AtomFuzzer {
         while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST_PAUSE) {
             self.release(pause.thread);
         }
-        // Whoever is looked for is paused as soon as it comes, and whoever it waits for goes at once.
+        // A thread with a role in the goal is paused as soon as it arrives, and the thread that a paused one waits for runs at once.
         for candidate in view.candidates.iter().filter(|candidate| candidate.target != Target::default()) {
             self.pauses(candidate, view.step, random);
         }
@@ -191,15 +191,15 @@ impl Strategy for AtomFuzzer {
             .iter()
             .map(|candidate| candidate.thread)
             .filter(|thread| {
-                self.pause_of(*thread).is_some_and(|pause| match pause.why {
-                    Why::Interferes => self.awaited(pause.thread, pause.lock),
-                    Why::Earlier => self.is_preceded(pause.thread, pause.lock),
-                    Why::Interrupted | Why::Woken | Why::Later => false,
+                self.pause_of(*thread).is_some_and(|pause| match pause.reason {
+                    Reason::Remote => self.is_awaited(pause.thread, pause.lock),
+                    Reason::Earlier => self.is_preceded(pause.thread, pause.lock),
+                    Reason::Local | Reason::Woken | Reason::Later => false,
                 })
             })
             .collect();
         let can_run = |thread: &ThreadId| view.candidates.iter().any(|other| other.thread == *thread);
-        if let Some(thread) = self.eager.iter().copied().find(can_run) {
+        if let Some(thread) = self.next.iter().copied().find(can_run) {
             return self.run(thread);
         }
         if !wanted.is_empty() {
@@ -213,17 +213,17 @@ impl Strategy for AtomFuzzer {
                     self.patience -= 1;
                     return Choice::Sleepers;
                 }
-                // Of those who are held back, one in a block may be the one that is to be interfered with.
-                let mut freed: Vec<ThreadId> = view
+                // A paused thread in a block that has not reached its reacquire may still become the local one, so it is preferred.
+                let mut unpaused: Vec<ThreadId> = view
                     .candidates
                     .iter()
                     .filter(|candidate| candidate.in_block && !candidate.reacquires)
                     .map(|candidate| candidate.thread)
                     .collect();
-                if freed.is_empty() {
-                    freed.extend(view.candidates.iter().map(|candidate| candidate.thread));
+                if unpaused.is_empty() {
+                    unpaused.extend(view.candidates.iter().map(|candidate| candidate.thread));
                 }
-                return self.run(freed[random.below(freed.len())]);
+                return self.run(unpaused[random.below(unpaused.len())]);
             }
             let candidate = willing[random.below(willing.len())];
             if !self.pauses(&candidate, view.step, random) {
@@ -232,20 +232,20 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _aim: GoalRole) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _role: GoalRole) {
         if target.is_earlier && !self.done.contains(&(thread, lock)) {
             self.done.push((thread, lock));
         }
-        let woken = self.paused.iter().filter(|pause| pause.why == Why::Woken && target.is_between);
+        let woken = self.paused.iter().filter(|pause| pause.reason == Reason::Woken && target.is_between);
         let woken = woken.filter(|pause| pause.thread != thread && pause.lock == lock);
-        self.eager.extend(woken.map(|pause| pause.thread));
+        self.next.extend(woken.map(|pause| pause.thread));
         let ended: Vec<ThreadId> = self
             .paused
             .iter()
-            .filter(|pause| match pause.why {
-                Why::Interrupted => true,
-                Why::Woken => target.is_between,
-                Why::Interferes | Why::Later | Why::Earlier => false,
+            .filter(|pause| match pause.reason {
+                Reason::Local => true,
+                Reason::Woken => target.is_between,
+                Reason::Remote | Reason::Later | Reason::Earlier => false,
             })
             .filter(|pause| pause.thread != thread && pause.lock == lock)
             .map(|pause| pause.thread)

@@ -1,5 +1,5 @@
-//! Begins as another execution began, and goes on in its own way: what was reached once is reached again, and more can be tried
-//! from there.
+//! Follows the beginning of an earlier execution and then another strategy, to reach a known state again and try different
+//! continuations from there.
 
 use fissure_model::ids::{LockId, ThreadId};
 
@@ -40,9 +40,9 @@ impl Strategy for Guided {
 
     fn notify(&mut self, waiters: &[ThreadId], random: &mut Random) -> usize {
         if self.beginning.goes_on() {
-            let place = self.beginning.notify(waiters, random);
+            let index = self.beginning.notify(waiters, random);
             if !self.beginning.has_departed() {
-                return place;
+                return index;
             }
         }
         self.rest.notify(waiters, random)

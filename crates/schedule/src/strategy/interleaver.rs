@@ -1,21 +1,22 @@
-//! Lets one thread's access come in between two of another, or before one.
+//! Forces a remote access of one thread to land between two local accesses of another, or before one.
 //!
-//! Paper: C.-S. Park and K. Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008, for the pause
-//! before the second of two operations; the operations are whatever [`fissure_analysis::interleavings`] found, instead of acquires in a
-//! block that is to be atomic.
+//! Papers: C.-S. Park and K. Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008, for the pause
+//! before the second of two operations. The operations are the candidates of [`fissure_analysis::interleavings`] instead of acquires in
+//! an atomic block: local and remote accesses are AVIO's terms (Lu et al., ASPLOS 2006), and forcing such an interleaving is the idea of
+//! CTrigger (Park et al., ASPLOS 2009).
 //!
-//! Kept: the random walk; a thread that has done the first and comes to the last is paused until another has come in between. Deviations
-//! are those of [`AtomFuzzer`](super::AtomFuzzer) with a target:
+//! Kept: the random walk; a thread that has executed the first local access and reaches the last one is paused until the remote access of
+//! another thread has landed. Deviations are those of [`AtomFuzzer`](super::AtomFuzzer) with a target:
 //!
-//! - Whoever comes to what is to come in between is held back as well, until somebody is paused whom it can come in between of, and
-//!   then goes at once.
-//! - The one that was come in between of goes next: what it finds is best found before anybody puts it right.
-//! - When every thread that may run is paused, sleepers are woken first, a bounded number of times, and then one is let go. Nobody is
-//!   paused for longer than a number of steps.
+//! - A thread that reaches the remote access is paused as well, until another thread is paused before its last local access; then it runs
+//!   at once.
+//! - The thread with the local accesses runs next, so that it observes the remote access before another thread repairs the state.
+//! - When every thread that can run is paused, sleepers are woken first, a bounded number of times, and then one thread is released. No
+//!   thread is paused for longer than a number of steps.
 //!
-//! Among those who are not paused, [`AtomFuzzer`] chooses without a target, so that a run that looks for this does not miss what the
-//! published algorithm finds. A calm run lets each of them go on for as long as it can instead: what takes several accesses in the right order
-//! mostly takes one interruption, and would be spoiled by others.
+//! Among the threads that are not paused, [`AtomFuzzer`] chooses without a target, so that a run with this goal still finds the violations
+//! of the published algorithm. With a sequential schedule, each of them runs as long as it can instead: a failure that needs several
+//! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
 
 use fissure_model::{
     goal::Shape,
@@ -27,35 +28,35 @@ use super::{
 };
 use crate::{operation::Operation, random::Random};
 
-/// How often sleepers are woken for the sake of those who are paused.
+/// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
 /// How many choices a pause lasts at most.
 const LONGEST: u64 = 20_000;
 
-/// The letters of what is looked for.
+/// The bits of the goal's accesses in [`GoalRole::letters`].
 const FIRST: u8 = 1;
 const REMOTE: u8 = 2;
 const LAST: u8 = 4;
 
-/// Lets an access come in between, or two change their order.
+/// The strategy whose goal is an interleaving, a reordering or a delay.
 #[derive(Debug)]
 pub struct Interleaver {
-    /// Who chooses among those that have nothing to do with it.
+    /// The strategy that chooses among threads that are not paused.
     rest: AtomFuzzer,
     is_sequential: bool,
     shape: Shape,
-    /// Who has done that, and with what; 0 stands for anything.
+    /// The threads that have executed the first local access, with its location; 0 stands for any location.
     begun: Vec<(ThreadId, u64)>,
     paused: Vec<Pause>,
-    /// Threads that are let go at their current operation.
+    /// Threads that are not paused at their current operation any more.
     free: Vec<ThreadId>,
-    /// Who goes next, as soon as it can.
-    eager: Option<ThreadId>,
-    /// With what something came in between already.
+    /// The thread that runs next, as soon as it can.
+    next: Option<ThreadId>,
+    /// The locations on which the remote access, or the delayed one, has happened.
     done: Vec<u64>,
     patience: u32,
     thrashings: u64,
-    /// How many choices there were, and how many when something had come in between last.
+    /// The number of choices so far, and their number when the goal was reached last.
     choices: u64,
     reached: Option<u64>,
 }
@@ -63,14 +64,14 @@ pub struct Interleaver {
 #[derive(Debug)]
 struct Pause {
     thread: ThreadId,
-    place: u64,
+    location: u64,
     since: u64,
-    /// Whether it is to be come in between of; otherwise it is the one that comes in between.
-    is_last: bool,
+    /// Whether the thread is paused before its last local access; otherwise it is paused before the remote access.
+    is_local: bool,
 }
 
 impl Interleaver {
-    /// Lets something come before an operation. Threads in blocks are paused with a probability, given as chances in a million.
+    /// A goal of this shape. Threads in atomic blocks are paused with this probability, in millionths.
     pub fn new(shape: Shape, pause_chance: u32) -> Self {
         Self {
             rest: AtomFuzzer::new(pause_chance),
@@ -79,7 +80,7 @@ impl Interleaver {
             begun: Vec::new(),
             paused: Vec::new(),
             free: Vec::new(),
-            eager: None,
+            next: None,
             done: Vec::new(),
             patience: PATIENCE,
             thrashings: 0,
@@ -88,15 +89,16 @@ impl Interleaver {
         }
     }
 
-    /// The same without any other interruption.
+    /// The same in an otherwise sequential schedule.
     pub fn sequential(shape: Shape) -> Self {
         Self { is_sequential: true, ..Self::new(shape, 0) }
     }
 
-    /// Whether a candidate is about to do the last of what is looked for, and nothing came in between yet.
+    /// Whether the operation is the last local access and must still wait for the remote one, or is still to be delayed.
     fn is_last(&self, thread: ThreadId, role: GoalRole) -> bool {
-        let has_begun =
-            |(known, place): &(ThreadId, u64)| *known == thread && (*place == role.place || *place == 0);
+        let has_begun = |(known, location): &(ThreadId, u64)| {
+            *known == thread && (*location == role.place || *location == 0)
+        };
         role.letters & LAST != 0
             && match self.shape {
                 Shape::Interleaving => self.begun.iter().any(has_begun),
@@ -105,9 +107,9 @@ impl Interleaver {
             }
     }
 
-    /// Whether another thread is paused that this one can come in between of.
+    /// Whether the operation is the remote access, and another thread is paused before its last local access to the same location.
     fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
-        let mut others = self.paused.iter().filter(|pause| pause.is_last && pause.place == role.place);
+        let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.place);
         role.letters & REMOTE != 0 && others.any(|pause| pause.thread != thread)
     }
 
@@ -115,23 +117,23 @@ impl Interleaver {
         self.paused.iter().any(|pause| pause.thread == thread)
     }
 
-    /// Pauses a candidate, if it is one of those who are looked for and too early.
+    /// Pauses a candidate that has a role in the goal and arrives too early.
     fn pauses(&mut self, candidate: &Candidate, step: u64) {
         let (thread, role) = (candidate.thread, candidate.role);
         if role.letters & (REMOTE | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
             return;
         }
-        let is_last = self.is_last(thread, role);
-        // An order needs nobody but the later one to wait.
-        let is_between =
+        let is_local = self.is_last(thread, role);
+        // A reordering pauses only the thread with the local access.
+        let is_remote =
             self.shape == Shape::Interleaving && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
-        if is_last && !self.is_awaited(thread, role) || !is_last && is_between {
-            self.paused.push(Pause { thread, place: role.place, since: step, is_last });
+        if is_local && !self.is_awaited(thread, role) || !is_local && is_remote {
+            self.paused.push(Pause { thread, location: role.place, since: step, is_local });
             self.patience = PATIENCE;
         }
     }
 
-    fn let_go(&mut self, thread: ThreadId) {
+    fn release(&mut self, thread: ThreadId) {
         self.paused.retain(|pause| pause.thread != thread);
         if !self.free.contains(&thread) {
             self.free.push(thread);
@@ -153,10 +155,10 @@ impl Strategy for Interleaver {
         while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST) {
             let thread = pause.thread;
             self.thrashings += 1;
-            self.let_go(thread);
+            self.release(thread);
         }
         let can_run = |thread: &ThreadId| view.candidates.iter().any(|other| other.thread == *thread);
-        if let Some(thread) = self.eager.filter(can_run) {
+        if let Some(thread) = self.next.filter(can_run) {
             return self.run(thread);
         }
         for candidate in view.candidates {
@@ -184,19 +186,19 @@ impl Strategy for Interleaver {
             self.patience -= 1;
             return Choice::Sleepers;
         }
-        // Of those who are paused, one that comes in between may come to be the one to be interfered with.
+        // A thread paused before the remote access is preferred, because it may reach the local accesses later.
         let is_remote = |candidate: &&Candidate| {
-            self.paused.iter().any(|pause| pause.thread == candidate.thread && !pause.is_last)
+            self.paused.iter().any(|pause| pause.thread == candidate.thread && !pause.is_local)
         };
-        let mut freed: Vec<ThreadId> =
+        let mut released: Vec<ThreadId> =
             view.candidates.iter().filter(is_remote).map(|candidate| candidate.thread).collect();
-        if freed.is_empty() {
-            freed.extend(view.candidates.iter().map(|candidate| candidate.thread));
+        if released.is_empty() {
+            released.extend(view.candidates.iter().map(|candidate| candidate.thread));
         }
-        let freed = freed[random.below(freed.len())];
+        let released = released[random.below(released.len())];
         self.thrashings += u64::from(self.shape != Shape::Delay);
-        self.let_go(freed);
-        self.run(freed)
+        self.release(released);
+        self.run(released)
     }
 
     fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
@@ -210,23 +212,25 @@ impl Strategy for Interleaver {
         }
         self.paused.retain(|pause| pause.thread != thread);
         self.free.retain(|free| *free != thread);
-        self.eager = self.eager.filter(|eager| *eager != thread);
+        self.next = self.next.filter(|next| *next != thread);
         if role.letters == 0 {
             return;
         }
         if role.letters & REMOTE != 0 && !self.done.contains(&role.place) {
             self.done.push(role.place);
         }
-        let is_met = |pause: &&Pause| pause.is_last && pause.thread != thread && pause.place == role.place;
-        let met = self.paused.iter().find(is_met).filter(|_| role.letters & REMOTE != 0);
-        if let Some(met) = met.map(|pause| pause.thread) {
-            self.eager = Some(met);
-            // Whoever begins so comes in between once more, and goes on as this one.
+        let is_awaiting =
+            |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.place;
+        let awaiting = self.paused.iter().find(is_awaiting).filter(|_| role.letters & REMOTE != 0);
+        if let Some(local) = awaiting.map(|pause| pause.thread) {
+            self.next = Some(local);
+            // The prefix ends before the remote access: a run that follows it finds both threads at their accesses again.
             self.reached = Some(self.choices - 1);
-            self.let_go(met);
+            self.release(local);
         }
         if role.letters & LAST != 0 {
-            self.begun.retain(|(known, place)| *known != thread || *place != role.place && *place != 0);
+            self.begun
+                .retain(|(known, location)| *known != thread || *location != role.place && *location != 0);
         }
         if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.place)) {
             self.begun.push((thread, role.place));

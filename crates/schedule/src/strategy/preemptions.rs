@@ -1,21 +1,21 @@
-//! All schedules with few preemptions, one execution after the other.
+//! Enumerates all schedules with few preemptions, one execution after the other.
 //!
 //! Paper: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", PLDI 2007.
 //!
-//! Kept: executions are functions of their choices, so that a schedule is reached by executing its beginning again; a switch away
-//! from a thread that could go on is a preemption, all other switches are free; schedules without preemptions come first, then
+//! Kept: executions are functions of their choices, so that a schedule is reached by executing its prefix again; a switch away
+//! from a thread that could continue is a preemption, all other switches are free; schedules without preemptions come first, then
 //! those with one, and so on up to the bound. Deviations:
 //!
-//! - Bounds are deepened by searching again from the start, rather than by keeping a queue for each: what is executed twice is a
-//!   small part of the whole.
-//! - A preemption before an access is tried only if another thread touches the same location afterwards, one of both
-//!   writing, in some execution with the same beginning. If nobody does, the access can as well happen before the
-//!   preemption, so that the schedule is one with a later preemption that is tried, or one with fewer.
-//!   `every_schedule` switches that off, to compare.
-//!   A location's upper half names an object and its lower half the part of it, where 0 stands for parts that are not known.
-//! - A thread that does the same at the same place again and again is not preempted there any more after some times, and lets others
-//!   go first after some more: it waits for somebody.
-//! - A notification wakes the thread that has waited for longest, and time-outs happen when nobody can run.
+//! - A higher bound repeats the search from the start instead of keeping a queue per bound: the repeated executions are a small
+//!   part of the whole.
+//! - A preemption before an access is tried only if another thread accesses the same location later, with at least one of the two
+//!   writing, in some execution with the same prefix. Otherwise the access can just as well happen before the preemption, so
+//!   that the schedule is equivalent to one with a later preemption, which is tried, or with fewer preemptions.
+//!   `every_schedule` disables this reduction, for comparisons.
+//!   A location's upper half identifies an object and its lower half the part of it, where 0 stands for an unknown part.
+//! - A thread that repeats the same access at the same site is no longer preempted there after some repetitions, and yields after
+//!   some more, because it spins until another thread changes something.
+//! - A notification wakes the thread that has waited longest, and time-outs happen when no thread can run.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -25,36 +25,37 @@ use fissure_model::ids::{LocationId, SiteId, ThreadId};
 use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::{operation::Operation, random::Random};
 
-/// So often a thread may do the same without anything else until it is no longer preempted there.
+/// How often a thread may repeat an access before it is no longer preempted there.
 const REPETITIONS: u32 = 8;
-/// So often until it lets others go first.
+/// How often a thread may repeat an access before it yields.
 const SPINS: u32 = 24;
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Explored {
-    /// How many executions have ended.
+    /// The number of executions that have ended.
     pub executions: u64,
-    /// How many of them had the number of preemptions that is searched now, or fewer: different schedules.
+    /// The number of executions of the search with the current bound; all have different schedules.
     pub schedules: u64,
     /// The number of preemptions up to which all schedules were executed, if any.
     pub complete: Option<u32>,
-    /// Executions that did not begin as others with the same choices did: the program does not depend on its schedule alone.
+    /// Executions that differed from earlier ones with the same choices: the program is not a function of its schedule.
     pub diverged: u64,
 }
 
-/// Searches all schedules with at most some preemptions.
+/// The search through all schedules with a bounded number of preemptions.
 #[derive(Debug)]
 pub struct Preemptions {
     most: u32,
     every: bool,
     bound: u32,
-    /// The choices of the execution, as far as others are possible.
+    /// The choices of the execution that have alternatives.
     path: Vec<Fork>,
     /// How many of them have been made in this execution.
-    place: usize,
+    depth: usize,
+    /// The preemptions in this execution so far.
     used: u32,
-    /// The choice that the next operation follows from.
+    /// The choice before the next operation.
     fork: Option<usize>,
     touches: Vec<Touch>,
     last: Option<ThreadId>,
@@ -62,17 +63,18 @@ pub struct Preemptions {
     explored: Explored,
 }
 
-/// A choice.
+/// A choice with alternatives.
 #[derive(Debug)]
 struct Fork {
-    /// Who could run, in the order in which they are tried.
+    /// The threads that could run, in the order in which they are tried.
     threads: SmallVec<[ThreadId; 4]>,
+    /// The index of the thread that is tried now.
     tried: usize,
-    /// Whether all but the first are preemptions.
+    /// Whether all threads but the first are preemptions.
     is_preemption: bool,
-    /// Preemptions before it.
+    /// The preemptions before this choice.
     used: u32,
-    /// Whether others than the first are to be tried.
+    /// Whether threads other than the first must be tried.
     matters: bool,
 }
 
@@ -85,14 +87,14 @@ struct Touch {
 }
 
 impl Preemptions {
-    /// Searches the schedules with at most so many preemptions.
+    /// Searches the schedules with at most `most` preemptions.
     pub fn new(most: u32) -> Self {
         Self {
             most,
             every: false,
             bound: 0,
             path: Vec::new(),
-            place: 0,
+            depth: 0,
             used: 0,
             fork: None,
             touches: Vec::new(),
@@ -102,14 +104,14 @@ impl Preemptions {
         }
     }
 
-    /// The same without leaving any out that stands for another.
+    /// The same, including schedules that are equivalent to others.
     pub fn every_schedule(most: u32) -> Self {
         Self { every: true, ..Self::new(most) }
     }
 
-    /// Finds the choices whose alternatives matter: others touch the same afterwards.
-    fn judge(&mut self) {
-        // Who touches what later on, seen from the end: locations, and objects as a whole.
+    /// Marks the choices whose alternatives matter, because another thread makes a conflicting access later.
+    fn mark_conflicts(&mut self) {
+        // From the end of the execution: the threads that access each location later, and each object as a whole.
         let mut later: FxHashMap<LocationId, Later> = FxHashMap::default();
         let mut objects: FxHashMap<u64, Later> = FxHashMap::default();
         for touch in self.touches.iter().rev() {
@@ -129,7 +131,7 @@ impl Preemptions {
         }
     }
 
-    /// Takes the last alternative that is left; says whether there was any.
+    /// Advances to the next alternative of the deepest choice that has one left; returns whether there was any.
     fn backtrack(&mut self) -> bool {
         while let Some(fork) = self.path.last_mut() {
             let is_allowed = !fork.is_preemption || fork.used < self.bound;
@@ -159,7 +161,7 @@ impl Preemptions {
     }
 }
 
-/// Threads that touch something: up to two different ones, which is all it takes to know whether another one does.
+/// Up to two different threads that access a location: two suffice to decide whether a thread other than a given one does.
 #[derive(Debug, Default)]
 struct Later {
     any: SmallVec<[ThreadId; 2]>,
@@ -167,7 +169,7 @@ struct Later {
 }
 
 impl Later {
-    /// Whether another thread is among them, and one of both writes.
+    /// Whether another thread makes a conflicting access.
     fn conflicts(&self, touch: &Touch) -> bool {
         let others = if touch.is_write { &self.any } else { &self.writers };
         others.iter().any(|thread| *thread != touch.thread)
@@ -182,12 +184,12 @@ impl Later {
     }
 }
 
-/// What the thread would do that ran up to now.
+/// The candidate of the thread that ran up to now.
 fn current<'a>(view: &View<'a>) -> Option<&'a Candidate> {
     view.candidates.iter().find(|candidate| Some(candidate.thread) == view.current)
 }
 
-/// What an operation touches, and whether it changes it. Locks have places of their own among the locations.
+/// The location that an operation accesses, and whether it writes. Locks have their own range of location numbers.
 fn touches(operation: &Operation) -> Option<(LocationId, bool)> {
     match *operation {
         Operation::Access { location, is_write, .. } => Some((location, is_write)),
@@ -215,22 +217,22 @@ impl Strategy for Preemptions {
         if threads.len() == 1 {
             return Choice::Run(threads[0]);
         }
-        if let Some(fork) = self.path.get(self.place)
+        if let Some(fork) = self.path.get(self.depth)
             && fork.threads != threads
         {
             self.explored.diverged += 1;
-            self.path.truncate(self.place);
+            self.path.truncate(self.depth);
         }
-        if self.place == self.path.len() {
+        if self.depth == self.path.len() {
             let is_preemption = goes_on.is_some();
             let touches = current(view).and_then(|candidate| touches(&candidate.operation)).is_some();
             let matters = self.every || !is_preemption || !touches;
             self.path.push(Fork { threads, tried: 0, is_preemption, used: self.used, matters });
         }
-        let fork = &self.path[self.place];
-        self.fork = (fork.tried == 0).then_some(self.place);
+        let fork = &self.path[self.depth];
+        self.fork = (fork.tried == 0).then_some(self.depth);
         self.used += u32::from(fork.is_preemption && fork.tried > 0);
-        self.place += 1;
+        self.depth += 1;
         Choice::Run(fork.threads[fork.tried])
     }
 
@@ -242,14 +244,14 @@ impl Strategy for Preemptions {
         false
     }
 
-    fn executed(&mut self, thread: ThreadId, operation: &Operation, _aim: GoalRole) {
+    fn executed(&mut self, thread: ThreadId, operation: &Operation, _role: GoalRole) {
         let fork = self.fork.take();
         if self.last != Some(thread) {
             self.last = Some(thread);
             self.repeated.clear();
         }
         if let Operation::Access { location, is_write, site } = *operation {
-            // Whoever changes something else has not only waited.
+            // A thread that writes another location makes progress: it does not spin.
             if is_write && !self.repeated.contains_key(&(site, location)) {
                 self.repeated.clear();
             }
@@ -263,8 +265,8 @@ impl Strategy for Preemptions {
     fn next_execution(&mut self) -> bool {
         self.explored.executions += 1;
         self.explored.schedules += 1;
-        self.judge();
-        self.place = 0;
+        self.mark_conflicts();
+        self.depth = 0;
         self.used = 0;
         self.fork = None;
         self.last = None;
@@ -299,7 +301,7 @@ mod tests {
     use crate::simulation::{Does, Memory, explore};
     use Does::{Acquire, Await, Load, LoadUntilStored, Release, Store, Yield};
 
-    /// What comes out with at most so many preemptions, and of how many different schedules.
+    /// The outcomes with at most `most` preemptions, and the number of different schedules.
     fn all(threads: &[&[Does]], most: u32, every: bool) -> (BTreeSet<Memory>, u64) {
         let strategy = if every { Preemptions::every_schedule(most) } else { Preemptions::new(most) };
         let (outcomes, conductor) = explore(threads, Box::new(strategy));
@@ -309,8 +311,8 @@ mod tests {
         (outcomes.into_iter().collect(), explored.schedules)
     }
 
-    /// How many ways there are to run two threads of `a` and `b` operations with at most so many preemptions. The beginning of
-    /// a thread is an operation, too.
+    /// The number of schedules of two threads with `a` and `b` operations and at most `most` preemptions. The beginning of a thread is
+    /// an operation, too.
     fn count(a: u64, b: u64, most: u32) -> u64 {
         fn go(left: [u64; 2], runs: usize, preemptions: u32) -> u64 {
             let other = 1 - runs;
@@ -351,31 +353,31 @@ mod tests {
     }
 
     #[test]
-    fn lost_updates_need_as_many_preemptions_as_they_do() {
+    fn lost_updates_are_found_with_the_preemptions_they_need() {
         let increment: &[Does] = &[Load(0), Store(0)];
         check_final(&[increment, increment], 0, &[2]);
         check_final(&[increment, increment], 1, &[1, 2]);
         let locked: &[Does] = &[Acquire(1, 1), Load(0), Store(0), Release(1)];
         check_final(&[locked, locked], 2, &[2]);
         check_final(&[locked, increment], 1, &[1, 2]);
-        // Whoever loses both updates of the other must be preempted twice if both come between its own.
+        // A single preemption loses two updates or none; losing exactly one takes two preemptions.
         let twice: &[Does] = &[Load(0), Store(0), Load(0), Store(0)];
         check_final(&[twice, twice], 1, &[2, 4]);
         check_final(&[twice, twice], 2, &[2, 3, 4]);
     }
 
     #[test]
-    fn what_nobody_else_touches_is_no_choice() {
-        let alone: &[Does] = &[Load(1), Store(1), Load(1), Store(1), Load(3), Store(3)];
+    fn preemptions_before_unshared_accesses_are_not_tried() {
+        let mostly_unshared: &[Does] = &[Load(1), Store(1), Load(1), Store(1), Load(3), Store(3)];
         let other: &[Does] = &[Load(2), Store(2), Load(3), Store(3)];
-        let (reduced, few) = all(&[alone, other], 2, false);
-        let (whole, many) = all(&[alone, other], 2, true);
+        let (reduced, few) = all(&[mostly_unshared, other], 2, false);
+        let (whole, many) = all(&[mostly_unshared, other], 2, true);
         assert_eq!(reduced, whole);
         assert!(few * 3 < many, "{few} of {many}");
     }
 
     #[test]
-    fn whoever_waits_in_a_loop_lets_others_go_first() {
+    fn a_spinning_thread_yields() {
         let waits: &[Does] = &[LoadUntilStored(0), Load(1)];
         let yields: &[Does] = &[Yield, Await(1), Load(1)];
         let writes: &[Does] = &[Store(1), Store(0)];
@@ -402,9 +404,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-        /// Schedules that are left out show nothing that others do not.
+        /// The schedules that the reduction leaves out have no outcomes of their own.
         #[test]
-        fn nothing_is_lost(threads in programs(), most in 0..3_u32) {
+        fn the_reduction_loses_no_outcome(threads in programs(), most in 0..3_u32) {
             let threads: Vec<&[Does]> = threads.iter().map(Vec::as_slice).collect();
             let (reduced, few) = all(&threads, most, false);
             let (whole, many) = all(&threads, most, true);

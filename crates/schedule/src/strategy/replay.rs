@@ -12,9 +12,9 @@ use crate::{random::Random, recording::Recording};
 pub struct Departure {
     /// The number of the choice, from 1.
     pub choice: u64,
-    /// Who ran in the recording; none if it was over already.
+    /// The thread in the recording; `None` if the recording had ended.
     pub recorded: Option<ThreadId>,
-    /// Whether it is the execution that was over already.
+    /// Whether the execution ended before the recording did.
     pub is_short: bool,
 }
 
@@ -23,21 +23,21 @@ impl fmt::Display for Departure {
         match self.recorded {
             Some(thread) if self.is_short => write!(
                 f,
-                "this run ends after {} choices, and the recording goes on with thread {}",
+                "this run ended after {} choices, but the recording continues with thread {}",
                 self.choice - 1,
                 thread.0
             ),
             Some(thread) => write!(
                 f,
-                "at choice {} the recording goes on with thread {}, which cannot run here",
+                "at choice {} the recording continues with thread {}, which cannot run in this run",
                 self.choice, thread.0
             ),
-            None => write!(f, "the recording ends after {} choices, and this run goes on", self.choice - 1),
+            None => write!(f, "the recording ends after {} choices, but this run continues", self.choice - 1),
         }
     }
 }
 
-/// Follows a recording, and goes on without preemption where that is not possible.
+/// Follows a recording, and continues without preemptions once that is not possible.
 #[derive(Debug)]
 pub struct Replay {
     left: VecDeque<ThreadId>,
@@ -88,12 +88,12 @@ impl Strategy for Replay {
     }
 
     fn notify(&mut self, waiters: &[ThreadId], _random: &mut Random) -> usize {
-        let place = self.left.front().and_then(|thread| waiters.iter().position(|waiter| waiter == thread));
-        match place {
-            Some(place) => {
+        let index = self.left.front().and_then(|thread| waiters.iter().position(|waiter| waiter == thread));
+        match index {
+            Some(index) => {
                 self.left.pop_front();
                 self.choice += 1;
-                place
+                index
             }
             None => {
                 if self.departure.is_none() {
@@ -105,7 +105,7 @@ impl Strategy for Replay {
         }
     }
 
-    /// To be asked once the execution is over: what is left of the recording by then is a departure as well.
+    /// Call this after the execution has ended: an unused rest of the recording counts as a departure.
     fn departure(&self) -> Option<Departure> {
         let recorded = self.left.front().copied();
         let rest = recorded.map(|_| Departure { choice: self.choice + 1, recorded, is_short: true });

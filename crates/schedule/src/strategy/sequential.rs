@@ -1,10 +1,10 @@
-//! Nobody is interrupted: a thread runs until it waits for another, ends or yields. What breaks in such executions
-//! breaks without any interleaving worth the name.
+//! The sequential schedule: no thread is preempted; each runs until it waits for another, ends or yields. A failure in such an
+//! execution is not schedule-dependent.
 
 use super::{Choice, Strategy, View, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
 
-/// Lets the current thread go on as long as it can; then chooses at random.
+/// Lets the current thread continue as long as it can; then chooses at random.
 #[derive(Debug, Default)]
 pub struct Sequential;
 

@@ -1,7 +1,7 @@
-//! Algorithm 1 of the AtomFuzzer paper: at every choice each thread that may run is as likely as any other.
+//! Algorithm 1 of the AtomFuzzer paper: at every choice each thread that can run is as likely as any other.
 //!
-//! Kept as it is, but for a thread that yields or spins: it goes on only if nobody else can, and if it is alone and others sleep,
-//! time passes. The paper's scheduler is fair with probability one; this one is within a bounded number of steps.
+//! Kept without changes, except for a thread that yields or spins: it continues only if no other thread can run, and if the others
+//! sleep, time advances. The paper's scheduler is fair with probability one; this one is fair within a bounded number of steps.
 
 use super::{Choice, Strategy, View, willing};
 use crate::random::Random;
@@ -20,7 +20,7 @@ impl Strategy for Uniform {
     }
 }
 
-/// Whether only a thread that yields could run, while others sleep.
+/// Whether only a thread that yields can run, while others sleep.
 pub(crate) fn yields_to_sleepers(view: &View<'_>) -> bool {
     let is_current = |thread| Some(thread) == view.current;
     view.yields

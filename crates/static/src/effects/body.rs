@@ -1,6 +1,6 @@
-//! One pass over the instructions of a method: which nodes are on the stack and in local variables, and what becomes of them.
+//! One pass over the instructions of a method: tracks the nodes on the stack and in local variables, and adds constraints.
 //!
-//! Values that meet where branches join flow into new nodes, so that a variable's former values do not reach its later ones.
+//! Where branches join, values flow into new nodes, so that earlier values of a variable do not flow into later ones.
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(crate) struct Body<'a, 's> {
     pub(crate) method: u32,
     pub(crate) context: ContextId,
     pub(crate) flow: Rc<FlowClass>,
-    /// The last class and the last string that the code named: what a handle is asked for by.
+    /// The last class and string constants in the code, which are the arguments of a lookup of a handle.
     pub(crate) named: (Option<u16>, Option<u16>),
 }
 
@@ -37,7 +37,7 @@ impl Body<'_, '_> {
         let Some(body) = &flow.methods[self.method as usize].body else { return };
         let count = body.instructions.len();
         if body.instructions.iter().any(|one| one.operation == Operation::Subroutine) {
-            self.unknown(0, "what code of an old compiler does".to_owned());
+            self.unknown(0, "what the subroutines of an old compiler do".to_owned());
             return;
         }
         let mut is_label = vec![false; count];
@@ -99,13 +99,13 @@ impl Body<'_, '_> {
         State { locals, stack: Vec::new() }
     }
 
-    /// Puts what comes together with what is there; gives the nodes of both.
+    /// Joins the current state into the one at a label; returns the joined state.
     fn join(&mut self, index: usize, state: &State, entries: &mut [Option<State>]) -> State {
         if entries[index].is_none() {
-            let unfinished = self.unfinished();
+            let under_construction = self.under_construction();
             let mut fresh = |list: &[Option<NodeId>]| -> Vec<Option<NodeId>> {
                 let node = |slot: &Option<NodeId>| {
-                    if *slot == unfinished { *slot } else { slot.map(|_| self.analysis.heap.node()) }
+                    if *slot == under_construction { *slot } else { slot.map(|_| self.analysis.heap.node()) }
                 };
                 list.iter().map(node).collect()
             };
@@ -115,8 +115,8 @@ impl Body<'_, '_> {
         let pairs = state.locals.iter().zip(&known.locals).chain(state.stack.iter().zip(&known.stack));
         for (new, known) in pairs {
             if let (Some(new), Some(known)) = (new, known) {
-                if new != known && Some(*known) == self.unfinished() {
-                    self.unknown(0, "what an odd constructor makes".to_owned());
+                if new != known && Some(*known) == self.under_construction() {
+                    self.unknown(0, "what a constructor does that overwrites `this`".to_owned());
                 }
                 self.analysis.connect(*new, *known, None);
             }
@@ -124,8 +124,8 @@ impl Body<'_, '_> {
         known
     }
 
-    /// In a constructor, the object that is being made, which is nobody else's.
-    fn unfinished(&self) -> Option<NodeId> {
+    /// In a constructor, the object under construction, which no other code has yet.
+    fn under_construction(&self) -> Option<NodeId> {
         let is_constructor = self.flow.methods[self.method as usize].name == "<init>";
         let receiver = self.analysis.instance(self.instance).formals.first().copied().flatten();
         receiver.filter(|_| is_constructor)
@@ -149,7 +149,7 @@ impl Body<'_, '_> {
         Site { class: self.class, method: self.method, pc: instruction.pc }
     }
 
-    fn made(&mut self, instruction: FlowInstruction, kind: Kind) -> NodeId {
+    fn new_object(&mut self, instruction: FlowInstruction, kind: Kind) -> NodeId {
         let site = Some(self.site(instruction));
         let object = self.analysis.heap.object(Object { kind, site, context: self.context });
         let node = self.analysis.heap.node();
@@ -179,7 +179,7 @@ impl Body<'_, '_> {
             Operation::Store(slot) => {
                 let value = state.pop();
                 if let Some(local) = state.locals.get_mut(usize::from(slot)) {
-                    // A variable keeps a node of its own where branches join, also while it is null.
+                    // A variable that is null gets its own node, so that it has one where branches join.
                     *local = value.or_else(|| Some(self.analysis.heap.node()));
                 }
             }
@@ -195,7 +195,7 @@ impl Body<'_, '_> {
             }
             Operation::Text(_) | Operation::ClassConstant(_) => {
                 match instruction.operation {
-                    // The type of the field comes after the class that has it.
+                    // The constant for the type of the field follows the one for its class.
                     Operation::ClassConstant(class) if self.named.0.is_none() => self.named.0 = Some(class),
                     Operation::Text(text) => self.named.1 = Some(text),
                     _ => {}
@@ -214,13 +214,13 @@ impl Body<'_, '_> {
             Operation::New(name) => {
                 let class = self.analysis.classes.load(&self.flow.classes[usize::from(name)].clone());
                 self.analysis.initialise(class);
-                let node = self.made(instruction, Kind::Made(class));
+                let node = self.new_object(instruction, Kind::Made(class));
                 state.stack.push(Some(node));
             }
             Operation::NewArray(dimensions, name) => {
                 state.pops(usize::from(dimensions));
                 let node = if body.empty_arrays.contains(&index) {
-                    // There is nothing in it to be read or written.
+                    // An empty array has no elements to read or write.
                     self.analysis.heap.node()
                 } else {
                     self.array(instruction, dimensions, name)
@@ -294,26 +294,26 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A new array; those of several dimensions hold arrays.
+    /// A new array; one with several dimensions contains arrays.
     fn array(&mut self, instruction: FlowInstruction, dimensions: u8, name: Option<u16>) -> NodeId {
         let name = match name.map(|name| &self.flow.classes[usize::from(name)]) {
             None => "[I".to_owned(),
-            // An instruction for several dimensions names the array itself.
+            // `multianewarray` names the class of the array, not of its elements.
             Some(name) if name.starts_with("[[") && dimensions > 1 => name.clone(),
             Some(name) => array_of(name),
         };
         let class = self.analysis.classes.load(&name);
-        let outer = self.made(instruction, Kind::Made(class));
+        let outer = self.new_object(instruction, Kind::Made(class));
         if dimensions > 1 {
             let inner = self.analysis.classes.load(&name[1..]);
-            let inner = self.made(instruction, Kind::Made(inner));
+            let inner = self.new_object(instruction, Kind::Made(inner));
             self.analysis.use_node(outer, Use::Store(ELEMENT, inner));
             self.analysis.use_node(inner, Use::Store(ELEMENT, inner));
         }
         outer
     }
 
-    /// Takes a call's arguments from the stack, the receiver included.
+    /// Pops a call's arguments, including the receiver.
     fn arguments(descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Option<NodeId>> {
         let node = |argument| match argument {
             Argument::Reference(node) => node,
@@ -331,10 +331,10 @@ impl Body<'_, '_> {
         let site = self.site(instruction);
         match (bootstrap, result) {
             ("java/lang/invoke/LambdaMetafactory", Some(result)) if !dynamic.handles.is_empty() => {
-                let made = self.made(instruction, Kind::Lambda(self.class, number));
-                for (place, value) in values.iter().enumerate() {
+                let made = self.new_object(instruction, Kind::Lambda(self.class, number));
+                for (number, value) in values.iter().enumerate() {
                     if let Some(value) = value {
-                        let field = super::heap::Heap::captured(place);
+                        let field = super::heap::Heap::captured(number);
                         self.analysis.use_node(made, Use::Store(field, *value));
                     }
                 }
@@ -347,7 +347,7 @@ impl Body<'_, '_> {
                 result,
             ) => {
                 for value in values.into_iter().flatten() {
-                    self.analysis.ask_text(self.instance, self.context, site, value);
+                    self.analysis.call_to_string(self.instance, self.context, site, value);
                 }
                 if let Some(result) = result {
                     let value = self.analysis.value;
@@ -355,7 +355,10 @@ impl Body<'_, '_> {
                 }
             }
             (_, result) => {
-                self.unknown(instruction.pc, format!("what {} is linked with", dynamic.name));
+                self.unknown(
+                    instruction.pc,
+                    format!("what the dynamic call {} is linked with", dynamic.name),
+                );
                 if let Some(result) = result {
                     let unknown = self.analysis.unknown_node;
                     self.analysis.connect(unknown, result, None);
@@ -364,7 +367,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Remembers which field a handle is for, where it is asked for by name in a class's initializer.
+    /// Records the field of a handle that a class initializer looks up by name.
     fn note_handle(&mut self, method: &str, result: Option<NodeId>) {
         if !matches!(method, "findVarHandle" | "newUpdater") {
             return;
@@ -397,7 +400,7 @@ impl Body<'_, '_> {
         let key = self.analysis.classes.field(class, &reference.name);
         if is_write {
             let Some(object) = object else { return };
-            if self.unfinished() != Some(object) {
+            if self.under_construction() != Some(object) {
                 self.analysis.note_write(self.instance, Some(object), instruction.pc, key);
             }
             if let Some(value) = value {
@@ -428,7 +431,7 @@ impl Body<'_, '_> {
         match (is_write, is_reference) {
             (true, true) => {
                 if let Some(value) = state.pop() {
-                    // A handle stays known only in a field that is never anything else.
+                    // Only a final field is certain to keep the same handle.
                     let is_final = self
                         .flow
                         .fields

@@ -1,44 +1,44 @@
-//! Where the analysis ends: what code does that is not looked into.
+//! The boundary of the analysis: the effects of methods whose code is not analysed.
 //!
-//! Of the JDK, the collections and their atomics are looked into. Values such as strings and boxed numbers, handles, locks and a few
-//! services are described here by what they do. Whatever is not described may do anything.
+//! Of the JDK, the collections and their atomics are analysed. The effects of values such as strings and boxed numbers, of
+//! handles, locks and a few services are described here. All other methods may do anything.
 
-/// What a method does that is not looked into.
+/// The effect of a method whose code is not analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// It changes nothing that a harness can see, and gives a value.
+    /// It changes nothing that a harness can observe, and returns a value.
     Quiet,
-    /// The same, and it asks what it is given for its text.
+    /// The same, and it calls `toString` of its arguments.
     Text,
-    /// It accesses a field or an element of its first argument, as a handle does.
+    /// It accesses a field or an element of its first argument, as a `VarHandle` does.
     Access {
         /// Whether it may write.
         writes: bool,
     },
-    /// It gives its argument of this number back, the receiver counted.
+    /// It returns the argument with this number; the receiver counts as number 0.
     Same(usize),
     /// `System.arraycopy`.
     ArrayCopy,
     /// `Object.clone`.
     Clone,
-    /// It makes an array.
+    /// It creates an array.
     NewArray,
-    /// It adds the text of what it is given to the receiver, and gives that back.
+    /// It appends the text of its arguments to the receiver, and returns the receiver.
     Builds,
-    /// It keeps what it is given in the receiver, and hands it out again.
+    /// It stores its arguments in the receiver, and may return them later.
     Holds {
-        /// Whether the receiver may be an old object that it changes.
+        /// Whether it changes the receiver, which may have existed before the call.
         writes: bool,
     },
-    /// It takes a lock, or tries to.
+    /// It acquires a lock, or tries to.
     Acquire,
-    /// It gives a lock back.
+    /// It releases a lock.
     Release,
-    /// Nobody knows.
+    /// It may do anything.
     Unknown,
 }
 
-/// Classes of which every method is quiet, by their names in `java/lang`.
+/// Classes in `java/lang` all of whose methods are quiet.
 const VALUES: &[&str] = &[
     "Boolean",
     "Byte",
@@ -64,7 +64,7 @@ const VALUES: &[&str] = &[
     "MatchException",
 ];
 
-/// Other methods that are quiet: a class and its methods.
+/// Other quiet methods, by class.
 const QUIET: &[(&str, &[&str])] = &[
     (
         "java/lang/Object",
@@ -125,7 +125,7 @@ const QUIET: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Methods of the objects that harnesses hand over which leave them as they are.
+/// Methods that do not change an object that a harness passes as an argument.
 const READING: &[&str] = &[
     "equals",
     "hashCode",
@@ -164,19 +164,19 @@ const READING: &[&str] = &[
     "getOrDefault",
 ];
 
-/// Whether a method of an object that a harness hands over leaves it as it is. Functions do.
+/// Whether a method does not change an object that a harness passes as an argument. Functions do not.
 pub(crate) fn is_reading(interface: &str, name: &str) -> bool {
     READING.contains(&name) || interface.starts_with("java/util/function/") || matches!(name, "run" | "call")
 }
 
-/// Whether a method is one that all objects have or that orders them, which are taken to change nothing if it is not known
-/// whose they are.
+/// Whether a method is one that all objects have or that compares them. Such methods of unknown objects are assumed to change
+/// nothing.
 pub(crate) fn is_common(name: &str) -> bool {
     matches!(name, "equals" | "hashCode" | "toString" | "compareTo" | "compare" | "getClass")
 }
 
-/// Whether a write of a class of the JDK changes nothing that anybody sees: maps keep the views of themselves that they hand out, and the
-/// readers of a tree of a hash map count themselves.
+/// Whether a write in a class of the JDK is unobservable: maps cache their views, and the readers of a tree bin of a hash map
+/// count themselves.
 pub(crate) fn is_harmless(class: &str, method: &str, field: &str) -> bool {
     let (owner, name) = field.rsplit_once('.').unwrap_or_default();
     let is_view = matches!(
@@ -196,7 +196,7 @@ pub(crate) fn is_harmless(class: &str, method: &str, field: &str) -> bool {
             || class == "java/util/concurrent/ConcurrentHashMap$TreeBin" && method == "find")
 }
 
-/// Whether the code of a class of the JDK is looked into.
+/// Whether the code of a class of the JDK is analysed.
 pub(crate) fn is_analysed(name: &str) -> bool {
     let Some((package, simple)) = name.rsplit_once('/') else { return false };
     if name == "java/lang/Iterable" {
@@ -245,7 +245,7 @@ pub(crate) fn is_analysed(name: &str) -> bool {
     }
 }
 
-/// What a method does. `class` declares it, or code names it so.
+/// The effect of a method. `class` declares it, or is the class that the code names.
 pub(crate) fn boundary(class: &str, name: &str) -> Boundary {
     if QUIET.iter().any(|(quiet, names)| *quiet == class && names.contains(&name)) {
         return Boundary::Quiet;
@@ -263,7 +263,7 @@ pub(crate) fn boundary(class: &str, name: &str) -> Boundary {
         _ => {}
     }
     if class.starts_with("java/util/concurrent/atomic/") {
-        // What is left of that package are the updaters of fields.
+        // The only classes of that package that are not analysed are the field updaters.
         return if name == "newUpdater" { Boundary::Quiet } else { access(name) };
     }
     if let Some(simple) = class.strip_prefix("java/util/concurrent/locks/") {
@@ -325,7 +325,7 @@ fn unsafe_access(name: &str) -> Boundary {
     }
 }
 
-/// Locks: to hold one for a while is no change of state, as long as it is given back.
+/// Holding a lock is not a change of state if it is released again.
 fn lock(class: &str, name: &str) -> Boundary {
     let is_lock = ["ReentrantLock", "ReentrantReadWriteLock", "StampedLock", "Lock", "ReadWriteLock"];
     let is_condition = class == "Condition" || class.ends_with("ConditionObject");
@@ -344,7 +344,7 @@ fn lock(class: &str, name: &str) -> Boundary {
         | "tryWriteLock"
         | "readLockInterruptibly"
         | "writeLockInterruptibly" => Boundary::Acquire,
-        // Of a stamped lock this acquires, of a lock for readers and writers it hands out one of the two.
+        // A stamped lock acquires here; a read-write lock returns one of its two locks.
         "readLock" | "writeLock" if class == "StampedLock" => Boundary::Acquire,
         _ => Boundary::Quiet,
     }

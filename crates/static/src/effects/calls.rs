@@ -1,4 +1,4 @@
-//! What calls do: which methods they may lead to, and what happens where the code is not looked into.
+//! Calls: which methods they may invoke, and the effects of methods whose code is not analysed.
 
 use std::rc::Rc;
 
@@ -19,13 +19,13 @@ pub(crate) struct Call {
     pub(crate) site: Site,
     pub(crate) kind: InvokeKind,
     pub(crate) reference: Rc<MemberReference>,
-    /// The receiver, if there is one, and the arguments; numbers have no node.
+    /// The receiver, if there is one, and the arguments; primitive values have no node.
     pub(crate) arguments: Vec<Option<NodeId>>,
     pub(crate) result: Option<NodeId>,
 }
 
 impl Analysis<'_> {
-    /// Follows a call.
+    /// Adds a call.
     pub(crate) fn call(&mut self, call: Call) {
         let class = self.classes.load(&call.reference.class);
         let direct = matches!(call.kind, InvokeKind::Static | InvokeKind::Special);
@@ -40,11 +40,11 @@ impl Analysis<'_> {
                 Found::Code(..) => {}
                 Found::Boundary(class) => {
                     let name = self.classes.class(class).name.clone();
-                    self.beyond(&call, &name, None);
+                    self.boundary_call(&call, &name, None);
                     return;
                 }
                 Found::Nothing => {
-                    self.no_idea(&call);
+                    self.unknown_call(&call);
                     return;
                 }
             }
@@ -56,14 +56,14 @@ impl Analysis<'_> {
         }
     }
 
-    /// A call with a receiver.
+    /// Dispatches a call to a possible receiver.
     pub(crate) fn dispatch(&mut self, number: u32, object: ObjectId) {
         let call = self.calls[number as usize].clone();
         let (name, descriptor) = (&call.reference.name, &call.reference.descriptor);
         let named = self.classes.load(&call.reference.class);
         match self.heap.get(object).kind {
             Kind::Made(class) => {
-                if self.classes.class(named).is_there && !self.classes.is_subtype(class, named) {
+                if self.classes.class(named).exists && !self.classes.is_subtype(class, named) {
                     return;
                 }
                 let from = if call.kind == InvokeKind::Special { named } else { class };
@@ -76,9 +76,9 @@ impl Analysis<'_> {
                     }
                     Found::Boundary(class) => {
                         let class = self.classes.class(class).name.clone();
-                        self.beyond(&call, &class, Some(object));
+                        self.boundary_call(&call, &class, Some(object));
                     }
-                    Found::Nothing => self.no_idea(&call),
+                    Found::Nothing => self.unknown_call(&call),
                 }
             }
             Kind::Lambda(class, number) => self.dispatch_lambda(&call, object, class, number),
@@ -88,31 +88,31 @@ impl Analysis<'_> {
         }
     }
 
-    /// What nobody knows is as well known as the class that code names, if that is not just an interface. A handle may be that
-    /// of a static field, if nobody knows where it is from.
+    /// A call on an unknown object has the effect of the class that the code names, unless that is an interface. An unknown
+    /// `VarHandle` may be one of a static field, so a call on it may do anything.
     fn dispatch_unknown(&mut self, call: &Call, named: ClassId, object: ObjectId) {
         let class = self.classes.class(named);
-        let is_described = !class.is_analysed && class.is_there && !self.classes.is_interface(named);
+        let is_described = !class.is_analysed && class.exists && !self.classes.is_interface(named);
         if boundary::is_common(&call.reference.name) {
-            self.give(call, self.value);
+            self.set_result(call, self.value);
         } else if is_described && call.reference.class != "java/lang/invoke/VarHandle" {
-            self.beyond(call, &call.reference.class, Some(object));
+            self.boundary_call(call, &call.reference.class, Some(object));
         } else {
-            self.no_idea(call);
+            self.unknown_call(call);
         }
     }
 
     fn dispatch_value(&mut self, call: &Call, named: ClassId, object: ObjectId) {
         if boundary::is_common(&call.reference.name) {
-            self.give(call, self.value);
+            self.set_result(call, self.value);
         } else if !self.classes.class(named).is_analysed {
-            self.beyond(call, &call.reference.class, Some(object));
+            self.boundary_call(call, &call.reference.class, Some(object));
         } else if !self.classes.is_concrete(named) {
-            self.no_idea(call);
+            self.unknown_call(call);
         }
     }
 
-    /// What the harness hands over does not change by itself, unless code changes it.
+    /// A call on an argument of a harness: the argument changes only if the called method changes it.
     fn dispatch_argument(&mut self, call: &Call, named: ClassId, object: ObjectId) {
         let name = call.reference.name.as_str();
         if !self.passes(object, Some(named)) {
@@ -120,7 +120,7 @@ impl Analysis<'_> {
         }
         let is_fixed = boundary::is_common(name) || matches!(name, "ordinal" | "name");
         if self.classes.is_own_enumeration(named) && !is_fixed {
-            return self.no_idea(call);
+            return self.unknown_call(call);
         }
         let is_function = self.classes.class(named).is_application && self.classes.is_interface(named);
         let is_quiet =
@@ -137,7 +137,7 @@ impl Analysis<'_> {
                 self.use_node(only, Use::Load(ALL, result));
             }
         } else {
-            self.give(call, self.value);
+            self.set_result(call, self.value);
         }
     }
 
@@ -153,15 +153,15 @@ impl Analysis<'_> {
                     let context = self.heap.context_of(object);
                     self.enter(call, class, index, context, Some(object));
                 }
-                _ if boundary::is_common(&call.reference.name) => self.give(call, self.value),
-                _ => self.no_idea(call),
+                _ if boundary::is_common(&call.reference.name) => self.set_result(call, self.value),
+                _ => self.unknown_call(call),
             }
             return;
         }
-        let Some(handle) = dynamic.handles.first() else { return self.no_idea(call) };
+        let Some(handle) = dynamic.handles.first() else { return self.unknown_call(call) };
         let mut arguments = Vec::new();
-        for (place, kind) in shape(&dynamic.descriptor).0.iter().enumerate() {
-            arguments.push((*kind == b'L').then(|| self.field(object, Heap::captured(place))));
+        for (number, kind) in shape(&dynamic.descriptor).0.iter().enumerate() {
+            arguments.push((*kind == b'L').then(|| self.field(object, Heap::captured(number))));
         }
         arguments.extend(call.arguments.iter().skip(1).copied());
         let made = self.heap.get(object);
@@ -170,7 +170,7 @@ impl Analysis<'_> {
             6 => InvokeKind::Static,
             7 | 8 => InvokeKind::Special,
             9 => InvokeKind::Interface,
-            _ => return self.no_idea(call),
+            _ => return self.unknown_call(call),
         };
         let mut result = call.result;
         if handle.kind == 8 {
@@ -184,10 +184,10 @@ impl Analysis<'_> {
             }
             arguments.insert(0, Some(node));
         }
-        // A number that becomes an object on the way is a new one.
+        // A primitive value that is boxed for the call becomes a new object.
         let first = usize::from(kind != InvokeKind::Static);
-        for (place, kind) in shape(&handle.target.descriptor).0.iter().enumerate() {
-            if let Some(argument) = arguments.get_mut(first + place)
+        for (number, kind) in shape(&handle.target.descriptor).0.iter().enumerate() {
+            if let Some(argument) = arguments.get_mut(first + number)
                 && *kind == b'L'
                 && argument.is_none()
             {
@@ -210,7 +210,7 @@ impl Analysis<'_> {
         });
     }
 
-    /// Links a call with the code that it leads to.
+    /// Connects the arguments and the result of a call with the method that it invokes.
     fn enter(
         &mut self,
         call: &Call,
@@ -240,47 +240,47 @@ impl Analysis<'_> {
         }
     }
 
-    /// Lets a call's result be what a node leads to.
-    fn give(&mut self, call: &Call, node: NodeId) {
+    /// Lets the objects of a node flow into a call's result.
+    fn set_result(&mut self, call: &Call, node: NodeId) {
         if let Some(result) = call.result {
             self.connect(node, result, None);
         }
     }
 
-    /// A call of which nobody knows what it does.
-    fn no_idea(&mut self, call: &Call) {
+    /// A call that may do anything.
+    fn unknown_call(&mut self, call: &Call) {
         let class = call.reference.class.rsplit('/').next().unwrap_or_default().replace('$', ".");
         self.note_unknown(call.caller, call.site.pc, format!("what {class}.{} does", call.reference.name));
-        self.give(call, self.unknown_node);
+        self.set_result(call, self.unknown_node);
         for argument in call.arguments.iter().flatten() {
             self.use_node(*argument, Use::Expose);
         }
     }
 
-    /// A call of a method whose code is not looked into.
-    fn beyond(&mut self, call: &Call, class: &str, receiver: Option<ObjectId>) {
+    /// A call of a method whose code is not analysed.
+    fn boundary_call(&mut self, call: &Call, class: &str, receiver: Option<ObjectId>) {
         let first = call.arguments.first().copied().flatten();
         let this = receiver.map(|receiver| self.only(receiver)).or(first);
         let pc = call.site.pc;
         match boundary::boundary(class, &call.reference.name) {
-            Boundary::Quiet => self.give(call, self.value),
+            Boundary::Quiet => self.set_result(call, self.value),
             Boundary::Text => {
                 for argument in call.arguments.iter().flatten() {
-                    self.ask_text(call.caller, call.context, call.site, *argument);
+                    self.call_to_string(call.caller, call.context, call.site, *argument);
                 }
-                self.give(call, self.value);
+                self.set_result(call, self.value);
             }
             Boundary::Builds => {
                 self.note_write(call.caller, this, pc, ANY);
                 for argument in call.arguments.iter().skip(1).flatten() {
-                    self.ask_text(call.caller, call.context, call.site, *argument);
+                    self.call_to_string(call.caller, call.context, call.site, *argument);
                 }
-                self.give(call, this.unwrap_or(self.value));
+                self.set_result(call, this.unwrap_or(self.value));
             }
             Boundary::Access { writes } => self.access(call, writes),
             Boundary::Same(number) => {
                 let argument = call.arguments.get(number).copied().flatten();
-                self.give(call, argument.unwrap_or(self.value));
+                self.set_result(call, argument.unwrap_or(self.value));
             }
             Boundary::ArrayCopy => {
                 if let [Some(from), _, Some(to), ..] = call.arguments[..] {
@@ -300,7 +300,7 @@ impl Analysis<'_> {
                 let (site, context) = (Some(call.site), call.context);
                 let object = self.heap.object(Object { kind: Kind::Made(class), site, context });
                 let node = self.only(object);
-                self.give(call, node);
+                self.set_result(call, node);
             }
             Boundary::Holds { writes } => {
                 let Some(this) = this else { return };
@@ -316,14 +316,14 @@ impl Analysis<'_> {
             }
             Boundary::Acquire => {
                 self.instances[call.caller as usize].acquires = true;
-                self.give(call, self.value);
+                self.set_result(call, self.value);
             }
             Boundary::Release => self.instances[call.caller as usize].releases = true,
-            Boundary::Unknown => self.no_idea(call),
+            Boundary::Unknown => self.unknown_call(call),
         }
     }
 
-    /// An access through a handle: to whatever field of the object that comes first.
+    /// An access through a handle: to its field of the first argument, or to any field if the field is not known.
     fn access(&mut self, call: &Call, writes: bool) {
         let mut values = call.arguments.iter().skip(1).flatten();
         let object = values.next().copied();
@@ -335,8 +335,8 @@ impl Analysis<'_> {
             self.note_write(call.caller, object, call.site.pc, stored);
         }
         let Some(object) = object else {
-            // A static field, of which nobody knows which.
-            return self.give(call, self.unknown_node);
+            // Without an object it is an unknown static field.
+            return self.set_result(call, self.unknown_node);
         };
         for value in values {
             self.use_node(object, Use::Store(stored, *value));
@@ -346,13 +346,26 @@ impl Analysis<'_> {
         }
     }
 
-    /// Asks what a node leads to for its text.
-    pub(crate) fn ask_text(&mut self, caller: InstanceId, context: ContextId, site: Site, node: NodeId) {
-        self.ask(caller, context, site, node, ("java/lang/Object", "toString", "()Ljava/lang/String;"), None);
+    /// Calls `toString` of the objects of a node.
+    pub(crate) fn call_to_string(
+        &mut self,
+        caller: InstanceId,
+        context: ContextId,
+        site: Site,
+        node: NodeId,
+    ) {
+        self.call_method(
+            caller,
+            context,
+            site,
+            node,
+            ("java/lang/Object", "toString", "()Ljava/lang/String;"),
+            None,
+        );
     }
 
-    /// Calls a method of what a node leads to.
-    pub(crate) fn ask(
+    /// Calls a method of the objects of a node.
+    pub(crate) fn call_method(
         &mut self,
         caller: InstanceId,
         context: ContextId,

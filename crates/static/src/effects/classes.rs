@@ -1,4 +1,4 @@
-//! The classes that an object's methods lead to, read when they are needed: who inherits from whom, and which method is meant.
+//! The classes that the analysed methods use, loaded on demand: inheritance, and the resolution of methods and fields.
 
 use std::rc::Rc;
 
@@ -10,18 +10,18 @@ use crate::{ClassSource, Origin, effects::boundary};
 /// The number of a class.
 pub(crate) type ClassId = u32;
 
-/// The number of a field, or of what else an object leads to.
+/// The number of a field, or one of the pseudo-fields below.
 pub(crate) type FieldKey = u32;
 
 /// The elements of an array.
 pub(crate) const ELEMENT: FieldKey = 0;
-/// What is stored into an object by a handle, so that nobody knows into which field.
+/// Values that a handle stored into an unknown field.
 pub(crate) const ANY: FieldKey = 1;
-/// Whatever an object leads to.
+/// The values of all fields.
 pub(crate) const ALL: FieldKey = 2;
-/// What a lambda has captured, from here on.
+/// The captured values of a lambda are numbered from here on.
 pub(crate) const CAPTURED: FieldKey = 3;
-/// Fields of classes have numbers from here on.
+/// The fields of classes are numbered from here on.
 const FIRST_FIELD: FieldKey = 300;
 
 const INTERFACE: u16 = 0x200;
@@ -36,26 +36,26 @@ const PRIVATE: u16 = 2;
 pub(crate) struct Class {
     pub(crate) name: Rc<str>,
     pub(crate) flow: Rc<FlowClass>,
-    /// Whether there is such a class at all.
-    pub(crate) is_there: bool,
-    /// Whether its code is looked into.
+    /// Whether the class was found.
+    pub(crate) exists: bool,
+    /// Whether its code is analysed.
     pub(crate) is_analysed: bool,
     pub(crate) is_application: bool,
     methods: FxHashMap<(String, String), u32>,
 }
 
-/// Where a search for a method ended.
+/// The result of resolving a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A method with code.
+    /// A method whose code is analysed.
     Code(ClassId, u32),
-    /// A method whose code is not looked into.
+    /// A method whose code is not analysed.
     Boundary(ClassId),
-    /// Nothing that could be called.
+    /// There is no method to call.
     Nothing,
 }
 
-/// All classes so far.
+/// All classes loaded so far.
 pub(crate) struct Classes<'s> {
     source: &'s mut dyn ClassSource,
     classes: Vec<Class>,
@@ -63,7 +63,7 @@ pub(crate) struct Classes<'s> {
     fields: FxHashMap<(ClassId, String), FieldKey>,
     /// The class of each field, its type, and its name with its class.
     field_types: Vec<(ClassId, Option<ClassId>, String)>,
-    /// Classes whose code is looked into although the JDK's usually is not: the one under test and what it inherits from.
+    /// The class under test and its superclasses, whose code is analysed even if they belong to the JDK.
     own: Vec<String>,
 }
 
@@ -109,13 +109,13 @@ impl<'s> Classes<'s> {
             Some((origin, bytes)) => {
                 let is_application = origin == Origin::Application;
                 let is_analysed = is_application || is_own || boundary::is_analysed(name);
-                // Code that cannot be read is code that is not known.
+                // If the code cannot be parsed, the class is loaded without it.
                 let flow = read_flow(&bytes, is_analysed).or_else(|_| read_flow(&bytes, false));
                 (flow.ok().map(|flow| (flow, is_analysed)), is_application)
             }
             None => (None, false),
         };
-        let is_there = flow.is_some();
+        let exists = flow.is_some();
         let (flow, is_analysed) = flow.unwrap_or_else(|| {
             let parent = name.starts_with('[').then(|| "java/lang/Object".to_owned());
             (FlowClass { name: name.to_owned(), super_name: parent, ..FlowClass::default() }, false)
@@ -127,14 +127,7 @@ impl<'s> Classes<'s> {
         let id = self.classes.len() as ClassId;
         let name: Rc<str> = name.into();
         self.numbers.insert(name.clone(), id);
-        self.classes.push(Class {
-            name,
-            flow: Rc::new(flow),
-            is_there,
-            is_analysed,
-            is_application,
-            methods,
-        });
+        self.classes.push(Class { name, flow: Rc::new(flow), exists, is_analysed, is_application, methods });
         id
     }
 
@@ -144,7 +137,7 @@ impl<'s> Classes<'s> {
         (parent, flow.interfaces.iter().map(|name| self.load(name)).collect())
     }
 
-    /// The class itself and all that it inherits from, super classes first.
+    /// The class itself and all its supertypes, superclasses first.
     pub(crate) fn supertypes(&mut self, class: ClassId) -> Vec<ClassId> {
         let mut all = vec![class];
         let mut interfaces = Vec::new();
@@ -174,7 +167,7 @@ impl<'s> Classes<'s> {
         }
         let (name, of_name) = (self.class(class).name.clone(), self.class(of).name.clone());
         if name.starts_with('[') {
-            // Arrays of numbers, and those of objects, may stand for each other as far as anybody cares here.
+            // It is enough to distinguish arrays of primitive values from arrays of objects.
             let is_of_objects = |name: &str| name.starts_with("[L") || name.starts_with("[[");
             return of_name.starts_with('[') && is_of_objects(&name) == is_of_objects(&of_name)
                 || matches!(&*of_name, "java/lang/Cloneable" | "java/io/Serializable");
@@ -182,19 +175,20 @@ impl<'s> Classes<'s> {
         self.supertypes(class).contains(&of)
     }
 
-    /// Whether it is a class of which an object that comes from elsewhere cannot be: not an interface, and with known code.
+    /// Whether an object that analysed code did not create cannot be of this class: it is analysed, and neither an interface nor an
+    /// enumeration.
     pub(crate) fn is_concrete(&self, class: ClassId) -> bool {
         let class = self.class(class);
         class.is_analysed && class.flow.access & (INTERFACE | ENUM) == 0
     }
 
-    /// Whether it is an enumeration whose code is looked into.
+    /// Whether it is an enumeration whose code is analysed.
     pub(crate) fn is_own_enumeration(&self, class: ClassId) -> bool {
         let class = self.class(class);
         class.is_analysed && class.flow.access & ENUM != 0
     }
 
-    /// A private method of a class, which no other class overrides.
+    /// A private method of a class; no other class can override it.
     pub(crate) fn private_method(&self, class: ClassId, name: &str, descriptor: &str) -> Option<Found> {
         let index = *self.class(class).methods.get(&(name.to_owned(), descriptor.to_owned()))?;
         (self.method(class, index).access & PRIVATE != 0).then(|| self.code(class, index))
@@ -204,13 +198,13 @@ impl<'s> Classes<'s> {
         self.class(class).flow.access & INTERFACE != 0
     }
 
-    /// What an object of exactly this class does when the method is called, or what a reference in code means.
+    /// The method that a call invokes on an object of exactly this class, or that a reference in code resolves to.
     pub(crate) fn look_up(&mut self, class: ClassId, name: &str, descriptor: &str) -> Found {
         let key = (name.to_owned(), descriptor.to_owned());
         let mut candidates: Vec<ClassId> = Vec::new();
         for id in self.supertypes(class) {
             let class = self.class(id);
-            if !class.is_there && !class.name.starts_with('[') {
+            if !class.exists && !class.name.starts_with('[') {
                 return Found::Boundary(id);
             }
             let Some(&index) = class.methods.get(&key) else { continue };
@@ -269,7 +263,7 @@ impl<'s> Classes<'s> {
         self.class(class).flow.fields.iter().any(|field| field.name == name)
     }
 
-    /// The field that a reference in code means.
+    /// The field that a reference in code resolves to.
     pub(crate) fn field(&mut self, class: ClassId, name: &str) -> FieldKey {
         let mut declared = (class, None);
         for id in self.supertypes(class) {
@@ -297,7 +291,7 @@ impl<'s> Classes<'s> {
         number
     }
 
-    /// The class that a field's value is of.
+    /// The class of a field's type.
     pub(crate) fn field_type(&self, field: FieldKey) -> Option<ClassId> {
         let index = field.checked_sub(FIRST_FIELD)?;
         self.field_types.get(index as usize)?.1
@@ -309,14 +303,14 @@ impl<'s> Classes<'s> {
         self.field_types.get(index as usize).map(|field| field.0)
     }
 
-    /// A field in words.
+    /// The name of a field for messages.
     pub(crate) fn field_name(&self, field: FieldKey) -> String {
         let known = field.checked_sub(FIRST_FIELD).and_then(|index| self.field_types.get(index as usize));
         known.map_or_else(|| "an array".to_owned(), |(_, _, name)| name.clone())
     }
 }
 
-/// Whether a class lies in another one.
+/// Whether a class is nested in another one.
 fn is_nested(name: &str, outer: &str) -> bool {
     name.strip_prefix(outer).is_some_and(|rest| rest.starts_with('$'))
 }

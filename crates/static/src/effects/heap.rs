@@ -1,5 +1,5 @@
-//! What variables and fields may lead to: sets of objects, one for each place that makes them and for each object that the code
-//! ran for.
+//! Points-to sets of variables and fields. Objects are abstracted by allocation site and by the receiver objects of the
+//! allocating code.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::classes::{ALL, ANY, CAPTURED, ClassId, FieldKey};
 
-/// A variable, a field of an object, or whatever else holds references.
+/// A node of the constraint graph: a variable, a field of an object, or another holder of references.
 pub(crate) type NodeId = u32;
 /// The number of an object.
 pub(crate) type ObjectId = u32;
 /// The number of a context.
 pub(crate) type ContextId = u32;
 
-/// How many places tell contexts apart.
+/// How many sites a context consists of.
 const DEPTH: usize = 3;
 
-/// A place that makes objects: class, method and place in its code.
+/// An allocation or call site: class, method and pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Site {
     pub(crate) class: ClassId,
@@ -25,29 +25,29 @@ pub(crate) struct Site {
     pub(crate) pc: u16,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Made by code that was looked into.
+    /// Created by analysed code.
     Made(ClassId),
-    /// Made by a lambda expression: the class, and the number of the dynamic call in it.
+    /// Created by a lambda expression: the class, and the number of the dynamic call in it.
     Lambda(ClassId, u16),
-    /// A string, a number, a class: of no class that is looked into, and it never changes.
+    /// A string, a boxed number or a class: immutable, and of a class that is not analysed.
     Value,
-    /// Handed over by the harness in a call of this number; whether it is an array.
+    /// An argument of the harness with this number; whether it is an array.
     Argument(u32, bool),
-    /// Made by code that nobody knows.
+    /// Created by unknown code.
     Unknown,
 }
 
 impl Kind {
-    /// Whether it certainly has no elements to be written.
+    /// Whether it is certainly not an array.
     pub(crate) fn is_no_array(self) -> bool {
         matches!(self, Kind::Argument(_, false) | Kind::Lambda(..) | Kind::Value)
     }
 }
 
-/// An object, or all that are made in one place in one context.
+/// An abstract object: all objects that are created at one site in one context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Object {
     pub(crate) kind: Kind,
@@ -55,7 +55,7 @@ pub(crate) struct Object {
     pub(crate) context: ContextId,
 }
 
-/// What happens to every object that a node may lead to.
+/// An operation on every object of a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Use {
     /// A field of it is read into a node.
@@ -64,19 +64,19 @@ pub(crate) enum Use {
     Store(FieldKey, NodeId),
     /// It is the receiver of this call.
     Call(u32),
-    /// It is cloned, in a place and context, into a node.
+    /// It is cloned, at a site and in a context, into a node.
     Clone(Site, ContextId, NodeId),
-    /// The harness with this number looks at it.
-    Look(u32),
-    /// Code that nobody knows has it.
+    /// The harness with this number inspects it.
+    Inspect(u32),
+    /// Unknown code gets it.
     Expose,
 }
 
-/// One node.
+/// A node with its points-to set.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     objects: FxHashSet<ObjectId>,
-    /// Those that were not handed on yet.
+    /// Objects that were not propagated yet.
     new: Vec<ObjectId>,
     pub(crate) edges: Vec<(NodeId, Option<ClassId>)>,
     pub(crate) uses: Vec<Use>,
@@ -111,7 +111,7 @@ impl Heap {
         number
     }
 
-    /// An object that is no one's in particular.
+    /// The object of a kind that has no allocation site.
     pub(crate) fn special(&mut self, kind: Kind) -> ObjectId {
         self.object(Object { kind, site: None, context: 0 })
     }
@@ -124,7 +124,7 @@ impl Heap {
         self.nodes[node as usize].objects.iter().copied().collect()
     }
 
-    /// The objects of a node that were handed on already.
+    /// The objects of a node that were already propagated.
     pub(crate) fn settled(&self, node: NodeId) -> Vec<ObjectId> {
         let node = &self.nodes[node as usize];
         node.objects.iter().copied().filter(|object| !node.new.contains(object)).collect()
@@ -134,7 +134,7 @@ impl Heap {
         self.nodes.len()
     }
 
-    /// The context with these objects, the nearest first.
+    /// The context with these sites, the innermost first.
     pub(crate) fn context(&mut self, sites: &[Site]) -> ContextId {
         let sites: Rc<[Site]> = sites.iter().copied().take(DEPTH).collect();
         let next = self.contexts.len() as ContextId;
@@ -145,7 +145,7 @@ impl Heap {
         number
     }
 
-    /// The context of methods that run for an object.
+    /// The context of methods whose receiver is this object.
     pub(crate) fn context_of(&mut self, object: ObjectId) -> ContextId {
         let object = self.get(object);
         let outer = self.contexts.get(object.context as usize).cloned().unwrap_or_default();
@@ -153,25 +153,25 @@ impl Heap {
         self.context(&sites)
     }
 
-    /// The context of a method without a receiver that is called in a place: the object that its caller runs for stays the nearest.
+    /// The context of a static method that is called at a site: the receiver of its caller stays the innermost.
     pub(crate) fn context_at(&mut self, context: ContextId, site: Site) -> ContextId {
         let mut sites = self.contexts.get(context as usize).map_or_else(Vec::new, |sites| sites.to_vec());
         sites.insert(sites.len().min(1), site);
         self.context(&sites)
     }
 
-    /// Lets a node lead to an object.
+    /// Adds an object to a node.
     pub(crate) fn add(&mut self, node: NodeId, object: ObjectId) {
-        let place = &mut self.nodes[node as usize];
-        if place.objects.insert(object) {
-            if place.new.is_empty() {
+        let entry = &mut self.nodes[node as usize];
+        if entry.objects.insert(object) {
+            if entry.new.is_empty() {
                 self.waiting.push(node);
             }
-            place.new.push(object);
+            entry.new.push(object);
         }
     }
 
-    /// Puts an edge between nodes, if it is a new one; what is there already must be handed on by the caller.
+    /// Adds an edge between nodes. If it is new, the caller must propagate the objects that `from` already has.
     pub(crate) fn connect(&mut self, from: NodeId, to: NodeId, filter: Option<ClassId>) -> bool {
         let is_new = from != to && self.edges.insert((from, to));
         if is_new {
@@ -184,7 +184,7 @@ impl Heap {
         self.nodes[node as usize].uses.push(what);
     }
 
-    /// A node with objects that were not handed on yet, with these.
+    /// The next node with objects that were not propagated yet, and these objects.
     pub(crate) fn next(&mut self) -> Option<(NodeId, Vec<ObjectId>)> {
         let node = self.waiting.pop()?;
         Some((node, std::mem::take(&mut self.nodes[node as usize].new)))
@@ -198,7 +198,7 @@ impl Heap {
         &self.nodes[node as usize].uses
     }
 
-    /// The node of an object's field, and whether it is new. Objects from elsewhere have one for all.
+    /// The node of an object's field, and whether it is new. An object that analysed code did not create has one node for all fields.
     pub(crate) fn field(&mut self, object: ObjectId, field: FieldKey) -> (NodeId, bool) {
         let is_made = matches!(self.get(object).kind, Kind::Made(_) | Kind::Lambda(..));
         let field = if is_made { field } else { ANY };
@@ -209,19 +209,19 @@ impl Heap {
         self.fields.insert((object, field), node);
         self.by_object.entry(object).or_default().push(node);
         if !is_made {
-            // Whatever they lead to is from elsewhere as well.
+            // Its fields point to objects of the same kind, represented by itself.
             self.add(node, object);
             return (node, false);
         }
         (node, field != ANY && field != ALL)
     }
 
-    /// What a lambda has captured in this place.
-    pub(crate) fn captured(place: usize) -> FieldKey {
-        CAPTURED + place.min(255) as FieldKey
+    /// The pseudo-field of a lambda's captured value with this number.
+    pub(crate) fn captured(number: usize) -> FieldKey {
+        CAPTURED + number.min(255) as FieldKey
     }
 
-    /// All objects that these lead to, themselves included.
+    /// All objects that are reachable from these, including themselves.
     pub(crate) fn reachable(&self, from: impl Iterator<Item = ObjectId>) -> FxHashSet<ObjectId> {
         let mut waiting: Vec<ObjectId> = from.collect();
         let mut found = FxHashSet::default();

@@ -1,19 +1,19 @@
-//! Which methods of an object may change it, from class files alone.
+//! Computes which methods of an object may change it, from class files alone.
 //!
-//! After "Purity and Side Effect Analysis for Java Programs" (Sălcianu and Rinard, VMCAI 2005): a method leaves an object alone if
-//! whatever it writes to was not there before the call. What is kept: that question, and that what a method makes for itself it may change.
-//! Where it differs:
+//! After "Purity and Side Effect Analysis for Java Programs" (Sălcianu and Rinard, VMCAI 2005): a method is pure if it writes
+//! only to objects that did not exist before the call. That definition is the paper's; a method may change objects that it
+//! creates itself. Deviations:
 //!
-//! - The program is a harness: one object, made by one constructor, and calls of some of its methods. So all objects that fields may lead to are
-//!   known from the code that makes them, by a points-to analysis with subset constraints (Andersen, 1994) in which code is told apart by the
-//!   object that it runs for (Milanova, Rountev and Ryder, "Parameterized Object Sensitivity", 2005).
-//! - An object belongs to the state if the object under test or a static field leads to it. What is made in a call but never linked with the
-//!   state may be written; no graph is kept for each method.
-//! - Locks that a method takes and gives back are no change. `equals`, `hashCode`, `toString` and `compareTo` of objects of which nothing is
-//!   known are taken to change nothing.
-//! - What the harness does with a result belongs to the method: iterators are run through, collections read.
+//! - The program is a harness: one object, created by one constructor, and calls of some of its methods. So all objects that
+//!   fields may point to are known from the code that creates them, by a points-to analysis with subset constraints (Andersen,
+//!   1994) that is object-sensitive (Milanova, Rountev and Ryder, "Parameterized Object Sensitivity", 2005).
+//! - An object belongs to the state if it is reachable from the object under test or a static field. Objects that a call
+//!   creates and never links to the state may be written; there is no graph per method.
+//! - Acquiring and releasing a lock is not a change. `equals`, `hashCode`, `toString` and `compareTo` of unknown objects are
+//!   assumed to change nothing.
+//! - The harness's use of a result counts as part of the method: it exhausts iterators and reads collections.
 //!
-//! What unknown code is given it is taken to use by public methods only.
+//! Unknown code is assumed to use the objects that it gets through public methods only.
 
 mod body;
 mod boundary;
@@ -32,43 +32,43 @@ use calls::Call;
 use classes::{ALL, ANY, ClassId, Classes, ELEMENT, FieldKey, Found};
 use heap::{ContextId, Heap, Kind, NodeId, Object, ObjectId, Site, Use};
 
-/// A class as a harness sees it.
+/// The class under test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
     /// Its internal name.
     pub class: String,
-    /// The descriptor of the constructor that makes the object.
+    /// The descriptor of the constructor that creates the object.
     pub constructor: String,
     /// The methods that may be called, by name and descriptor.
     pub methods: Vec<(String, String)>,
 }
 
-/// What a method does to its object.
+/// The effect of a method on its object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// It certainly leaves it alone.
+    /// It certainly does not change it.
     Reads,
-    /// It may change it: what is written, and where.
+    /// It may change it: what is written, and at which site.
     Writes(String),
-    /// It leads to code that cannot be followed: what nobody knows.
+    /// It reaches code that cannot be analysed: a clause such as `what A.b does in C.d:12`.
     Unknown(String),
 }
 
-/// What more code than this does is not found out.
+/// The analysis gives up on more code than this.
 const MOST_INSTANCES: usize = 40_000;
 const MOST_NODES: usize = 1_200_000;
 
 /// The number of a method in a context.
 pub(crate) type InstanceId = u32;
 
-/// Whoever calls what unknown code and class initializers call.
-const ELSEWHERE: InstanceId = 0;
+/// The caller of methods that unknown code calls, and of class initializers.
+const UNKNOWN_CALLER: InstanceId = 0;
 
-/// No method: a harness or somebody elsewhere.
-const NOBODY: u32 = u32::MAX;
+/// Marks an instance without a method: a harness, or the unknown caller.
+const NO_METHOD: u32 = u32::MAX;
 
-/// What results are asked for, by the type that they are of.
-const LOOKS: [(&str, &str, &str); 9] = [
+/// The methods that a harness calls on a result, by the type of the result.
+const RESULT_CALLS: [(&str, &str, &str); 9] = [
     ("java/util/Map$Entry", "getKey", "()Ljava/lang/Object;"),
     ("java/util/Map$Entry", "getValue", "()Ljava/lang/Object;"),
     ("java/util/Map", "entrySet", "()Ljava/util/Set;"),
@@ -80,24 +80,24 @@ const LOOKS: [(&str, &str, &str); 9] = [
     ("java/util/Spliterator", "tryAdvance", "(Ljava/util/function/Consumer;)Z"),
 ];
 
-/// A method in a context, with what it does.
+/// A method in a context, with its effects.
 #[derive(Debug, Default)]
 pub(crate) struct Instance {
     class: ClassId,
     method: u32,
     context: ContextId,
-    /// The harness that leads to it: what one method hands on does not reach the code that another one runs.
+    /// The harness that reaches it. Each harness has its own instances, so that arguments of one do not flow into another.
     harness: InstanceId,
-    /// The receiver, if there is one, and the parameters; numbers have no node.
+    /// The receiver, if there is one, and the parameters; primitive values have no node.
     pub(crate) formals: Vec<Option<NodeId>>,
     pub(crate) result: Option<NodeId>,
-    /// What is written to, nothing for static fields; where; and which field.
+    /// Writes: the object (`None` for static fields), the pc and the field.
     writes: Vec<(Option<NodeId>, u16, FieldKey)>,
     unknown: Vec<(u16, String)>,
     pub(crate) acquires: bool,
     pub(crate) releases: bool,
     callees: FxHashSet<InstanceId>,
-    /// In the order in which they were found.
+    /// The callees in the order in which they were found.
     ordered: Vec<InstanceId>,
 }
 
@@ -112,22 +112,22 @@ pub(crate) struct Analysis<'s> {
     statics: FxHashMap<FieldKey, NodeId>,
     initialised: FxHashSet<ClassId>,
     exposed: FxHashSet<ObjectId>,
-    looked: FxHashSet<(u32, ObjectId)>,
+    inspected: FxHashSet<(u32, ObjectId)>,
     singles: FxHashMap<ObjectId, NodeId>,
-    /// Handles of fields that are known by name, by the nodes that lead to them.
+    /// The fields of variable handles and field updaters, by the nodes that hold the handles.
     pub(crate) handles: FxHashMap<NodeId, FieldKey>,
-    /// For each harness the instance that stands for it, what it looks at, and what it hands over.
+    /// For each harness its instance, the node of the results that it inspects, and the node of its arguments.
     harnesses: Vec<(InstanceId, NodeId, NodeId)>,
-    /// A node with a value.
+    /// The node of immutable values.
     pub(crate) value: NodeId,
-    /// A node with an object that nobody knows.
+    /// The node of unknown objects.
     pub(crate) unknown_node: NodeId,
-    /// Everything that is ever thrown.
+    /// The node of all exceptions that are ever thrown.
     pub(crate) thrown: NodeId,
     subject: ObjectId,
 }
 
-/// Finds out what the methods of a class may do to an object, in their order.
+/// Computes the effects of the methods of a class, in their order.
 pub fn effects(source: &mut dyn ClassSource, subject: &Subject) -> Vec<Effect> {
     let mut analysis = Analysis::new(source, &subject.class);
     analysis.harness(&subject.class, "<init>", &subject.constructor);
@@ -140,7 +140,7 @@ pub fn effects(source: &mut dyn ClassSource, subject: &Subject) -> Vec<Effect> {
     methods
         .map(|number| match complete {
             true => analysis.effect(analysis.harnesses[number].0, &state),
-            false => Effect::Unknown("what so much code does".to_owned()),
+            false => Effect::Unknown("what its code does, because there is too much of it".to_owned()),
         })
         .collect()
 }
@@ -153,24 +153,24 @@ impl<'s> Analysis<'s> {
         let one = heap.special(Kind::Value);
         heap.add(value, one);
         heap.add(thrown, one);
-        let stranger = heap.special(Kind::Unknown);
-        heap.add(unknown_node, stranger);
+        let unknown = heap.special(Kind::Unknown);
+        heap.add(unknown_node, unknown);
         let mut classes = Classes::new(source, class);
         let class = classes.load(class);
-        let site = Site { class, method: NOBODY, pc: 0 };
+        let site = Site { class, method: NO_METHOD, pc: 0 };
         let subject = heap.object(Object { kind: Kind::Made(class), site: Some(site), context: 0 });
-        let elsewhere = Instance { method: NOBODY, ..Instance::default() };
+        let unknown_caller = Instance { method: NO_METHOD, ..Instance::default() };
         let mut analysis = Analysis {
             classes,
             heap,
-            instances: vec![elsewhere],
+            instances: vec![unknown_caller],
             numbers: FxHashMap::default(),
             unwalked: Vec::new(),
             calls: Vec::new(),
             statics: FxHashMap::default(),
             initialised: FxHashSet::default(),
             exposed: FxHashSet::default(),
-            looked: FxHashSet::default(),
+            inspected: FxHashSet::default(),
             singles: FxHashMap::default(),
             handles: FxHashMap::default(),
             harnesses: Vec::new(),
@@ -183,21 +183,21 @@ impl<'s> Analysis<'s> {
         analysis
     }
 
-    /// A harness that calls one method with whatever it hands over, and looks at the result.
+    /// Adds a harness that calls one method with arguments of its own and inspects the result.
     fn harness(&mut self, class: &str, name: &str, descriptor: &str) {
         let number = self.harnesses.len() as u32;
         let caller = self.instances.len() as InstanceId;
-        self.instances.push(Instance { method: NOBODY, harness: caller, ..Instance::default() });
+        self.instances.push(Instance { method: NO_METHOD, harness: caller, ..Instance::default() });
         let [given, array] = [false, true].map(|is_array| {
             let object = self.heap.special(Kind::Argument(number, is_array));
             self.only(object)
         });
         self.use_node(array, Use::Store(ANY, given));
-        let looked = self.heap.node();
-        self.harnesses.push((caller, looked, given));
-        self.use_node(looked, Use::Look(number));
-        self.use_node(given, Use::Load(ALL, looked));
-        self.use_node(array, Use::Load(ALL, looked));
+        let inspected = self.heap.node();
+        self.harnesses.push((caller, inspected, given));
+        self.use_node(inspected, Use::Inspect(number));
+        self.use_node(given, Use::Load(ALL, inspected));
+        self.use_node(array, Use::Load(ALL, inspected));
         let receiver = self.only(self.subject);
         let mut arguments = vec![Some(receiver)];
         for parameter in types(descriptor).0 {
@@ -214,22 +214,22 @@ impl<'s> Analysis<'s> {
             name: name.to_owned(),
             descriptor: descriptor.to_owned(),
         };
-        let site = self.nowhere();
-        let result = (result == Some(b'L')).then_some(looked);
+        let site = self.no_site();
+        let result = (result == Some(b'L')).then_some(inspected);
         self.call(Call { caller, context: 0, site, kind, reference: Rc::new(reference), arguments, result });
     }
 
-    fn nowhere(&mut self) -> Site {
-        Site { class: 0, method: NOBODY, pc: 0 }
+    fn no_site(&mut self) -> Site {
+        Site { class: 0, method: NO_METHOD, pc: 0 }
     }
 
-    /// What a caller that is no code hands over.
+    /// The node of the arguments that a harness or the unknown caller passes.
     pub(crate) fn arguments_of(&self, caller: InstanceId) -> NodeId {
         let harness = self.harnesses.iter().find(|(instance, ..)| *instance == caller);
         harness.map_or(self.unknown_node, |(_, _, given)| *given)
     }
 
-    /// Follows everything to its end; whether there is one.
+    /// Computes the fixed point. Returns whether it was reached within the limits.
     fn solve(&mut self) -> bool {
         loop {
             if self.instances.len() > MOST_INSTANCES || self.heap.size() > MOST_NODES {
@@ -257,7 +257,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// Lets whatever one node leads to flow into another, if it may be of a class.
+    /// Lets the objects of one node flow into another, restricted to those that may be of class `filter`.
     pub(crate) fn connect(&mut self, from: NodeId, to: NodeId, filter: Option<ClassId>) {
         if self.heap.connect(from, to, filter) {
             for object in self.heap.objects_of(from) {
@@ -297,7 +297,7 @@ impl<'s> Analysis<'s> {
                 self.connect(from, into, None);
                 self.heap.add(to, copy);
             }
-            Use::Look(number) => self.look(number, object),
+            Use::Inspect(number) => self.inspect_result(number, object),
             Use::Expose => self.expose(object),
         }
     }
@@ -309,7 +309,7 @@ impl<'s> Analysis<'s> {
             Kind::Made(made) => self.classes.is_subtype(made, class),
             Kind::Lambda(..) => self.classes.is_interface(class) || !self.classes.is_concrete(class),
             Kind::Value => !self.classes.is_concrete(class),
-            // Harnesses make the usual collections, and nothing of the program but its enumerations and functions.
+            // Harnesses create the usual collections and, of the program, only enumeration constants and functions.
             Kind::Argument(_, is_array) => {
                 let name = &self.classes.class(class).name;
                 let package = name.rsplit_once('/').map_or("", |(package, _)| package);
@@ -323,7 +323,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// The node of a field. What is stored by a handle may be in every field, and what is read by one may come from every field.
+    /// The node of a field. A handle may store into any field (`ANY`) and read from any field (`ALL`).
     pub(crate) fn field(&mut self, object: ObjectId, field: FieldKey) -> NodeId {
         let (node, is_new) = self.heap.field(object, field);
         if is_new {
@@ -355,7 +355,7 @@ impl<'s> Analysis<'s> {
         node
     }
 
-    /// A node that leads to one object only.
+    /// The node that contains only this object.
     pub(crate) fn only(&mut self, object: ObjectId) -> NodeId {
         if let Some(&known) = self.singles.get(&object) {
             return known;
@@ -411,7 +411,7 @@ impl<'s> Analysis<'s> {
         self.instances[instance as usize].unknown.push((pc, what));
     }
 
-    /// Runs a class's initializer, which belongs to no call.
+    /// Adds the initializer of a class, which no harness is charged with.
     pub(crate) fn initialise(&mut self, class: ClassId) {
         if !self.classes.class(class).is_analysed || !self.initialised.insert(class) {
             return;
@@ -423,35 +423,35 @@ impl<'s> Analysis<'s> {
         if let Found::Code(owner, index) = self.classes.look_up(class, "<clinit>", "()V")
             && owner == class
         {
-            let instance = self.instance_of(class, index, 0, ELSEWHERE);
-            self.link(ELSEWHERE, instance);
+            let instance = self.instance_of(class, index, 0, UNKNOWN_CALLER);
+            self.link(UNKNOWN_CALLER, instance);
         }
     }
 
-    /// Looks at a result as the driver does.
-    fn look(&mut self, number: u32, object: ObjectId) {
-        if object == self.subject || !self.looked.insert((number, object)) {
+    /// Calls the methods on a result that the driver calls to inspect it.
+    fn inspect_result(&mut self, number: u32, object: ObjectId) {
+        if object == self.subject || !self.inspected.insert((number, object)) {
             return;
         }
-        let (caller, looked, _) = self.harnesses[number as usize];
+        let (caller, inspected, _) = self.harnesses[number as usize];
         let node = self.only(object);
-        let site = self.nowhere();
+        let site = self.no_site();
         match self.heap.get(object).kind {
             Kind::Made(class) if self.classes.class(class).name.starts_with('[') => {
-                self.use_node(node, Use::Load(ELEMENT, looked));
+                self.use_node(node, Use::Load(ELEMENT, inspected));
             }
             Kind::Made(class) => {
                 let mut is_known = false;
-                for look in LOOKS {
-                    let interface = self.classes.load(look.0);
+                for method in RESULT_CALLS {
+                    let interface = self.classes.load(method.0);
                     if self.classes.is_subtype(class, interface) {
                         is_known = true;
-                        self.ask(caller, 0, site, node, look, Some(looked));
+                        self.call_method(caller, 0, site, node, method, Some(inspected));
                     }
                 }
                 let throwable = self.classes.load("java/lang/Throwable");
                 if !is_known && !self.classes.is_subtype(class, throwable) {
-                    self.ask_text(caller, 0, site, node);
+                    self.call_to_string(caller, 0, site, node);
                 }
             }
             Kind::Unknown => self.note_unknown(caller, 0, "what its result is".to_owned()),
@@ -459,13 +459,13 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// Code that nobody knows has an object: arrays may be filled, and what the program's classes have may be called.
+    /// Unknown code gets an object: it may fill arrays and call public methods of the program's classes.
     fn expose(&mut self, object: ObjectId) {
         if object == self.subject || !self.exposed.insert(object) {
             return;
         }
         let node = self.only(object);
-        let site = self.nowhere();
+        let site = self.no_site();
         match self.heap.get(object).kind {
             Kind::Made(class) if self.classes.class(class).name.starts_with('[') => {
                 self.use_node(node, Use::Store(ELEMENT, self.unknown_node));
@@ -473,21 +473,28 @@ impl<'s> Analysis<'s> {
             Kind::Made(class) => {
                 let name = self.classes.class(class).name.clone();
                 for (method, descriptor) in self.classes.public_methods(class) {
-                    self.ask(ELSEWHERE, 0, site, node, (&name, &method, &descriptor), None);
+                    self.call_method(UNKNOWN_CALLER, 0, site, node, (&name, &method, &descriptor), None);
                 }
             }
             Kind::Lambda(class, number) => {
                 let flow = self.classes.class(class).flow.clone();
                 let dynamic = &flow.dynamics[usize::from(number)];
                 if let Some(descriptor) = dynamic.types.first() {
-                    self.ask(ELSEWHERE, 0, site, node, ("java/lang/Object", &dynamic.name, descriptor), None);
+                    self.call_method(
+                        UNKNOWN_CALLER,
+                        0,
+                        site,
+                        node,
+                        ("java/lang/Object", &dynamic.name, descriptor),
+                        None,
+                    );
                 }
             }
             Kind::Value | Kind::Argument(..) | Kind::Unknown => {}
         }
     }
 
-    /// The objects that are there before a call.
+    /// The objects that exist before a call.
     fn state(&mut self) -> FxHashSet<ObjectId> {
         let statics: Vec<ObjectId> =
             self.statics.values().flat_map(|&node| self.heap.objects_of(node)).collect();
@@ -498,7 +505,7 @@ impl<'s> Analysis<'s> {
         state
     }
 
-    /// What a harness does to the state, by the nearest code that does it.
+    /// The effect of a harness on the state; breadth-first search finds the write closest to the harness.
     fn effect(&self, harness: InstanceId, state: &FxHashSet<ObjectId>) -> Effect {
         let mut waiting = VecDeque::from([harness]);
         let mut seen = FxHashSet::from_iter([harness]);
@@ -509,7 +516,7 @@ impl<'s> Analysis<'s> {
             let writes = instance.writes.iter().filter(|(_, _, field)| !self.is_harmless(instance, *field));
             for (to, pc, field) in writes {
                 let is_old = |object: &ObjectId| match self.heap.get(*object).kind {
-                    // Of what harnesses hand over only constants of enumerations have fields that code can name.
+                    // Among the arguments of harnesses only enumeration constants have fields that code can name.
                     Kind::Argument(..) if *field != ELEMENT && *field != ANY => true,
                     kind => state.contains(object) && !(*field == ELEMENT && kind.is_no_array()),
                 };
@@ -520,25 +527,25 @@ impl<'s> Analysis<'s> {
                         ANY => "a field".to_owned(),
                         field => self.classes.field_name(field),
                     };
-                    return Effect::Writes(format!("{what}{}", self.place(instance, *pc)));
+                    return Effect::Writes(format!("{what}{}", self.format_site(instance, *pc)));
                 }
             }
             if let Some((pc, what)) = instance.unknown.first() {
-                unknown.get_or_insert_with(|| format!("{what}{}", self.place(instance, *pc)));
+                unknown.get_or_insert_with(|| format!("{what}{}", self.format_site(instance, *pc)));
             }
             acquires |= instance.acquires;
             releases |= instance.releases;
             waiting.extend(instance.ordered.iter().copied().filter(|&callee| seen.insert(callee)));
         }
         if acquires != releases {
-            return Effect::Writes("a lock that it does not take and give back".to_owned());
+            return Effect::Writes("a lock, because it does not both acquire and release it".to_owned());
         }
         unknown.map_or(Effect::Reads, Effect::Unknown)
     }
 
-    /// Whether a write of the JDK's collections makes no difference to anybody: cached views, and a lock of their own.
+    /// Whether a write in the JDK's collections is unobservable: cached views, and an internal lock.
     fn is_harmless(&self, instance: &Instance, field: FieldKey) -> bool {
-        if instance.method == NOBODY {
+        if instance.method == NO_METHOD {
             return false;
         }
         let class = self.classes.class(instance.class);
@@ -546,9 +553,9 @@ impl<'s> Analysis<'s> {
         !class.is_application && boundary::is_harmless(&class.name, method, &self.classes.field_name(field))
     }
 
-    /// Where something happens, in words.
-    fn place(&self, instance: &Instance, pc: u16) -> String {
-        if instance.method == NOBODY {
+    /// A site in words.
+    fn format_site(&self, instance: &Instance, pc: u16) -> String {
+        if instance.method == NO_METHOD {
             return String::new();
         }
         let class = self.classes.class(instance.class);

@@ -1,8 +1,8 @@
-//! What calls do to what they are given: the code of what is certain, and the table for the rest.
+//! The effects of calls on their arguments: from the code if the target is certain, otherwise from the table.
 
 use fissure_classfile::flow::{InvokeKind, MemberReference, shape, types};
 
-use super::summary::{Look, STATIC, Set, State, arguments, bits, is_inert, push};
+use super::summary::{MethodPass, STATIC, Set, State, arguments, bits, is_inert, push};
 use crate::{
     graph::Level,
     jdk::{self, Effect},
@@ -10,15 +10,14 @@ use crate::{
     world::{ClassId, MethodId, Target, handle_kind},
 };
 
-/// Classes whose code is looked into though the table says more of them than they do for others: streams are parallel only if
-/// somebody says so.
-const LOOKED_INTO: &[&str] = &["java/util/stream/StreamSupport"];
+/// Classes whose code is analysed although their rows say more than their callers need: streams are parallel only on request.
+const ANALYSED: &[&str] = &["java/util/stream/StreamSupport"];
 
-/// Methods of collections that do not store what they are given.
+/// Methods of collections that do not store their arguments.
 const LOOKS_UP: &[&str] =
     &["containsAll", "get", "containsKey", "contains", "indexOf", "remove", "equals", "iterator", "toArray"];
 
-impl Look<'_, '_, '_> {
+impl MethodPass<'_, '_, '_> {
     /// The result of a call.
     pub(super) fn call(
         &mut self,
@@ -28,7 +27,7 @@ impl Look<'_, '_, '_> {
         values: &[Set],
     ) -> Set {
         let all = values.iter().fold(0, |all, value| all | value);
-        self.now = format!("{}.{}", reference.class, reference.name);
+        self.current = format!("{}.{}", reference.class, reference.name);
         if reference.class.starts_with('[') {
             return all | self.token(index);
         }
@@ -39,12 +38,9 @@ impl Look<'_, '_, '_> {
         let row = jdk::effect(&reference.class, &reference.name, &reference.descriptor);
         let class = self.summaries.world.load(&reference.class);
         let is_public = self.summaries.world.is_public(class, &reference.name, &reference.descriptor);
-        // What the table says to be the worst is what is looked for.
-        let is_looked_into = LOOKED_INTO.contains(&reference.class.as_str());
-        if is_described
-            && is_public
-            && !is_looked_into
-            && (row.level > Level::Local || row.opens.is_anything())
+        // Rows with effects beyond `KEEPS` are taken as they are: such effects are what the check looks for.
+        let is_analysed = ANALYSED.contains(&reference.class.as_str());
+        if is_described && is_public && !is_analysed && (row.level > Level::Local || row.opens.is_anything())
         {
             return self.described(index, &reference.name, row, values);
         }
@@ -73,10 +69,10 @@ impl Look<'_, '_, '_> {
         }
     }
 
-    /// Accesses to memory by other means than instructions: an object, a place, values.
+    /// Memory accesses through methods such as those of `VarHandle`; the arguments are an object, a position and values.
     fn memory(&mut self, reference: &MemberReference, values: &[Set]) -> Option<Set> {
         let class = reference.class.as_str();
-        // What a phantom reference leads to, nobody ever gets.
+        // The referent of a phantom reference cannot be retrieved.
         if matches!((class, reference.name.as_str()), ("java/lang/ref/PhantomReference", "<init>")) {
             return Some(0);
         }
@@ -100,7 +96,7 @@ impl Look<'_, '_, '_> {
         Some(self.closure(*object) | values)
     }
 
-    /// What a call leads to if nobody can override it.
+    /// The target of a call if it cannot be overridden.
     fn certain(
         &mut self,
         kind: InvokeKind,
@@ -138,20 +134,20 @@ impl Look<'_, '_, '_> {
         self.token(index)
     }
 
-    /// Any of these may be found from any other afterwards.
-    fn link(&mut self, values: &[Set], is_look: bool) {
-        for (number, &place) in values.iter().enumerate() {
+    /// Any of these may reference any other afterwards.
+    fn link(&mut self, values: &[Set], is_lookup: bool) {
+        for (number, &holder) in values.iter().enumerate() {
             for (other, &value) in values.iter().enumerate() {
                 if number != other {
-                    // Looking something up in what everybody has leaves nothing there.
-                    self.put(if is_look { place & !STATIC } else { place }, value);
+                    // A lookup in a shared collection stores nothing in it.
+                    self.put(if is_lookup { holder & !STATIC } else { holder }, value);
                 }
             }
         }
     }
 
     fn enter(&mut self, index: usize, method: MethodId, values: &[Set]) -> Set {
-        self.summaries.ask(method);
+        self.summaries.request(method);
         self.summaries.callers.entry(method).or_default().insert(self.method);
         let summary = self.summaries.get(method);
         let map = |set: Set| {
@@ -159,12 +155,12 @@ impl Look<'_, '_, '_> {
             own.fold(set & STATIC, |all, value| all | value)
         };
         for (formal, held) in summary.holds.iter().enumerate() {
-            if let Some(&place) = values.get(formal) {
-                self.put(place, map(*held & !(1 << formal)));
+            if let Some(&holder) = values.get(formal) {
+                self.put(holder, map(*held & !(1 << formal)));
             }
         }
-        if self.place.is_none() && self.closure(map(summary.escapes)) & self.formals != 0 {
-            self.place = summary.place.clone();
+        if self.escape_site.is_none() && self.closure(map(summary.escapes)) & self.formals != 0 {
+            self.escape_site = summary.escape_site.clone();
         }
         self.put(STATIC, map(summary.escapes));
         let is_given = values.iter().any(|value| *value != 0);
@@ -185,7 +181,7 @@ impl Look<'_, '_, '_> {
                 if let Some((lambda, kind)) =
                     lambda.and_then(|lambda| Some((lambda.clone(), handle_kind(&lambda.handle)?)))
                 {
-                    // Whoever calls it gives it what the object leads to.
+                    // Callers of the lambda may pass it anything that the object references.
                     let target = &lambda.handle.target;
                     let references = shape(&target.descriptor).0.iter().filter(|kind| **kind == b'L').count();
                     let values = vec![all | token; references + usize::from(kind != InvokeKind::Static)];

@@ -1,9 +1,9 @@
-//! What a method of the JDK does with the objects that it is given, read off its code: where they get to, and in which direction.
+//! Summarizes the code of a JDK method: where its arguments flow to.
 //!
-//! A set says which of some tokens a reference may lead to: what the method is given, what it makes, and [`STATIC`] for all that static
-//! fields and other threads lead to. An object and all that it holds are one token. Other than the graph of the analysis
-//! proper, this keeps apart what flows into a static field and what comes out of one, because empty arrays and other
-//! constants come out of static fields all over the JDK.
+//! A set contains the tokens that a reference may reach: the arguments of the method, the objects that it creates, and
+//! [`STATIC`] for everything that static fields and other threads reference. An object and all that it holds share one token.
+//! Unlike the graph of the main analysis, this distinguishes references that flow into a static field from those read from
+//! one, because code of the JDK reads empty arrays and other constants from static fields everywhere.
 
 use std::{collections::hash_map::Entry, rc::Rc};
 
@@ -16,18 +16,18 @@ use crate::{
     world::{ClassId, MethodId, World},
 };
 
-/// Tokens, a bit each.
+/// A set of tokens, one bit each.
 pub(super) type Set = u128;
 
-/// All that static fields and other threads lead to.
+/// Everything that static fields and other threads reference.
 pub(super) const STATIC: Set = 1 << 127;
 
-/// What is made beyond the number of bits that there are.
+/// All created objects beyond the number of available bits.
 const OTHERS: Set = 1 << 126;
 const MOST_TOKENS: u32 = 125;
 
-/// Types, by how their names begin, whose objects keep nothing when the JDK has them in static fields: they are immutable, compute, or
-/// give access to what is private elsewhere.
+/// Prefixes of types whose objects store nothing when the JDK holds them in static fields: they are immutable, only compute, or
+/// give access to private members elsewhere.
 const CONSTANTS: &[&str] = &[
     "java/lang/CharacterData",
     "java/lang/ref/ReferenceQueue",
@@ -50,26 +50,26 @@ const CONSTANTS: &[&str] = &[
     "sun/util/calendar/",
 ];
 
-/// An array in a field that is final: most are empty and end up in all kinds of places, so that only what is stored into it right where it
-/// was taken from the field counts.
+/// An array in a final static field. Most of these are empty and are passed around widely, so only elements that are stored
+/// into it directly after it was read from the field count.
 const CONSTANT_ARRAY: Set = 1 << 125;
 
-/// What a method does with what it is given. Sets are over its references, the receiver first, and [`STATIC`].
+/// The effects of a method on its arguments. Sets contain its reference parameters, the receiver first, and [`STATIC`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Summary {
-    /// What each reference leads to afterwards.
+    /// For each argument the set that it references afterwards.
     pub(super) holds: Vec<Set>,
-    /// What the result leads to.
+    /// The set that the result references.
     pub(super) returns: Set,
-    /// What gets to static fields or other threads.
+    /// The arguments that escape to static fields or other threads.
     pub(super) escapes: Set,
-    /// Whether some of it goes where nobody can follow.
+    /// Whether arguments are passed to code that cannot be analysed.
     pub(super) is_open: bool,
-    /// Where something gets to static fields or other threads.
-    pub(super) place: Option<Rc<str>>,
+    /// Where an argument escapes to static fields or other threads.
+    pub(super) escape_site: Option<Rc<str>>,
 }
 
-/// The summaries of all methods that were asked about, and of those that they certainly call.
+/// The summaries of all requested methods, and of their callees that cannot be overridden.
 pub(super) struct Summaries<'w, 's> {
     pub(super) world: &'w mut World<'s>,
     known: FxHashMap<MethodId, Summary>,
@@ -89,9 +89,9 @@ impl<'w, 's> Summaries<'w, 's> {
         }
     }
 
-    pub(super) fn ask(&mut self, method: MethodId) {
-        if let Entry::Vacant(place) = self.known.entry(method) {
-            place.insert(Summary::default());
+    pub(super) fn request(&mut self, method: MethodId) {
+        if let Entry::Vacant(entry) = self.known.entry(method) {
+            entry.insert(Summary::default());
             self.wait(method);
         }
     }
@@ -104,11 +104,11 @@ impl<'w, 's> Summaries<'w, 's> {
         self.known.len()
     }
 
-    /// Looks into methods until nothing changes.
+    /// Computes the summaries to a fixed point.
     pub(super) fn run(&mut self) {
         while let Some(method) = self.waiting.pop() {
             self.is_waiting.remove(&method);
-            let summary = self.look(method);
+            let summary = self.summarize(method);
             if self.known.get(&method) != Some(&summary) {
                 self.known.insert(method, summary);
                 for caller in self.callers.get(&method).cloned().unwrap_or_default() {
@@ -124,7 +124,7 @@ impl<'w, 's> Summaries<'w, 's> {
         }
     }
 
-    fn look(&mut self, method: MethodId) -> Summary {
+    fn summarize(&mut self, method: MethodId) -> Summary {
         let info = self.world.method(method).clone();
         let flow = self.world.class(info.class).flow.clone();
         let Some(index) = info.index else { return Summary::default() };
@@ -149,7 +149,7 @@ impl<'w, 's> Summaries<'w, 's> {
             }
         }
         locals.resize(locals.len().max(usize::from(body.max_locals)), 0);
-        let mut look = Look {
+        let mut pass = MethodPass {
             method,
             class: info.class,
             flow: &flow,
@@ -161,31 +161,31 @@ impl<'w, 's> Summaries<'w, 's> {
             numbers,
             returns: 0,
             is_open: false,
-            place: None,
-            now: String::new(),
+            escape_site: None,
+            current: String::new(),
             summaries: self,
         };
         loop {
-            let before = look.contents.clone();
-            look.pass(body, &locals);
-            if before == look.contents {
+            let before = pass.contents.clone();
+            pass.run(body, &locals);
+            if before == pass.contents {
                 break;
             }
         }
         let own = ((1 << formals) - 1) | STATIC;
-        let holds = (0..formals).map(|formal| look.closure(1 << formal) & own).collect();
-        let returns = look.closure(look.returns) & own;
-        let escapes = look.closure(look.contents[127]) & own;
-        Summary { holds, returns, escapes, is_open: look.is_open, place: look.place }
+        let holds = (0..formals).map(|formal| pass.closure(1 << formal) & own).collect();
+        let returns = pass.closure(pass.returns) & own;
+        let escapes = pass.closure(pass.contents[127]) & own;
+        Summary { holds, returns, escapes, is_open: pass.is_open, escape_site: pass.escape_site }
     }
 }
 
-/// Whether objects of a type lead to none of the program.
+/// Whether objects of a type reference no objects of the program.
 pub(super) fn is_inert(descriptor: &str) -> bool {
     jdk::is_inert(descriptor, |_| false)
 }
 
-/// The state before an instruction: local variables and the stack, a set for each slot.
+/// The frame before an instruction: local variables and the operand stack, with a set for each slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     locals: Vec<Set>,
@@ -205,40 +205,40 @@ impl State {
         self.stack.extend(std::iter::repeat_n(0, count));
     }
 
-    /// Puts another state to this one. Says whether that changed anything.
+    /// Joins another state into this one. Returns whether this one changed.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
-        let places = self.locals.iter_mut().zip(&other.locals).chain(self.stack.iter_mut().zip(&other.stack));
-        places.for_each(|(place, value)| *place |= value);
+        let slots = self.locals.iter_mut().zip(&other.locals).chain(self.stack.iter_mut().zip(&other.stack));
+        slots.for_each(|(slot, value)| *slot |= value);
         *self != before
     }
 }
 
-/// The look into one method.
-pub(super) struct Look<'l, 'w, 's> {
+/// The analysis of one method.
+pub(super) struct MethodPass<'l, 'w, 's> {
     pub(super) method: MethodId,
     pub(super) class: ClassId,
     pub(super) flow: &'l FlowClass,
-    /// What each token leads to.
+    /// For each token the set that it references.
     pub(super) contents: Vec<Set>,
-    /// What instructions make, by the numbers of the instructions.
+    /// The tokens of created objects, by the numbers of the creating instructions.
     pub(super) tokens: FxHashMap<usize, Set>,
-    /// Of which class exactly it is.
+    /// The exact classes of created objects, by their tokens.
     pub(super) classes: FxHashMap<Set, ClassId>,
     pub(super) next: u32,
-    /// What the method is given.
+    /// The method's arguments.
     pub(super) formals: Set,
-    /// Which of that are arrays of numbers, whose elements lead nowhere.
+    /// The arguments that are arrays of primitive values, whose elements reference nothing.
     pub(super) numbers: Set,
     pub(super) returns: Set,
     pub(super) is_open: bool,
-    pub(super) place: Option<Rc<str>>,
-    /// What the instruction that is looked at uses.
-    pub(super) now: String,
+    pub(super) escape_site: Option<Rc<str>>,
+    /// The member that the current instruction uses.
+    pub(super) current: String,
     pub(super) summaries: &'l mut Summaries<'w, 's>,
 }
 
-impl Look<'_, '_, '_> {
+impl MethodPass<'_, '_, '_> {
     pub(super) fn closure(&self, set: Set) -> Set {
         let mut all = set;
         loop {
@@ -253,19 +253,19 @@ impl Look<'_, '_, '_> {
         }
     }
 
-    /// Everything of `values` may be found from everything of `places`.
-    pub(super) fn put(&mut self, places: Set, values: Set) {
-        let is_own = self.place.is_none() && self.closure(values) & self.formals != 0;
-        if places & STATIC != 0 && is_own {
+    /// All of `holders` may reference all of `values` from now on.
+    pub(super) fn put(&mut self, holders: Set, values: Set) {
+        let is_first_escape = self.escape_site.is_none() && self.closure(values) & self.formals != 0;
+        if holders & STATIC != 0 && is_first_escape {
             let method = self.summaries.world.describe(self.method);
-            self.place = Some(format!("{method} by {}", self.now).into());
+            self.escape_site = Some(format!("{method} by {}", self.current).into());
         }
-        for place in bits(places) {
-            self.contents[place] |= values;
+        for holder in bits(holders) {
+            self.contents[holder] |= values;
         }
     }
 
-    /// What an instruction makes.
+    /// The token of the object that an instruction creates.
     pub(super) fn token(&mut self, index: usize) -> Set {
         if let Some(&known) = self.tokens.get(&index) {
             return known;
@@ -276,8 +276,8 @@ impl Look<'_, '_, '_> {
         token
     }
 
-    /// One pass over the code, to the end of all that can be found with the contents known so far.
-    fn pass(&mut self, body: &FlowBody, locals: &[Set]) {
+    /// One pass over the code, to a fixed point of the frames with the contents known so far.
+    fn run(&mut self, body: &FlowBody, locals: &[Set]) {
         let count = body.instructions.len();
         let mut is_label = vec![false; count];
         body.targets.iter().for_each(|&target| is_label[target as usize] = true);
@@ -295,7 +295,7 @@ impl Look<'_, '_, '_> {
                             }
                             state = known.clone();
                         }
-                        place => *place = Some(state.clone()),
+                        entry => *entry = Some(state.clone()),
                     }
                 }
                 for &[first, end, handler] in &body.handlers {
@@ -335,14 +335,14 @@ impl Look<'_, '_, '_> {
             }
             Operation::Store(slot) => {
                 let value = state.pop();
-                if let Some(place) = state.locals.get_mut(usize::from(slot)) {
-                    *place = value;
+                if let Some(local) = state.locals.get_mut(usize::from(slot)) {
+                    *local = value;
                 }
             }
             Operation::Overwrite { slot, slots } => {
                 state.pops(usize::from(slots));
-                let places = state.locals.iter_mut().skip(usize::from(slot)).take(usize::from(slots));
-                places.for_each(|place| *place = 0);
+                let locals = state.locals.iter_mut().skip(usize::from(slot)).take(usize::from(slots));
+                locals.for_each(|local| *local = 0);
             }
             Operation::Null | Operation::Text(_) | Operation::ClassConstant(_) | Operation::Subroutine => {
                 state.stack.push(0);
@@ -373,13 +373,13 @@ impl Look<'_, '_, '_> {
                 let value = state.pops(usize::from(slots));
                 state.pops(1);
                 let array = state.pop();
-                self.now = "an array".to_owned();
+                self.current = "an array".to_owned();
                 self.put(if array == CONSTANT_ARRAY { STATIC } else { array }, value);
             }
             Operation::GetField(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let object = state.pop();
-                // Threads are everybody's.
+                // Threads count as shared.
                 let value = match descriptor.as_str() {
                     "Ljava/lang/Thread;" => STATIC,
                     _ if self.carries_nothing(descriptor) => 0,
@@ -391,7 +391,7 @@ impl Look<'_, '_, '_> {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let value = state.pops(slots(descriptor));
                 let object = state.pop();
-                self.now = self.flow.field_references[usize::from(number)].name.clone();
+                self.current = self.flow.field_references[usize::from(number)].name.clone();
                 self.put(object, if is_inert(descriptor) { 0 } else { value });
             }
             Operation::GetStatic(number) => {
@@ -402,7 +402,7 @@ impl Look<'_, '_, '_> {
             Operation::PutStatic(number) => {
                 let descriptor = &self.flow.field_references[usize::from(number)].descriptor;
                 let value = state.pops(slots(descriptor));
-                self.now = self.flow.field_references[usize::from(number)].name.clone();
+                self.current = self.flow.field_references[usize::from(number)].name.clone();
                 let is_kept = !self.is_constant(descriptor);
                 self.put(STATIC, if is_kept { value } else { 0 });
             }
@@ -429,7 +429,7 @@ impl Look<'_, '_, '_> {
         }
     }
 
-    /// What a static field leads to.
+    /// The set that a static field references.
     fn static_value(&mut self, field: &MemberReference) -> Set {
         if self.is_constant(&field.descriptor) {
             return 0;
@@ -438,21 +438,21 @@ impl Look<'_, '_, '_> {
         let class = world.load(&field.class);
         match (field.descriptor.as_str(), world.is_final_field(class, &field.name)) {
             (descriptor, true) if descriptor.starts_with('[') => CONSTANT_ARRAY,
-            // Something to lock, or to recognise.
+            // An object to lock on, or a marker.
             ("Ljava/lang/Object;", true) => 0,
             _ => STATIC,
         }
     }
 
-    /// Whether what a static field of this type leads to keeps nothing of what it is given.
+    /// Whether objects in static fields of this type store none of the arguments that they get.
     fn is_constant(&mut self, descriptor: &str) -> bool {
         let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
             return !descriptor.starts_with('[');
         };
-        CONSTANTS.iter().any(|begin| name.starts_with(begin)) || self.carries_nothing(descriptor)
+        CONSTANTS.iter().any(|prefix| name.starts_with(prefix)) || self.carries_nothing(descriptor)
     }
 
-    /// Whether objects of this type lead to none of the program: those of the JDK's enumerations as well.
+    /// Whether objects of this type reference no objects of the program; constants of the JDK's enumerations do not either.
     pub(super) fn carries_nothing(&mut self, descriptor: &str) -> bool {
         let name = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
         is_inert(descriptor)
@@ -463,7 +463,7 @@ impl Look<'_, '_, '_> {
     }
 }
 
-/// Takes a call's references from the stack, the receiver first.
+/// Pops a call's reference arguments, the receiver first.
 pub(super) fn arguments(descriptor: &str, has_receiver: bool, state: &mut State) -> Vec<Set> {
     let (parameters, _) = types(descriptor);
     let mut values = Vec::new();

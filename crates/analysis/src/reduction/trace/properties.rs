@@ -1,4 +1,4 @@
-//! What must hold of every trace.
+//! Properties that hold for every trace.
 
 use proptest::{collection::vec, prelude::*};
 
@@ -9,31 +9,31 @@ use fissure_model::{
 
 use super::{
     AtomicityDetector, Violation,
-    tests::{What, feed},
+    tests::{Step, feed},
 };
 
 const MAIN: ThreadId = ThreadId(0);
 const THREADS: u32 = 3;
 const LOCKS: u32 = 4;
 
-fn acquire(thread: ThreadId, lock: LockId) -> What {
-    What::Event(Event::Acquire { thread, lock, mode: LockMode::Exclusive })
+fn acquire(thread: ThreadId, lock: LockId) -> Step {
+    Step::Event(Event::Acquire { thread, lock, mode: LockMode::Exclusive })
 }
 
-fn release(thread: ThreadId, lock: LockId) -> What {
-    What::Event(Event::Release { thread, lock })
+fn release(thread: ThreadId, lock: LockId) -> Step {
+    Step::Event(Event::Release { thread, lock })
 }
 
-fn access(thread: ThreadId, location: u32, kind: AccessKind) -> What {
-    What::Event(Event::Access { thread, location: LocationId(u64::from(location)), kind, site: SiteId(0) })
+fn access(thread: ThreadId, location: u32, kind: AccessKind) -> Step {
+    Step::Event(Event::Access { thread, location: LocationId(u64::from(location)), kind, site: SiteId(0) })
 }
 
-fn starts() -> Vec<What> {
-    (1..=THREADS).map(|child| What::Event(Event::Start { parent: MAIN, child: ThreadId(child) })).collect()
+fn starts() -> Vec<Step> {
+    (1..=THREADS).map(|child| Step::Event(Event::Start { parent: MAIN, child: ThreadId(child) })).collect()
 }
 
-/// Runs steps, each with the site that stands beside it.
-fn run(steps: impl IntoIterator<Item = (What, u32)>) -> Vec<Violation> {
+/// Runs steps, each with its site.
+fn run(steps: impl IntoIterator<Item = (Step, u32)>) -> Vec<Violation> {
     let mut detector = AtomicityDetector::new(&[]);
     for (step, site) in steps {
         feed(&mut detector, step, site);
@@ -41,8 +41,8 @@ fn run(steps: impl IntoIterator<Item = (What, u32)>) -> Vec<Violation> {
     detector.violations()
 }
 
-/// One block that runs without interruption: who, under which locks, and what it does to a variable of one of them: access it,
-/// or acquire the lock once more.
+/// One block that is executed serially: its thread, its locks, and its uses of one of the locks, which access the lock's variable or
+/// acquire the lock re-entrantly.
 #[derive(Debug, Clone)]
 struct SerialBlock {
     thread: u32,
@@ -64,10 +64,10 @@ fn serial_block() -> impl Strategy<Value = SerialBlock> {
 }
 
 /// All locks are acquired before any is released, and a variable is named by its one lock.
-fn steps_of(block: &SerialBlock, site: u32) -> Vec<What> {
+fn steps_of(block: &SerialBlock, site: u32) -> Vec<Step> {
     let thread = ThreadId(block.thread);
     let lock = |at: usize| LockId(block.locks[at]);
-    let mut steps = vec![acquire(thread, lock(0)), What::Enter(thread, site, Some(lock(0)))];
+    let mut steps = vec![acquire(thread, lock(0)), Step::Enter(thread, site, Some(lock(0)))];
     steps.extend((1..block.locks.len()).map(|at| acquire(thread, lock(at))));
     for &(at, what) in &block.uses {
         let lock = lock(at % block.locks.len());
@@ -78,11 +78,11 @@ fn steps_of(block: &SerialBlock, site: u32) -> Vec<What> {
         }
     }
     steps.extend((1..block.locks.len()).rev().map(|at| release(thread, lock(at))));
-    steps.extend([What::Exit(thread), release(thread, lock(0))]);
+    steps.extend([Step::Exit(thread), release(thread, lock(0))]);
     steps
 }
 
-/// What one thread does next; what cannot be done is left out.
+/// The next operation of a thread; operations that are not possible are skipped.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     Lock(u32),
@@ -105,7 +105,7 @@ fn choice() -> impl Strategy<Value = Choice> {
 }
 
 /// A run of all threads in which a lock has one owner at a time and in which locks and blocks are well nested.
-fn interleave(choices: &[(u32, Choice)]) -> Vec<What> {
+fn interleave(choices: &[(u32, Choice)]) -> Vec<Step> {
     let mut steps = starts();
     let mut nesting: Vec<Vec<Option<LockId>>> = vec![Vec::new(); THREADS as usize + 1];
     for &(number, choice) in choices {
@@ -128,14 +128,14 @@ fn interleave(choices: &[(u32, Choice)]) -> Vec<What> {
                 steps.push(access(thread, location, kind));
             }
             (Choice::Enter, _) => {
-                steps.push(What::Enter(thread, steps.len() as u32, top.flatten()));
+                steps.push(Step::Enter(thread, steps.len() as u32, top.flatten()));
                 nesting[number as usize].push(None);
             }
             (Choice::Exit, Some(None)) => {
-                steps.push(What::Exit(thread));
+                steps.push(Step::Exit(thread));
                 nesting[number as usize].pop();
             }
-            (Choice::Wait, Some(Some(lock))) => steps.push(What::Wait(thread, lock)),
+            (Choice::Wait, Some(Some(lock))) => steps.push(Step::Wait(thread, lock)),
             _ => {}
         }
     }
@@ -143,20 +143,20 @@ fn interleave(choices: &[(u32, Choice)]) -> Vec<What> {
 }
 
 /// The thread of a step, and the lock or location that it touches.
-fn touches(step: &What) -> (ThreadId, Option<(bool, u64)>) {
+fn touches(step: &Step) -> (ThreadId, Option<(bool, u64)>) {
     match *step {
-        What::Event(Event::Acquire { thread, lock, .. } | Event::Release { thread, lock })
-        | What::Wait(thread, lock) => (thread, Some((true, u64::from(lock.0)))),
-        What::Event(Event::Access { thread, location, .. }) => (thread, Some((false, location.0))),
-        What::Event(Event::Start { parent, .. }) => (parent, None),
-        What::Event(Event::Join { thread, .. }) | What::Enter(thread, ..) | What::Exit(thread) => {
+        Step::Event(Event::Acquire { thread, lock, .. } | Event::Release { thread, lock })
+        | Step::Wait(thread, lock) => (thread, Some((true, u64::from(lock.0)))),
+        Step::Event(Event::Access { thread, location, .. }) => (thread, Some((false, location.0))),
+        Step::Event(Event::Start { parent, .. }) => (parent, None),
+        Step::Event(Event::Join { thread, .. }) | Step::Enter(thread, ..) | Step::Exit(thread) => {
             (thread, None)
         }
     }
 }
 
-fn are_independent(one: &What, other: &What) -> bool {
-    let is_start = |step: &What| matches!(step, What::Event(Event::Start { .. }));
+fn are_independent(one: &Step, other: &Step) -> bool {
+    let is_start = |step: &Step| matches!(step, Step::Event(Event::Start { .. }));
     let ((one_thread, one_thing), (other_thread, other_thing)) = (touches(one), touches(other));
     !is_start(one)
         && !is_start(other)
@@ -166,7 +166,7 @@ fn are_independent(one: &What, other: &What) -> bool {
 
 proptest! {
     #[test]
-    fn blocks_that_nobody_interrupts_with_one_lock_a_variable_are_never_warned_about(
+    fn serial_blocks_with_one_lock_per_variable_are_never_reported(
         blocks in vec(serial_block(), 1..12),
     ) {
         let blocks = blocks.iter().enumerate().flat_map(|(site, block)| steps_of(block, site as u32));
@@ -179,7 +179,7 @@ proptest! {
         choices in vec((1..=THREADS, choice()), 1..60),
         swaps in vec(any::<prop::sample::Index>(), 0..200),
     ) {
-        let mut steps: Vec<(What, u32)> =
+        let mut steps: Vec<(Step, u32)> =
             interleave(&choices).into_iter().enumerate().map(|(site, step)| (step, site as u32)).collect();
         let before = run(steps.iter().copied());
         for swap in swaps {

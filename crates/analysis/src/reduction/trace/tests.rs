@@ -1,8 +1,8 @@
-//! Event traces with what Atomizer must say about them.
+//! Event traces with the violations that Atomizer must report.
 //!
-//! A trace is written as one step a line: `main start t1`, `main join t1`, `t1 lock A`, `t1 rlock A` (shared),
+//! A trace has one step per line: `main start t1`, `main join t1`, `t1 lock A`, `t1 rlock A` (shared),
 //! `t1 unlock A`, `t1 wait A`, `t1 read x`, `t1 write x`, `t1 enter block`, `t1 exit block`. `t1 sync A` and `t1 end A` are a
-//! synchronized block: the lock and a block that is named like it.
+//! synchronized block: the lock and a block with the same name.
 
 use fissure_model::{
     event::{AccessKind, Event, LockMode},
@@ -12,21 +12,21 @@ use fissure_model::{
 
 use super::AtomicityDetector;
 
-/// What a step does.
+/// A step of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Step {
     Event(Event),
     Enter(ThreadId, u32, Option<LockId>),
     Exit(ThreadId),
     Wait(ThreadId, LockId),
 }
 
-pub(super) fn feed(detector: &mut AtomicityDetector, step: What, site: u32) {
+pub(super) fn feed(detector: &mut AtomicityDetector, step: Step, site: u32) {
     match step {
-        What::Event(event) => detector.event(&event, site),
-        What::Enter(thread, block, lock) => detector.enter(thread, block, lock),
-        What::Exit(thread) => detector.exit(thread),
-        What::Wait(thread, lock) => detector.wait(thread, lock, site),
+        Step::Event(event) => detector.event(&event, site),
+        Step::Enter(thread, block, lock) => detector.enter(thread, block, lock),
+        Step::Exit(thread) => detector.exit(thread),
+        Step::Wait(thread, lock) => detector.wait(thread, lock, site),
     }
 }
 
@@ -43,7 +43,7 @@ impl Names {
     }
 }
 
-/// Runs a trace and gives back `block: commit -> violation` for each violation, the places as the trace has them.
+/// Runs a trace and returns `block: commit -> violation` for each violation, with the lines of the trace as sites.
 fn violations(without: &[Refinement], trace: &str) -> Vec<String> {
     let (mut threads, mut locks) = (Names::default(), Names::default());
     let (mut locations, mut blocks) = (Names::default(), Names::default());
@@ -54,49 +54,49 @@ fn violations(without: &[Refinement], trace: &str) -> Vec<String> {
         let [who, what, whom] = words[..] else { panic!("bad line {text}") };
         let thread = ThreadId(threads.number(who));
         let mut lock = || LockId(locks.number(whom));
-        let acquire = |lock, mode| What::Event(Event::Acquire { thread, lock, mode });
+        let acquire = |lock, mode| Step::Event(Event::Acquire { thread, lock, mode });
         let mut access = |kind| {
             let location = LocationId(u64::from(locations.number(whom)));
-            What::Event(Event::Access { thread, location, kind, site: SiteId(0) })
+            Step::Event(Event::Access { thread, location, kind, site: SiteId(0) })
         };
         let steps = match what {
             "start" => {
-                vec![What::Event(Event::Start { parent: thread, child: ThreadId(threads.number(whom)) })]
+                vec![Step::Event(Event::Start { parent: thread, child: ThreadId(threads.number(whom)) })]
             }
-            "join" => vec![What::Event(Event::Join { thread, ended: ThreadId(threads.number(whom)) })],
+            "join" => vec![Step::Event(Event::Join { thread, ended: ThreadId(threads.number(whom)) })],
             "lock" => vec![acquire(lock(), LockMode::Exclusive)],
             "rlock" => vec![acquire(lock(), LockMode::Shared)],
-            "unlock" => vec![What::Event(Event::Release { thread, lock: lock() })],
-            "wait" => vec![What::Wait(thread, lock())],
+            "unlock" => vec![Step::Event(Event::Release { thread, lock: lock() })],
+            "wait" => vec![Step::Wait(thread, lock())],
             "read" => vec![access(AccessKind::Read)],
             "write" => vec![access(AccessKind::Write)],
-            "enter" => vec![What::Enter(thread, blocks.number(whom), None)],
-            "exit" => vec![What::Exit(thread)],
+            "enter" => vec![Step::Enter(thread, blocks.number(whom), None)],
+            "exit" => vec![Step::Exit(thread)],
             "sync" => {
                 let lock = lock();
-                let enter = What::Enter(thread, blocks.number(whom), Some(lock));
+                let enter = Step::Enter(thread, blocks.number(whom), Some(lock));
                 vec![acquire(lock, LockMode::Exclusive), enter]
             }
-            "end" => vec![What::Exit(thread), What::Event(Event::Release { thread, lock: lock() })],
+            "end" => vec![Step::Exit(thread), Step::Event(Event::Release { thread, lock: lock() })],
             _ => panic!("bad line {text}"),
         };
         for step in steps {
             feed(&mut detector, step, line as u32);
         }
     }
-    let tell = |violation: super::Violation| {
+    let describe = |violation: super::Violation| {
         let block = &blocks.0[violation.block as usize - 2];
         let (commit, broken) = (lines[violation.commit as usize], lines[violation.violation as usize]);
         format!("{block}: {commit} -> {broken}")
     };
-    detector.violations().into_iter().map(tell).collect()
+    detector.violations().into_iter().map(describe).collect()
 }
 
 fn check(trace: &str, expected: &[&str]) {
     assert_eq!(violations(&[], trace), expected, "{trace}");
 }
 
-/// A rule that keeps quiet about a trace, and what is said without it.
+/// Checks that a refinement suppresses all violations of a trace, and which ones are reported without it.
 fn check_rule(rule: Refinement, trace: &str, without: &[&str]) {
     check(trace, &[]);
     assert_eq!(violations(&[rule], trace), without, "without {rule:?}: {trace}");
@@ -107,14 +107,14 @@ const START_TWO: &str = "
     main start t2
 ";
 
-/// Another thread that takes a lock, so that the lock is shared.
+/// Steps of another thread that acquires a lock, so that the lock is shared.
 fn shares(lock: &str) -> String {
     format!("t2 lock {lock}\n t2 unlock {lock}\n")
 }
 
 #[test]
 fn the_papers_string_buffer() {
-    // append locks itself, then asks the argument for its length and for its characters.
+    // append locks `this`, then locks its argument once for the length and once for the characters.
     let append = "t1 sync this\n t1 lock sb\n t1 unlock sb\n t1 lock sb\n t1 unlock sb\n t1 end this\n";
     let expected = &["this: t1 unlock sb -> t1 lock sb"];
     check(&format!("{START_TWO}{append}{}", shares("sb")), expected);
@@ -133,7 +133,7 @@ fn one_lock_around_everything_is_atomic() {
 }
 
 #[test]
-fn nested_locks_that_are_left_in_turn_are_atomic() {
+fn properly_nested_locks_are_atomic() {
     let trace = format!(
         "{START_TWO}
          t1 sync A\n t1 lock B\n t1 lock C\n t1 unlock C\n t1 unlock B\n t1 end A\n {}{}{}",
@@ -145,7 +145,7 @@ fn nested_locks_that_are_left_in_turn_are_atomic() {
 }
 
 #[test]
-fn a_racy_access_before_and_after_is_not() {
+fn two_racy_accesses_are_not_atomic() {
     let body = |thread: &str, lock: &str| {
         format!("{thread} sync {lock}\n {thread} read x\n {thread} write x\n {thread} end {lock}\n")
     };
@@ -167,8 +167,8 @@ fn one_racy_access_commits() {
 }
 
 #[test]
-fn a_variable_that_is_read_without_its_lock_has_locked_reads_that_move() {
-    // Double-checked: the first read has no lock, all writes have.
+fn locked_reads_of_a_variable_that_is_also_read_without_its_lock_are_both_movers() {
+    // Double-checked locking: the first read holds no lock, all writes do.
     let get = |thread: &str| {
         format!("{thread} read x\n {thread} sync A\n {thread} read x\n {thread} write x\n {thread} end A\n")
     };
@@ -187,17 +187,17 @@ fn initialisation_does_not_race_with_use_under_a_lock() {
         "t2 sync A\n t2 read x\n t2 write x\n t2 end A\n t1 sync A\n t1 read x\n t1 write x\n t1 end A\n";
     check(&format!("{START_TWO} t1 write x\n {uses}"), &[]);
     check(&format!("main write x\n {START_TWO} {uses}"), &[]);
-    // One thread alone, under whatever locks it likes.
+    // A single thread may use any locks during initialisation.
     let builder =
         format!("{START_TWO} t1 write x\n t1 lock B\n t1 write x\n t1 unlock B\n t1 read x\n {uses}");
     check(&builder, &[]);
-    // What holds a lock was meant to be protected by it.
+    // An access under a lock is not taken for initialisation.
     let other = format!("{START_TWO} t1 lock B\n t1 write x\n t1 unlock B\n {uses}");
     check(&other, &["A: t2 read x -> t2 write x"]);
 }
 
 #[test]
-fn data_that_start_and_join_order_moves() {
+fn accesses_ordered_by_start_and_join_are_both_movers() {
     let trace = "
         main write x
         main start t1
@@ -209,7 +209,7 @@ fn data_that_start_and_join_order_moves() {
 }
 
 #[test]
-fn starting_commits_and_joining_moves_right() {
+fn start_commits_and_join_is_a_right_mover() {
     let start = "main enter block\n main start t1\n main start t2\n main lock A\n main unlock A\n main exit block\n t2 lock A\n t2 unlock A";
     check(start, &["block: main start t1 -> main lock A"]);
     let join = "main start t1\n main start t2\n main enter block\n main join t1\n main lock A\n main unlock A\n main exit block\n t2 lock A\n t2 unlock A";
@@ -219,7 +219,7 @@ fn starting_commits_and_joining_moves_right() {
 }
 
 #[test]
-fn a_wait_on_another_lock_breaks_and_on_the_own_one_exempts() {
+fn a_wait_on_another_lock_breaks_a_block_and_a_wait_on_its_own_lock_exempts_it() {
     let own = format!("{START_TWO} t1 sync A\n t1 wait A\n t1 end A\n {}", shares("A"));
     check(&own, &[]);
     let nested =
@@ -265,12 +265,12 @@ fn rule_thread_local_lock() {
     let body = "t1 enter block\n t1 lock A\n t1 unlock A\n t1 lock A\n t1 unlock A\n t1 exit block\n";
     let expected = &["block: t1 unlock A -> t1 lock A"];
     check_rule(Refinement::ThreadLocalLock, &format!("{START_TWO}{body}"), expected);
-    // Before the other threads are there is as good as alone.
+    // In the single-threaded phase the lock is thread-local.
     let early =
         "main enter block\n main lock A\n main unlock A\n main lock A\n main unlock A\n main exit block\n";
     let trace = format!("{early}{START_TWO}t1 lock A\n t1 unlock A\n");
     check_rule(Refinement::ThreadLocalLock, &trace, &["block: main unlock A -> main lock A"]);
-    // Even if they contend for the lock among themselves.
+    // It is, even if the other threads contend for the lock later.
     check(&format!("{trace}{}", shares("A")), &[]);
 }
 

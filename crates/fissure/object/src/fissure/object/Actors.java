@@ -3,11 +3,11 @@ package fissure.object;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads that stay: each carries out its part of a job and then waits for the next one. */
+/** Long-lived threads: each executes its part of a job and then waits for the next one. */
 final class Actors {
-    /** Something that several threads do together. */
+    /** A job that several threads execute together. */
     interface Job {
-        /** The part of one of them. */
+        /** Executes the part of one thread. */
         void run(int actor) throws Throwable;
     }
 
@@ -27,7 +27,7 @@ final class Actors {
         }
     }
 
-    /** Hands a job to the first threads; it runs in the background. */
+    /** Starts a job on the first {@code number} threads; it runs in the background. */
     void start(Job job, int number) {
         for (int actor = 0; actor < number; actor++) {
             actors[actor].failure = null;
@@ -36,12 +36,12 @@ final class Actors {
         }
     }
 
-    /** The first threads themselves. */
+    /** The first {@code number} threads. */
     Thread[] threads(int number) {
         return Arrays.copyOf((Thread[]) actors, number);
     }
 
-    /** Disturbs these threads at random moments from now on, or no more. */
+    /** Starts or stops preempting these threads at random moments. */
     void nudge(int[] which, boolean on) {
         for (int actor : which) {
             if (nudges[actor].on != on) {
@@ -51,7 +51,7 @@ final class Actors {
         }
     }
 
-    /** Whether the first threads have done their parts. */
+    /** Whether the first {@code number} threads have finished their parts. */
     boolean ended(int number) {
         for (int actor = 0; actor < number; actor++) {
             if (actors[actor].job != null) {
@@ -61,7 +61,7 @@ final class Actors {
         return true;
     }
 
-    /** What one of the first threads failed with. */
+    /** The exception of one of the first {@code number} threads; null if none failed. */
     Throwable failure(int number) {
         for (int actor = 0; actor < number; actor++) {
             if (actors[actor].failure != null) {
@@ -72,14 +72,14 @@ final class Actors {
     }
 
     /**
-     * Shares its processor with an actor and wakes up now and then, so that the actor stops for some microseconds wherever
-     * it is. An operation of a few steps is hardly ever met between two of them otherwise.
+     * Competes with an actor for a processor and wakes up now and then, so that the operating system preempts the actor for some
+     * microseconds wherever it is. Without that an operation of a few steps is hardly ever preempted between two of them.
      */
     private static final class Nudge extends Thread {
-        /** It sleeps for this many nanoseconds, and up to as many more. */
+        /** It sleeps for this many nanoseconds, plus a random time of up to as many. */
         private static final int SLEEP = 20_000;
-        /** It stays for this many turns of waiting, and up to as many more. */
-        private static final int STAY = 64;
+        /** It spins for this many iterations, plus a random number of up to as many. */
+        private static final int SPIN = 64;
 
         volatile boolean on;
 
@@ -100,7 +100,7 @@ final class Actors {
                 random ^= random >>> 7;
                 random ^= random << 17;
                 LockSupport.parkNanos(SLEEP + (random >>> 40) % SLEEP);
-                for (long left = STAY + (random >>> 40) % STAY; left > 0; left--) {
+                for (long left = SPIN + (random >>> 40) % SPIN; left > 0; left--) {
                     Thread.onSpinWait();
                 }
             }
@@ -131,7 +131,7 @@ final class Actors {
                 } catch (Throwable throwable) {
                     failure = throwable;
                 }
-                // Nobody may be surprised by an interrupt that was meant for the last job.
+                // An interrupt that was meant for this job must not affect the next one.
                 Thread.interrupted();
                 job = null;
             }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Numbers and texts to and from Fissure. */
+/** Reads and writes the messages between this process and Fissure. */
 final class Channel {
     final DataInputStream in;
     final DataOutputStream out;
@@ -57,7 +57,7 @@ final class Channel {
         }
     }
 
-    /** An argument: a letter for its kind, then its content. Collections cannot be changed, for all executions share them. */
+    /** Reads an argument: a letter for its kind, then its content. Collections are unmodifiable, because all executions share them. */
     Object readValue(ClassLoader loader) throws IOException, ClassNotFoundException {
         char kind = (char) in.readUnsignedByte();
         switch (kind) {

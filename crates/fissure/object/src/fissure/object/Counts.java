@@ -2,9 +2,9 @@ package fissure.object;
 
 import java.util.Arrays;
 
-/** How often each outcome was seen, by one thread; counting a known outcome allocates nothing. */
+/** Counts how often each outcome occurred, for one thread; counting a known outcome allocates nothing. */
 final class Counts {
-    /** No more different outcomes than this are told apart. */
+    /** At most this many different outcomes are counted separately. */
     private static final int MOST = 1024;
     private static final int SLOTS = 4 * MOST;
 
@@ -16,7 +16,7 @@ final class Counts {
     private int used;
     private int last = -1;
     long beyond;
-    /** Whether an outcome was seen that is not atomic. */
+    /** Whether an outcome occurred that is not atomic. */
     boolean violated;
 
     Counts(int width, int[][] atomic) {
@@ -81,7 +81,7 @@ final class Counts {
         return counts[number];
     }
 
-    /** Adds what another thread counted. */
+    /** Adds the counts of another thread. */
     void merge(Counts other) {
         for (int number = 0; number < other.used; number++) {
             add(other.row(number));

@@ -17,11 +17,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Tells Fissure what can be called: constructors and methods with their parameters. */
+/** Describes a class for Fissure: its callable constructors and methods with their parameters. */
 final class Describe {
     private Describe() {}
 
-    /** Writes the description of a class, or why there is none. */
+    /** Writes the description of a class, or the reason why there is none. */
     static void write(Channel channel, String name, ClassLoader loader) throws IOException {
         Class<?> type;
         try {
@@ -68,7 +68,7 @@ final class Describe {
         }
     }
 
-    /** Whether a class may be named from everywhere. */
+    /** Whether a class is accessible from every package. */
     static boolean isReachable(Class<?> type) {
         for (Class<?> outer = type; outer != null; outer = outer.getEnclosingClass()) {
             if (!Modifier.isPublic(outer.getModifiers())) {
@@ -97,17 +97,17 @@ final class Describe {
     }
 
     private static String descriptor(Class<?> type) {
-        // An array's name contains the descriptor of its elements, which Java 11 tells nowhere else.
+        // The name of an array class contains the descriptor of its elements, for which Java 11 has no method.
         return type == void.class ? "V"
                 : java.lang.reflect.Array.newInstance(type, 0).getClass().getName().substring(1).replace('.', '/');
     }
 
     private static boolean isVisible(int modifiers, Class<?> type) {
-        // Generated code lies in the package of a class that is not public, and may call what that package may.
+        // For a class that is not public, the generated code lies in the same package and can call package-private members.
         return Modifier.isPublic(modifiers) || !isReachable(type) && !Modifier.isPrivate(modifiers);
     }
 
-    /** Instance methods that the class has or inherits, one for each name and parameters. */
+    /** The instance methods that the class declares or inherits, one per name and parameter types. */
     private static List<Method> methods(Class<?> type) {
         Map<String, Method> found = new LinkedHashMap<>();
         for (Method method : type.getMethods()) {
@@ -133,7 +133,7 @@ final class Describe {
         }
         String key = method.getName() + Arrays.toString(method.getParameterTypes());
         Method known = found.get(key);
-        // Of methods that differ in what they return, the most special one is meant.
+        // Of methods that differ only in their return type, the one with the most specific type counts.
         if (known == null || known.getReturnType().isAssignableFrom(method.getReturnType())) {
             found.put(key, method);
         }
@@ -153,7 +153,7 @@ final class Describe {
     private static void parameters(Channel channel, Class<?>[] types, Type[] generic) throws IOException {
         channel.out.writeInt(types.length);
         for (int at = 0; at < types.length; at++) {
-            // Constructors of inner classes have more parameters than their signature tells.
+            // Constructors of inner classes have more parameters than their generic signature.
             Type signature = generic.length == types.length ? generic[at] : types[at];
             channel.writeText(descriptor(types[at]));
             channel.writeText(types[at].getTypeName());
@@ -162,7 +162,7 @@ final class Describe {
         }
     }
 
-    /** What values fit: a letter, as {@link Channel#readValue} knows it, with details after it; or why none does. */
+    /** The kind of values that fit: a letter as in {@link Channel#readValue} followed by details, or the reason why none fits. */
     private static String kind(Class<?> type, Type signature, int depth) {
         if (depth > 2) {
             return "?";
@@ -218,11 +218,11 @@ final class Describe {
         return text.toString();
     }
 
-    private static String argument(Type signature, int place, int depth) {
+    private static String argument(Type signature, int index, int depth) {
         if (!(signature instanceof ParameterizedType)) {
             return "I";
         }
-        Type argument = ((ParameterizedType) signature).getActualTypeArguments()[place];
+        Type argument = ((ParameterizedType) signature).getActualTypeArguments()[index];
         return kind(raw(argument), argument, depth + 1);
     }
 
@@ -242,7 +242,7 @@ final class Describe {
         return Object.class;
     }
 
-    /** What a function answers if that is an object: the last of its interface's type arguments, if values of it are known. */
+    /** The kind of a function's result if it is an object: the last type argument of its interface; null if no values of it are known. */
     private static String answer(Type signature) {
         if (!(signature instanceof ParameterizedType)) {
             return "L";

@@ -5,13 +5,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gives results numbers: equal results have equal numbers. */
+/** Numbers results: equal results have equal numbers. */
 final class Dictionary {
     private static final Object NULL = new Object();
 
     private final Map<Object, Integer> numbers = new HashMap<>();
     private final List<String> texts = new ArrayList<>();
-    private int told;
+    private int sent;
 
     synchronized int number(Object result) {
         Object key = result == null ? NULL : result;
@@ -24,14 +24,14 @@ final class Dictionary {
         return number;
     }
 
-    /** The texts of the numbers that were given since the last call. */
+    /** The texts of the numbers assigned since the last call. */
     synchronized List<String> news() {
-        List<String> news = new ArrayList<>(texts.subList(told, texts.size()));
-        told = texts.size();
+        List<String> news = new ArrayList<>(texts.subList(sent, texts.size()));
+        sent = texts.size();
         return news;
     }
 
-    /** A view of the dictionary for one thread, which takes no lock for what it has seen before. */
+    /** A view of the dictionary for one thread, which looks up known results without a lock. */
     static final class View {
         private final Dictionary dictionary;
         private Object[] keys = new Object[256];
@@ -61,7 +61,7 @@ final class Dictionary {
             }
             int number = dictionary.number(result);
             if (used * 2 > keys.length) {
-                // So many different results mean that nothing can be compared; forgetting them is harmless.
+                // With so many different results the cache is useless; clearing it does no harm.
                 keys = new Object[256];
                 numbers = new int[256];
                 used = 0;

@@ -12,8 +12,8 @@ import java.lang.invoke.MethodHandles;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The program that Fissure runs harnesses in: it stays warm from harness to harness and does what it is told over
- * standard input and output. What the objects under test print goes nowhere.
+ * The program in which Fissure runs harnesses. It stays alive from harness to harness, so that its code stays compiled, and executes
+ * commands from standard input. Output of the objects under test is discarded.
  */
 public final class Driver {
     private static final int DESCRIBE = 1;
@@ -23,13 +23,13 @@ public final class Driver {
     private static final int RELAY = 5;
     private static final int EXPLORE = 6;
 
-    /** Threads that make no progress for this long are stuck, in milliseconds. */
+    /** Threads that make no progress for this many milliseconds are stuck. */
     private static final long PATIENCE = 5_000;
 
-    /** The same for threads of which the agent knows that none of them could go on. */
+    /** The same for threads of which the agent knows that none can continue. */
     private static final long STUCK = 300;
 
-    /** For so many milliseconds threads are disturbed, then left alone for as long; a power of two. */
+    /** Threads are preempted at random for this many milliseconds, then left alone for as long; a power of two. */
     private static final int NUDGED = 8;
 
     private final Channel channel;
@@ -44,7 +44,7 @@ public final class Driver {
         this.actors = new Actors(actors);
     }
 
-    /** Takes the largest number of sequences. */
+    /** The only argument is the maximum number of sequences. */
     public static void main(String[] arguments) throws Exception {
         Channel channel = new Channel(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out));
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
@@ -59,13 +59,13 @@ public final class Driver {
                 channel.out.flush();
             }
         } catch (EOFException end) {
-            // Fissure has ended, and so does this.
+            // Fissure has ended, so that this process ends, too.
         }
-        // Threads that objects under test have left behind must not keep the JVM alive.
+        // Threads started by objects under test must not keep the JVM alive.
         Runtime.getRuntime().halt(0);
     }
 
-    /** Carries one command out; whether the JVM can go on. */
+    /** Executes one command; returns whether the JVM can continue. */
     private boolean serve() throws IOException, InterruptedException {
         int command = channel.in.readUnsignedByte();
         switch (command) {
@@ -246,7 +246,7 @@ public final class Driver {
         return fit;
     }
 
-    /** Waits for the threads as long as executions come to their end. */
+    /** Waits for the threads as long as they complete executions; returns false if they are stuck. */
     private boolean await(Explorer explorer, int number) throws InterruptedException {
         long seen = -1;
         long since = System.nanoTime();
@@ -263,12 +263,12 @@ public final class Driver {
         return true;
     }
 
-    /** Waits for the threads as long as they make progress; disturbs some of them now and then. */
+    /** Waits for the threads as long as they make progress, and preempts some of them at random; returns false if they are stuck. */
     private boolean await(Stress stress, int[] nudged) throws InterruptedException {
         long seen = -1;
         long since = System.nanoTime();
         while (!actors.ended(stress.actors())) {
-            // Half of the time in turn: where other programs want the processor, giving it up has its price.
+            // Only half of the time: if other programs compete for the processor, each preemption is expensive.
             actors.nudge(nudged, (turn++ & NUDGED) != 0);
             Thread.sleep(1);
             long now = System.nanoTime();
@@ -323,14 +323,14 @@ public final class Driver {
         return fit;
     }
 
-    /** The last part of an answer: new texts, and whether this JVM must be replaced. */
+    /** Writes the last part of an answer: new texts, and whether this JVM is still usable. */
     private void finish(boolean fit) throws IOException {
         channel.writeTexts(dictionary.news());
         channel.out.writeBoolean(fit);
         channel.out.flush();
     }
 
-    /** Defines generated classes, each in a loader of its own so that they can be unloaded. */
+    /** Defines a generated class, each in a separate loader so that it can be unloaded. */
     private static final class Loader extends ClassLoader {
         Loader(ClassLoader parent) {
             super(parent);

@@ -1,8 +1,8 @@
 package fissure.object;
 
 /**
- * Executes a harness once for every schedule with few preemptions. Fissure's agent, which has the native methods, decides who runs;
- * exactly one thread does at a time, and the one that comes to its end last looks at the outcome and makes the next object.
+ * Executes a harness once for every schedule with few preemptions. Fissure's agent, which implements the native methods, schedules the
+ * threads: exactly one runs at a time. The thread that ends last evaluates the outcome and creates the next object.
  */
 final class Explorer implements Actors.Job {
     private static final int RUN = 1;
@@ -26,8 +26,8 @@ final class Explorer implements Actors.Job {
     String interleaving = "";
 
     /**
-     * @param most how many executions there are to be at most
-     * @param patient whether to go on after the first outcome that is not atomic
+     * @param most the maximum number of executions
+     * @param patient whether to continue after the first outcome that is not atomic
      */
     Explorer(Operations operations, Dictionary dictionary, int[][] sequences, int[][] atomic, long nanoseconds,
             long most, boolean patient) throws Throwable {
@@ -49,7 +49,7 @@ final class Explorer implements Actors.Job {
         deadline = System.nanoTime() + nanoseconds;
     }
 
-    /** These threads take part; of each pair of numbers the first one ends before the second one begins. */
+    /** Opens an exploration with these threads; of each pair of numbers, the first thread ends before the second one begins. */
     static native boolean open(Object[] threads, int[] pairs, int preemptions);
 
     private static native int begin(int actor);
@@ -60,7 +60,7 @@ final class Explorer implements Actors.Job {
 
     private static native void call(int actor, int call);
 
-    /** Fills in how far it is, see the agent. */
+    /** Fills in the statistics of the exploration; the agent defines their order. */
     static native void explored(long[] numbers);
 
     private static native String interleaving();
@@ -71,7 +71,7 @@ final class Explorer implements Actors.Job {
         return executions;
     }
 
-    /** Whether nobody could go on under control. */
+    /** Whether no controlled thread could continue. */
     boolean isStuck() {
         long[] numbers = new long[7];
         explored(numbers);
@@ -102,11 +102,11 @@ final class Explorer implements Actors.Job {
         }
     }
 
-    /** Looks at what came out and makes a new object; whether that was enough. */
+    /** Evaluates the outcome and creates a new object; returns whether to stop. */
     private boolean evaluate(boolean cut) {
         executions++;
         try {
-            // What came of an execution that was cut says nothing about its schedule.
+            // The results of a cut execution do not belong to its schedule.
             if (!cut) {
                 for (int at = 0; at < row.length; at++) {
                     row[at] = view.number(results[at]);

@@ -21,14 +21,14 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The functions that methods are given: a few with names, each of which answers the same whenever it is asked. What a function is
- * given that answers nothing, and what a method writes into an array that it is given, is part of the call's result.
+ * The functions that are passed to methods under test: a few named, deterministic ones. The arguments that a method passes to a
+ * function without a result, and the values that it writes into an array argument, are part of the call's result.
  */
 public final class Functions {
-    /** What the current call of a thread has handed out. */
+    /** The values that the current call of a thread has passed to functions, and its array arguments. */
     private static final ThreadLocal<Seen> SEEN = ThreadLocal.withInitial(Seen::new);
 
-    /** A list that does the same each time: one of the JDK's would grow in the first execution only. */
+    /** A list that behaves the same in every execution: a list of the JDK would grow only in the first one. */
     private static final class Seen {
         final Object[] items = new Object[Values.MOST];
         int size;
@@ -42,12 +42,12 @@ public final class Functions {
 
     private Functions() {}
 
-    /** A call begins that is given functions or arrays. */
+    /** Begins a call that gets functions or arrays. */
     public static void begin() {
         SEEN.get().size = 0;
     }
 
-    /** An array with the same content, for the call alone. */
+    /** A copy of an array argument for this call only. */
     public static Object copy(Object array) {
         int length = java.lang.reflect.Array.getLength(array);
         Object copy = java.lang.reflect.Array.newInstance(array.getClass().getComponentType(), length);
@@ -56,13 +56,13 @@ public final class Functions {
         return copy;
     }
 
-    /** The result of a call together with what was handed out in it. */
+    /** The result of a call together with the values seen in it. */
     public static Object end(Object result, Object target) {
         Seen seen = SEEN.get();
         return Values.with(result, seen.items, seen.size, target);
     }
 
-    /** What a function is known by: how many parameters it has and what it answers; null if the interface is none. */
+    /** The kind of a function: its number of parameters and its result; null if the interface is not functional or not supported. */
     static String kind(Class<?> type, String answer) {
         Method only = null;
         for (Method method : type.getMethods()) {
@@ -92,7 +92,7 @@ public final class Functions {
         return letter == null ? null : "X" + only.getParameterCount() + letter + type.getName();
     }
 
-    /** A function of an interface. */
+    /** Creates the named function as an instance of a functional interface. */
     static Object make(Class<?> type, String name) {
         switch (type.getName()) {
             case "java.lang.Runnable":

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
-/** How far each thread is: a number that only grows, on a cache line of its own. Waiting spins first and parks then. */
+/** The progress of each thread: a monotonic number on a separate cache line. Waiting threads first spin, then yield, then park. */
 final class Gates {
     private static final VarHandle NUMBERS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int APART = 16;
@@ -29,7 +29,7 @@ final class Gates {
         return (long) NUMBERS.getAcquire(numbers, (thread + 1) * APART);
     }
 
-    /** Waits until a thread has come that far. */
+    /** Waits until a thread has reached a number. */
     void await(int thread, long number) {
         int tries = 0;
         while (reached(thread) < number) {
@@ -49,7 +49,7 @@ final class Gates {
         }
     }
 
-    /** Another thread has failed, so that waiting is in vain. */
+    /** Ends the wait because another thread has failed. */
     static final class Closed extends RuntimeException {
         private static final long serialVersionUID = 1;
     }

@@ -5,12 +5,12 @@ package fissure.object;
  * the calls as plain bytecode, so that the same warm code serves all harnesses.
  */
 public abstract class Operations {
-    /** The arguments, which the generated code takes by index. */
+    /** The arguments, which the generated code uses by index. */
     public Object[] constants;
 
     /** A fresh object. */
     public abstract Object create() throws Throwable;
 
-    /** Executes an operation and gives its result, made comparable; what it throws is a result, too. */
+    /** Executes an operation and returns its result in comparable form; an exception counts as a result. */
     public abstract Object invoke(int operation, Object target);
 }

@@ -1,6 +1,6 @@
 package fissure.object;
 
-/** Executes invocations one after the other, each in the thread of its sequence: what an object answers may depend on it. */
+/** Executes invocations one after the other, each in the thread of its sequence, because results may depend on the thread. */
 final class Relay implements Actors.Job {
     private final Operations operations;
     private final Object target;
@@ -9,7 +9,7 @@ final class Relay implements Actors.Job {
     private final Object[] results;
     private final Gates gates = new Gates(1);
 
-    /** Step by step, the operation and the thread. */
+    /** Takes the operation and the thread of each step. */
     Relay(Operations operations, int[] steps, int[] threads) throws Throwable {
         this.operations = operations;
         this.target = operations.create();

@@ -3,7 +3,7 @@ package fissure.object;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Executes operations one after the other on fresh objects, twice each, in a thread that can be given up. */
+/** Executes sequences of operations on fresh objects, each several times, in a thread that can be abandoned. */
 final class Runner {
     /** How a run ended. */
     static final int FINE = 0;
@@ -30,7 +30,7 @@ final class Runner {
         ends = new int[runs.length];
     }
 
-    /** Carries all runs out; a run that takes longer than this is stuck. Whether the JVM is still fit for use. */
+    /** Executes all runs; a run that takes longer than {@code patience} milliseconds is stuck. Returns whether the JVM is still usable. */
     boolean run(long patience) throws InterruptedException {
         boolean fit = true;
         while (next < runs.length) {

@@ -2,19 +2,19 @@ package fissure.object;
 
 import java.util.Arrays;
 
-/** The content of a collection, map, array or iterator at the time when it was returned. */
+/** The content of a collection, map, array or iterator when it was returned. */
 final class Snapshot {
     private final char open;
     private final char close;
     private final Object[] items;
     private final int hash;
 
-    /** Items whose order means something. */
+    /** Items whose order is significant. */
     static Snapshot ordered(Object[] items) {
         return new Snapshot('[', ']', items);
     }
 
-    /** Items whose order means nothing: they are sorted, so that equal contents are equal. */
+    /** Items whose order is insignificant: they are sorted, so that equal contents compare equal. */
     static Snapshot unordered(Object[] items) {
         sort(items);
         return new Snapshot('[', ']', items);

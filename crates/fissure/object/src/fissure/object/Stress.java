@@ -1,13 +1,12 @@
 package fissure.object;
 
 /**
- * Executes a harness many times: one thread for each sequence, a few objects at a time.
+ * Executes a harness many times: one thread per sequence, a few objects at a time.
  *
- * <p>In each round every thread runs its sequence on the same few objects, one after the other. Then the outcomes of the
- * round before are counted and its objects replaced, which the threads share among them, and all meet. One meeting for
- * several objects is what makes millions of executions a second possible; few objects, so that the threads stay
- * close together. Threads pause for a short random time first, in some rounds, so that sequences meet at different
- * places.
+ * <p>In each round every thread runs its sequence on the same few objects, one after the other. Then the threads divide the work of
+ * counting the outcomes of the previous round and replacing its objects, and meet at a barrier. One barrier for several objects
+ * makes millions of executions per second possible; the objects are few, so that the threads stay close together. In some
+ * rounds threads pause for a short random time first, so that the sequences overlap at different points.
  */
 final class Stress implements Actors.Job {
     private static final int STRIDE = 8;
@@ -26,7 +25,7 @@ final class Stress implements Actors.Job {
     private final Gates rounds;
     private final Gates steps;
     private long stopAfter = Long.MAX_VALUE;
-    /** The round and the time at which half of the time was over, and those of the end. */
+    /** The round and the time at half of the time limit, and the time of the end. */
     private long halfRound;
     private long halfAt;
     private long endAt;
@@ -35,7 +34,7 @@ final class Stress implements Actors.Job {
 
     /**
      * @param before for each sequence, the sequences that end before it begins
-     * @param patient whether to go on after the first outcome that is not atomic
+     * @param patient whether to continue after the first outcome that is not atomic
      */
     Stress(Operations operations, Dictionary dictionary, int[][] sequences, int[][] before, int[][] atomic,
             long nanoseconds, boolean patient) throws Throwable {
@@ -77,23 +76,23 @@ final class Stress implements Actors.Job {
         return sequences.length;
     }
 
-    /** How many rounds have been begun. */
+    /** How many rounds the first thread has completed. */
     long progress() {
         return rounds.reached(0);
     }
 
-    /** Lets threads that wait for others give up. */
+    /** Ends the waits of threads for others. */
     void close() {
         rounds.closed = true;
         steps.closed = true;
     }
 
-    /** How many executions there were in the second half of the time, once all threads have ended, and how long that was. */
+    /** The number of executions in the second half of the time, and its length in nanoseconds; valid once all threads have ended. */
     long[] later() {
         return new long[] {Math.max(0, stopAfter - halfRound) * STRIDE, Math.max(0, endAt - halfAt)};
     }
 
-    /** What was seen, once all threads have ended. */
+    /** The outcomes of all threads; valid once all threads have ended. */
     Counts counted() {
         for (int actor = 1; actor < counts.length; actor++) {
             counts[0].merge(counts[actor]);
@@ -163,8 +162,8 @@ final class Stress implements Actors.Job {
         Object[] out = results[buffer][actor];
         int[] sequence = sequences[actor];
         int[] earlier = before[actor];
-        boolean tell = awaited[actor];
-        int place = 0;
+        boolean isAwaited = awaited[actor];
+        int at = 0;
         for (int slot = 0; slot < STRIDE; slot++) {
             long step = round * STRIDE + slot + 1;
             for (int other : earlier) {
@@ -172,15 +171,15 @@ final class Stress implements Actors.Job {
             }
             Object target = objects[slot];
             for (int operation : sequence) {
-                out[place++] = operations.invoke(operation, target);
+                out[at++] = operations.invoke(operation, target);
             }
-            if (tell) {
+            if (isAwaited) {
                 steps.reach(actor, step);
             }
         }
     }
 
-    /** Counts this thread's share of the outcomes and makes new objects in their place. */
+    /** Counts this thread's share of the outcomes and replaces their objects. */
     private void evaluate(int actor, int buffer, int[] row) throws Throwable {
         Counts mine = counts[actor];
         Dictionary.View view = views[actor];

@@ -1,6 +1,6 @@
 package fissure.object;
 
-/** The result of an operation that threw something: one for each class. */
+/** The result of an operation that threw an exception: one instance per exception class. */
 final class Thrown {
     private static final ClassValue<Thrown> ALL = new ClassValue<>() {
         @Override

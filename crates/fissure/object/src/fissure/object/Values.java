@@ -16,25 +16,25 @@ import java.util.Spliterator;
 import java.util.stream.BaseStream;
 
 /**
- * Makes results comparable, at once and in the thread that got them: a live view must not change until it is looked at.
+ * Makes results comparable, immediately and in the thread that got them, because a live view may change later.
  *
- * <p>Equal results stay equal, and where it is not clear what makes two results equal they are taken to be: then
- * less is found, never something that is not there.
+ * <p>Equal results stay equal, and results whose equality cannot be decided are treated as equal: that may miss bugs, but never
+ * reports a false one.
  */
 public final class Values {
-    /** What a method without a result answers. */
+    /** The result of a method without a result. */
     public static final Object VOID = new Constant("()");
 
     private static final Object SELF = new Constant("this");
 
-    /** No more items than this are looked at; harnesses put in far less. */
+    /** At most this many items are compared; harnesses add far fewer. */
     static final int MOST = 64;
 
-    /** No deeper than this. */
+    /** Objects nested deeper than this are compared by class only. */
     private static final int DEPTH = 4;
 
-    /** Whether a class says in words what it is. */
-    private static final ClassValue<Boolean> SPEAKS = new ClassValue<>() {
+    /** Whether a class overrides {@code toString}. */
+    private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
             try {
@@ -47,7 +47,7 @@ public final class Values {
 
     private Values() {}
 
-    /** The result of an operation on the target, as something that can be compared later. */
+    /** The result of an operation on the target, in a form that can be compared later. */
     public static Object keep(Object result, Object target) {
         if (result == null || result instanceof Integer || result instanceof Boolean || result instanceof String) {
             return result;
@@ -58,7 +58,7 @@ public final class Values {
         return snapshot(result, isUnordered(target), 0);
     }
 
-    /** A result with what was handed out in the call that it is the result of. */
+    /** A result together with the values that were seen in its call. */
     static Object with(Object result, Object[] seen, int size, Object target) {
         if (size == 0) {
             return result;
@@ -72,7 +72,7 @@ public final class Values {
         return result == VOID ? all : Snapshot.ordered(new Object[] {result, all});
     }
 
-    /** What an operation threw, as its result. Errors of the JVM itself say nothing about the object. */
+    /** An exception of an operation as its result. Errors of the JVM itself are rethrown, because they do not depend on the object. */
     public static Object thrown(Throwable throwable) {
         if (throwable instanceof VirtualMachineError && !(throwable instanceof StackOverflowError)) {
             throw (VirtualMachineError) throwable;
@@ -80,7 +80,7 @@ public final class Values {
         return Thrown.of(throwable);
     }
 
-    /** A result in words. */
+    /** A result as text. */
     static String text(Object result) {
         if (result instanceof String) {
             return '"' + (String) result + '"';
@@ -113,9 +113,9 @@ public final class Values {
             return Snapshot.map(items(entries, unordered, depth), result instanceof SortedMap);
         }
         if (result instanceof Collection) {
-            boolean meant = result instanceof List || result instanceof Queue || result instanceof Deque
+            boolean isOrdered = result instanceof List || result instanceof Queue || result instanceof Deque
                     || result instanceof SortedSet || !(result instanceof Set) && !unordered;
-            return sequence(((Collection<?>) result).iterator(), !meant, unordered, depth);
+            return sequence(((Collection<?>) result).iterator(), !isOrdered, unordered, depth);
         }
         if (result instanceof Iterator) {
             return sequence((Iterator<?>) result, unordered, unordered, depth);
@@ -149,7 +149,7 @@ public final class Values {
         if (result instanceof Throwable) {
             return Thrown.of((Throwable) result);
         }
-        if (SPEAKS.get(result.getClass())) {
+        if (HAS_TEXT.get(result.getClass())) {
             return result.toString();
         }
         return Opaque.of(result.getClass());
@@ -178,7 +178,7 @@ public final class Values {
         return Arrays.copyOf(items, size);
     }
 
-    /** A result of which only the text is known. */
+    /** A result that is represented by its text only. */
     private static final class Constant {
         private final String text;
 
@@ -192,7 +192,7 @@ public final class Values {
         }
     }
 
-    /** An object of which only the class can be told. */
+    /** An object that is represented by its class only. */
     private static final class Opaque {
         private static final ClassValue<Constant> ALL = new ClassValue<>() {
             @Override

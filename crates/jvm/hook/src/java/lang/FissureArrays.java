@@ -1,23 +1,23 @@
 package java.lang;
 
 /**
- * The words of array elements.
+ * The shadow words of array elements.
  *
- * <p>While one thread alone touches an array, always under the same locks, one word stands for all its elements, with two
- * bits an element that tell which were read and written. Anything else gives each element a word of its own, from
- * what is known by then.
+ * <p>As long as only one thread accesses an array, always under the same locks, one word stands for all its elements, and two bits
+ * per element record which were read and written. The first access that differs expands this to one word per element, which
+ * starts with the state recorded so far.
  */
 final class FissureArrays {
     static final class Shadow extends FissureTable.Entry {
         final int length;
-        /** The word of all elements that were touched, without its site, until {@link #words} is there. */
+        /** The word of all elements accessed so far, without its site; used until {@link #words} is set. */
         long common;
         long[] read;
         long[] written;
-        /** Where the array was first read and written. */
+        /** The sites of the first read and of the first write. */
         int readSite;
         int writeSite;
-        /** There was no memory for {@link #words}: the array is not watched any more. */
+        /** The array is too long, or there was no memory for {@link #words}: it is no longer checked. */
         volatile boolean abandoned;
         volatile long[] words;
 
@@ -27,7 +27,7 @@ final class FissureArrays {
         }
     }
 
-    /** Longer arrays are not watched; it is said how many there were. Their words would take an eighth of the heap. */
+    /** Longer arrays are only counted, not checked: their shadow words would take an eighth of the heap. */
     private static final long LONGEST = Math.min(1L << 24, Runtime.getRuntime().maxMemory() >>> 6);
 
     private static final FissureTable TABLE = new FissureTable();
@@ -35,7 +35,7 @@ final class FissureArrays {
 
     private FissureArrays() {}
 
-    /** Where the elements of an array begin. The method's result type depends on the Java version. */
+    /** The offset of an array's first element. By reflection, because the result type of the method depends on the Java version. */
     static int baseOffset(Class<?> type) {
         try {
             Object offset =
@@ -64,7 +64,7 @@ final class FissureArrays {
         }
     }
 
-    /** Whether an access changes nothing, as far as that is seen without looking anything up. */
+    /** Whether an access leaves the word unchanged, as far as that can be decided without a lookup. */
     private static boolean isSettled(
             Thread current, FissureThread thread, Shadow shadow, int index, boolean write) {
         if (index < 0 || index >= shadow.length || shadow.abandoned) {
@@ -106,7 +106,7 @@ final class FissureArrays {
         }
     }
 
-    /** The shadow of an array, made if there is none. */
+    /** The shadow of an array, created if there is none. */
     static Shadow find(Object array) {
         FissureTable.Entry entry = TABLE.find(array);
         if (entry != null) {
@@ -128,7 +128,7 @@ final class FissureArrays {
         }
     }
 
-    /** Settles an access to an array that one thread alone has touched so far; says whether it could. */
+    /** Handles an access to an array that only one thread has accessed so far; false if the access needs the element's own word. */
     private static boolean common(
             FissureThread thread, Shadow shadow, int index, int set, int site, boolean write) {
         long mine =
@@ -157,7 +157,7 @@ final class FissureArrays {
                 shadow.readSite = site;
             }
             thread.sample(site);
-            // Another thread may have given each element its word meanwhile, without this bit.
+            // Another thread may have expanded the words meanwhile, without this bit.
             return shadow.words == null;
         }
         return true;
@@ -171,7 +171,7 @@ final class FissureArrays {
         try {
             words = new long[shadow.length];
         } catch (OutOfMemoryError error) {
-            // Trying again at every access would have the collector run each time.
+            // Another attempt at every access would run the garbage collector each time.
             shadow.abandoned = true;
             throw error;
         }

@@ -1,14 +1,14 @@
 package java.lang;
 
 /**
- * The blocks that a thread is in and that should be atomic, and what it has done in them that may not move past what other
- * threads do. The theory is told in the analysis crate's {@code reduction} module.
+ * The active blocks of a thread that should be atomic (Atomizer), and a log of the operations in them that are not both-movers. The
+ * analysis crate's {@code reduction} module describes the algorithm.
  *
- * <p>There is one log for all blocks that are nested in each other. When a block ends, its part of the log is looked at as if
- * every lock were shared; only if that breaks the pattern, and the same was not seen before, native code gets to know of it.
+ * <p>Nested blocks share one log. When a block ends, its part of the log is checked as if every lock were shared; native code gets
+ * the log only if it breaks the pattern of reduction and the same log was not sent before.
  */
 final class FissureBlocks {
-    // What can be done, as native code knows it.
+    // The kinds of operations; native code uses the same numbers.
     static final int ACQUIRE = 0;
     static final int RELEASE = 1;
     static final int ACQUIRE_AGAIN = 2;
@@ -17,62 +17,62 @@ final class FissureBlocks {
     static final int ACCESS = 5;
     static final int START = 6;
     static final int JOIN = 7;
-    /** An access that does not race by what is known now. */
+    /** An access that does not race so far. */
     static final int ACCESS_SO_FAR = 8;
-    /** Of an access that stands for reads as well, only what is written races. */
+    /** An access that stands for a read and a write, of which only the write races. */
     static final int WRITE_ONLY = 9;
 
     /** In the details of an access: it writes. */
     private static final long WRITES = 1L << 30;
-    /** In the details of an access: only this thread was there before, and without any lock. */
+    /** In the details of an access: so far only this thread has accessed the location, without any lock. */
     private static final long MAY_INITIALISE = 1L << 29;
 
     private static final int SITE_BITS = 20;
     private static final int SITE_MASK = (1 << SITE_BITS) - 1;
 
-    // What is known of a site, one byte each.
+    // The flags of a site, one byte each.
     private static final int APPLICATION = 1;
     private static final int LIBRARY = 2;
-    /** One access stands for several. */
+    /** The access stands for several. */
     private static final int MANIFOLD = 4;
     private static final int RAN = 8;
-    /** One of the others is a read, while this one writes. */
+    /** The access writes and also stands for a read. */
     private static final int WITH_READ = 64;
-    /** One of the others is a write. */
+    /** The access also stands for another write. */
     private static final int WITH_WRITE = 128;
-    /** Behind the bytes of the sites: in how many executions of its block all first accesses were noted. */
+    /** Offset behind the flags: per site, the number of executions of its block in which accesses that do not race were logged. */
     private static final long NOTED = 1L << SITE_BITS;
     private static final int OFTEN_ENOUGH = 16;
 
-    /** A log that is longer than this is judged, and a new one begun. */
+    /** A log that reaches this length is judged, and a new one begun. */
     private static final int LONGEST = 1024;
     private static final int MOST_INNER = 64;
     private static final int MEMO = 64;
     private static final int MOST_SAMPLED = 1 << 12;
-    /** How often the first entries of library blocks are looked at; then ever more seldom. */
+    /** The caller is checked at this many first entries of library blocks, and then exponentially less often. */
     private static final int OFTEN = 64;
 
     private final FissureThread thread;
 
-    /** The blocks, the outermost first. */
+    /** The active blocks, the outermost first. */
     private int[] sites = new int[8];
     private int[] starts = new int[8];
     private int[] innerStarts = new int[8];
-    /** The lock that a block is synchronized on; null for a method that is to be atomic for another reason. */
+    /** The lock that a block is synchronized on; null for a method that should be atomic for another reason. */
     private Object[] ownLocks = new Object[8];
     private boolean[] exempt = new boolean[8];
-    /** Whether accesses are noted that do not race so far. */
+    /** Whether accesses that do not race so far are logged. */
     private boolean[] notes = new boolean[8];
     private int depth;
 
     private Object[] objects = new Object[32];
     private int[] operations = new int[32];
     private long[] samples = new long[32];
-    /** The segment, and of accesses locks and whether they write. */
+    /** The segment; for accesses also the lock set and {@link #WRITES}. */
     private long[] details = new long[32];
     private int count;
 
-    /** The executions of inner blocks that native code keeps, by their numbers. */
+    /** The numbers of the executions of inner blocks that native code keeps. */
     private final int[] inner = new int[MOST_INNER];
     private int innerCount;
 
@@ -95,7 +95,7 @@ final class FissureBlocks {
         return depth > 0;
     }
 
-    /** A block begins: one that is synchronized on a lock, which is about to be acquired, or a whole method. */
+    /** Enters a block: either one that is synchronized on a lock, which is about to be acquired, or a whole method. */
     void enter(int site, Object lock) {
         if (depth == sites.length) {
             grow();
@@ -103,7 +103,7 @@ final class FissureBlocks {
         int flags = flags(site);
         if ((flags & RAN) != 0) {
             FissureEngine.increment(thread.counters + 24L);
-        } else if ((flags & APPLICATION) != 0 || isNoticed()) {
+        } else if ((flags & APPLICATION) != 0 || checksCaller()) {
             FissureEngine.blockRan(site);
             FissureEngine.increment(thread.counters + 24L);
         }
@@ -112,11 +112,11 @@ final class FissureBlocks {
         innerStarts[depth] = innerCount;
         ownLocks[depth] = lock;
         exempt[depth] = false;
-        notes[depth] = depth > 0 && notes[depth - 1] || isToBeNoted(site);
+        notes[depth] = depth > 0 && notes[depth - 1] || logsAccesses(site);
         depth++;
     }
 
-    /** The innermost block that is synchronized on a lock ends. Blocks inside of it were left without being noticed. */
+    /** Exits the innermost block that is synchronized on a lock, and all blocks inside of it, whose exits were not reported. */
     void exit(Object lock) {
         int at = depth - 1;
         while (at >= 0 && ownLocks[at] != lock) {
@@ -131,7 +131,7 @@ final class FissureBlocks {
         exit(null);
     }
 
-    /** The thread is about to wait on a lock, which shows that the blocks of that lock are not meant to be atomic. */
+    /** The thread is about to wait on a lock, so that the blocks of that lock are not intended to be atomic. */
     void waits(Object lock) {
         for (int at = 0; at < depth; at++) {
             if (ownLocks[at] == lock) {
@@ -140,21 +140,21 @@ final class FissureBlocks {
         }
     }
 
-    /** Whether accesses that do not race so far are noted in the blocks that the thread is in. */
+    /** Whether accesses that do not race so far are logged in the active blocks. */
     boolean isNoting() {
         return depth > 0 && notes[depth - 1];
     }
 
     /**
-     * Takes note of an access that does not race so far. Most programs touch what they share for the first time in a block
-     * before any other thread has touched it.
+     * Logs an access that does not race so far. In most programs a block accesses a shared location for the first time before any
+     * other thread does, so that a race shows only later.
      */
     void logSoFar(Object owner, int site, int set, boolean write, boolean mayInitialise) {
         long more = set | (mayInitialise ? MAY_INITIALISE : 0L);
         logAccess(ACCESS_SO_FAR, owner, site, write, more);
     }
 
-    /** Takes note of an access that races; its owner matters only for atomics. */
+    /** Logs an access that races; its owner matters only for atomics. */
     void logAccess(int kind, Object owner, int site, boolean write) {
         logAccess(kind, owner, site, write, 0L);
     }
@@ -168,8 +168,8 @@ final class FissureBlocks {
     }
 
     /**
-     * An atomic is about to be compared and set. What was read of it before moves: if it is set, nobody has changed it since,
-     * and if not, the attempt has had no effect.
+     * Drops the last read of an atomic before a compare-and-set of it. That read is a mover: if the compare-and-set succeeds, no
+     * thread has changed the value since, and if it fails, the attempt had no effect.
      */
     void forgetRead(Object atomic) {
         for (int at = count - 1; depth > 0 && at >= starts[depth - 1]; at--) {
@@ -193,12 +193,12 @@ final class FissureBlocks {
         objects[count] = null;
     }
 
-    /** Whether a write stands for a read as well. */
+    /** Whether a write also stands for a read. */
     static boolean isWithRead(int site) {
         return (flags(site) & WITH_READ) != 0;
     }
 
-    /** Takes note of an operation inside of the active blocks. */
+    /** Logs an operation inside of the active blocks. */
     void log(int kind, Object object, int site) {
         if (depth == 0) {
             return;
@@ -224,17 +224,17 @@ final class FissureBlocks {
         return FissureEngine.U.getByte(FissureEngine.FLAGS + site);
     }
 
-    /** Whether to look who called a block of a library. */
-    private boolean isNoticed() {
+    /** Whether to check who called a block of a library. */
+    private boolean checksCaller() {
         int entries = ++libraryEntries;
         return entries < OFTEN || (entries & entries - 1) == 0;
     }
 
-    private static boolean isToBeNoted(int site) {
-        long place = FissureEngine.FLAGS + NOTED + site;
-        int noted = FissureEngine.U.getByte(place);
+    private static boolean logsAccesses(int site) {
+        long address = FissureEngine.FLAGS + NOTED + site;
+        int noted = FissureEngine.U.getByte(address);
         if (noted < OFTEN_ENOUGH) {
-            FissureEngine.U.putByte(place, (byte) (noted + 1));
+            FissureEngine.U.putByte(address, (byte) (noted + 1));
         }
         return noted < OFTEN_ENOUGH;
     }
@@ -254,7 +254,7 @@ final class FissureBlocks {
         ownLocks[at] = null;
     }
 
-    /** The number under which native code keeps this execution of a block; 0 if there is nothing to keep. */
+    /** Judges an execution of a block. Returns the number under which native code keeps it; 0 if it is not kept. */
     private int judge(int at) {
         int start = starts[at];
         if (count - start < 1 || !breaks(start)) {
@@ -318,7 +318,7 @@ final class FissureBlocks {
         return operation >>> SITE_BITS <= WAIT;
     }
 
-    /** Whether the pattern is broken from {@code start} on if every lock is shared. */
+    /** Whether the log from {@code start} on breaks the pattern of reduction if every lock is shared. */
     private boolean breaks(int start) {
         boolean committed = false;
         for (int i = start; i < count; i++) {
@@ -352,14 +352,14 @@ final class FissureBlocks {
         return false;
     }
 
-    /** Whether an access is at least the third of its kind in a row: two are enough to break any pattern. */
+    /** Whether an access is at least the third of its kind in a row: two are enough to break the pattern. */
     private boolean repeats(int operation) {
         return count - starts[depth - 1] >= 2
                 && operations[count - 1] == operation
                 && operations[count - 2] == operation;
     }
 
-    /** Forgets what was done since a lock was acquired if the same was done twice just before, as in a loop. */
+    /** Drops the operations since a lock was acquired if the same ones were logged twice just before, as in a loop. */
     private void collapse(Object lock) {
         int begin = count - 2;
         while (begin >= starts[depth - 1]
@@ -385,7 +385,7 @@ final class FissureBlocks {
         count = begin;
     }
 
-    /** Makes the log longer, or judges what there is and begins anew. */
+    /** Grows the log, or judges the active blocks and begins a new log. */
     private boolean makeRoom() {
         if (count < LONGEST) {
             try {
@@ -411,7 +411,7 @@ final class FissureBlocks {
         for (int at = depth - 1; at >= 0; at--) {
             keepInner(at, exempt[at] ? 0 : judge(at));
         }
-        // All active blocks begin anew, with an empty log and no inner executions: native code has those that were judged.
+        // All active blocks restart with an empty log and no inner executions: native code has the judged ones.
         for (int at = 0; at < depth; at++) {
             starts[at] = 0;
             innerStarts[at] = 0;
@@ -424,7 +424,7 @@ final class FissureBlocks {
         return true;
     }
 
-    /** An execution that native code keeps stands for those inside of it. */
+    /** Replaces the executions inside of a block by that of the block itself, if native code keeps it. */
     private void keepInner(int at, int number) {
         if (number > 0) {
             innerCount = innerStarts[at];
@@ -456,7 +456,7 @@ final class FissureBlocks {
         exempt = moreExempt;
     }
 
-    /** The number of a stack for an operation: one is taken for each operation in each nesting of blocks. */
+    /** The number of the stack of an operation: one stack is sampled per operation and nesting of blocks. */
     private long sample(int operation) {
         long key = ((long) thread.id << 32 | operation) * 0x9E3779B97F4A7C15L;
         key = (key ^ key >>> 31 ^ sites[0]) * 0xBF58476D1CE4E5B9L;

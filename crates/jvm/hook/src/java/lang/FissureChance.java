@@ -3,17 +3,17 @@ package java.lang;
 import java.lang.reflect.Method;
 
 /**
- * Takes chance out of controlled runs: what would come from the system's source of random numbers, and orders that follow from
- * addresses, are the same in every run.
+ * Makes controlled runs deterministic: random numbers of the operating system, and orders that depend on addresses, are the same in
+ * every run.
  */
 final class FissureChance {
-    /** Where the numbers of the program's own threads stand, and those of all others. */
+    /** The generator states for the program's threads and for all other threads. */
     private static long own;
     private static long foreign = 1L << 62;
 
     private FissureChance() {}
 
-    /** Fills an array with the next numbers of the well-known generator SplitMix64. */
+    /** Fills an array with the next numbers of the generator SplitMix64. */
     static void fill(byte[] bytes) {
         boolean isOwn = Thread.currentThread().fissureControl > 0L;
         long state = isOwn ? own : foreign;
@@ -35,16 +35,16 @@ final class FissureChance {
         }
     }
 
-    /** Sorts methods by name, parameters and result. Insertion, for most classes have few, and nothing else is loaded for it. */
+    /** Sorts methods by name, parameters and result. Insertion sort, because most classes have few methods and it loads no other class. */
     static Method[] ordered(Method[] methods) {
         for (int i = 1; i < methods.length; i++) {
             Method method = methods[i];
-            int place = i;
-            while (place > 0 && compare(methods[place - 1], method) > 0) {
-                methods[place] = methods[place - 1];
-                place--;
+            int at = i;
+            while (at > 0 && compare(methods[at - 1], method) > 0) {
+                methods[at] = methods[at - 1];
+                at--;
             }
-            methods[place] = method;
+            methods[at] = method;
         }
         return methods;
     }

@@ -1,11 +1,11 @@
 package java.lang;
 
 /**
- * Copies that {@code Object.clone} makes. A copy is a new object, but the words of its fields are copied with it, and say who
- * accessed the original: they are set back.
+ * Resets the shadow words of copies that {@code Object.clone} makes. The copy is a new object, but its shadow fields are copied from
+ * the original and hold the original's access history.
  */
 final class FissureClones {
-    /** Where the words lie in the objects of a class. */
+    /** The offsets of the shadow words in the objects of a class. */
     private static final class Layout extends FissureTable.Entry {
         final int[] offsets;
 

@@ -8,57 +8,60 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import jdk.internal.misc.Unsafe;
 
 /**
- * What rewritten code calls when Fissure decides which thread runs. A thread stops here before everything that others may
- * notice, and goes on when the conductor, in native code, lets it.
+ * The hooks of controlled runs. Instrumented code calls them before every operation that other threads can observe: each call is a
+ * scheduling point, at which the thread blocks until the conductor, in native code, lets it continue.
  *
- * <p>A thread's {@code fissureControl} is its number in the conductor plus one; 0 if it is not known, negative if it serves the
- * JVM or cannot be controlled. Such threads use the real monitors, which everyone else enters as well, once the
+ * <p>A thread's {@code fissureControl} is its number in the conductor plus one; 0 if the thread is unknown, negative if it serves the
+ * JVM or cannot be controlled. Such threads use only the real monitors; controlled threads enter these as well, once the
  * conductor has granted them.
  */
 public final class FissureControl {
     /** Set once the agent is ready. */
     static boolean on;
 
-    /** What a thread is told that waited and was interrupted. */
+    /** The result of a native wait that {@code Thread.interrupt} ended. */
     private static final int INTERRUPTED = 2;
 
-    /** Whether threads may be interrupted at volatile fields and atomics. */
+    /** Whether accesses to volatile fields and atomics are scheduling points. */
     private static boolean stops;
-    /** Whether every call of a collection or an atomic is told. */
-    private static boolean tellsAll;
+    /** Whether every call of a collection or an atomic is reported, not only of those that a field was seen to refer to. */
+    private static boolean reportsAllCalls;
     /**
-     * Whether accesses are of no interest, because it is all about what comes in between them and there was never more than one thread.
-     * What a program does before it starts its threads may be very much.
+     * Whether accesses are not reported: the run looks for interleavings of accesses, and the program is still in its single-threaded
+     * phase. That phase may have very many accesses.
      */
-    private static boolean isLonely;
-    /** After so many looks at volatile fields without anything else a thread lets others go first. */
+    private static boolean isSingleThreaded;
+    /** A thread that makes this many volatile reads without entering a monitor probably spins, and yields. */
     private static final int SPINS = 1000;
-    /** Who looked at a volatile field last, and how often without anything else; only one thread runs at a time. */
-    private static long looker;
-    private static int looked;
+    /** The thread of the last volatile read, and the number of its volatile reads in a row; only one thread runs at a time. */
+    private static long volatileReader;
+    private static int volatileReads;
 
-    /** What the clock shows before the agent is ready; each look of the thread that brings the JVM up takes a microsecond. */
+    /** The clock in nanoseconds before the agent is ready; it advances by a microsecond when the thread that starts the JVM reads it. */
     private static long early = 1_000_000_000L;
     private static Thread first;
-    /** The time of day, in milliseconds, at which the clock shows 0: the beginning of the year 2024. */
+    /** The time of day, in milliseconds, at which the clock is 0: the beginning of the year 2024. */
     private static final long MIDNIGHT = 1_704_067_200_000L;
 
-    /** Apart, for this class is used before others can be: the way to the one release that the conductor has not been told of yet. */
+    /**
+     * The memory cell for one release that the conductor has not processed yet. A separate class, because the JVM uses the hook class
+     * before it can initialize others.
+     */
     private static final class Releases {
         static final Unsafe MEMORY = Unsafe.getUnsafe();
-        static final long PLACE = releasePlace();
+        static final long ADDRESS = releasePlace();
 
         private Releases() {}
 
-        /** Leaves a release for the conductor to find; says whether there was room. */
-        static boolean leave(long thread, int lock) {
-            return PLACE != 0L && MEMORY.compareAndSetLong(null, PLACE, 0L, thread << 32 | lock);
+        /** Stores a release for the conductor; false if the cell is occupied. */
+        static boolean store(long thread, int lock) {
+            return ADDRESS != 0L && MEMORY.compareAndSetLong(null, ADDRESS, 0L, thread << 32 | lock);
         }
     }
 
-    /** Whether it is still to be found out if methods in scope run in more than one thread, and the first that they ran in. */
+    /** Whether the number of threads that run methods in scope is still counted (up to two), and the first such thread. */
     private static boolean countsThreads = true;
-    private static long firstToRun;
+    private static long firstThread;
 
     private FissureControl() {}
 
@@ -66,9 +69,9 @@ public final class FissureControl {
     public static void methodRuns() {
         if (countsThreads) {
             long thread = Thread.currentThread().fissureControl;
-            if (thread > 0L && thread != firstToRun) {
-                countsThreads = firstToRun == 0L;
-                firstToRun = thread;
+            if (thread > 0L && thread != firstThread) {
+                countsThreads = firstThread == 0L;
+                firstThread = thread;
                 threadRuns();
             }
         }
@@ -81,21 +84,21 @@ public final class FissureControl {
 
     static native int newLock(Object lock);
 
-    /** Announces a thread; gives its number plus one. */
+    /** Registers a thread that is about to start; returns its number plus one. */
     private static native long announce(Thread thread, String name, boolean daemon);
 
-    /** Makes the current thread, which runs already, wait for its turn; gives its number plus one. */
+    /** Makes the current thread, which already runs, wait for its turn; returns its number plus one. */
     private static native long arrive(String name);
 
     private static native boolean hasEnded(long thread);
 
-    /** Whether all threads are over that the program waits for. */
+    /** Whether all threads that the program waits for have ended. */
     private static native boolean isOver();
 
-    /** What a thread does, as {@link #stateOf} reads it. */
+    /** The activity of a thread, as a number that {@link #stateOf} decodes. */
     private static native int activity(long thread);
 
-    /** A thread that cannot be controlled. */
+    /** Reports the start of a thread that cannot be controlled. */
     private static native void stray(Thread thread);
 
     private static native void started(long parent, long child);
@@ -104,17 +107,17 @@ public final class FissureControl {
 
     private static native void release(long thread, int lock);
 
-    /** Where a release may be left: whoever comes to the conductor next, with whatever, tells it first. */
+    /** The address of the cell for one release; the conductor processes it before the next operation of any thread. */
     private static native long releasePlace();
 
-    /** The same for a lock that another thread may have got. */
+    /** Releases a lock that another thread may have acquired. */
     private static native void giveBack(long thread, int lock);
 
     private static native void attempt(long thread, int lock);
 
     private static native void acquired(long thread, int lock, boolean shared);
 
-    /** Leaves the real monitor, as often as it was entered, waits in the model, and enters it again as often. */
+    /** Exits the real monitor as often as it was entered, waits in the conductor's model, and enters it again as often. */
     private static native int waitIn(long thread, Object object, int lock, long joined, long nanos, int site);
 
     private static native void wake(long thread, int lock, boolean all, int site);
@@ -151,9 +154,9 @@ public final class FissureControl {
 
     private static native void joins(long thread, long ended);
 
-    private static native void handsOver(long thread, int place);
+    private static native void handsOver(long thread, int token);
 
-    private static native void takesOver(long thread, int place, boolean waits);
+    private static native void takesOver(long thread, int token, boolean waits);
 
     private static native void throwing(long thread, String type, String message, String stack, boolean isTest);
 
@@ -167,7 +170,7 @@ public final class FissureControl {
 
     private static native boolean stopsAtVolatiles();
 
-    /** Lets the conductor begin, with the main thread as the one that runs; called once the JVM is up. */
+    /** Starts the conductor, with the main thread as the running one; called once the JVM is initialized. */
     static void begin(Thread main) throws ReflectiveOperationException {
         initialize();
         main.fissureControl = announce(main, main.getName(), false);
@@ -176,8 +179,8 @@ public final class FissureControl {
         acquire(main.fissureControl, number, 0);
         release(main.fissureControl, number);
         stops = stopsAtVolatiles();
-        tellsAll = tellsAllCalls();
-        isLonely = tellsAll;
+        reportsAllCalls = tellsAllCalls();
+        isSingleThreaded = reportsAllCalls;
         on = true;
     }
 
@@ -188,8 +191,9 @@ public final class FissureControl {
     }
 
     /**
-     * A thread that nobody announced serves the JVM. So does the one that ends it, as long as it waits inside of the JVM for
-     * the program's threads; what it does after that is the program's end.
+     * Classifies a thread that was not registered at its start: it serves the JVM. The thread that destroys the JVM counts as such as
+     * long as it waits inside the JVM for the program's threads; after that it is controlled, because it then runs the program's
+     * shutdown.
      */
     private static long introduce(Thread thread) {
         if (!"DestroyJavaVM".equals(thread.getName())) {
@@ -207,7 +211,7 @@ public final class FissureControl {
         if (on && lock != null) {
             long self = self();
             if (self > 0L) {
-                looked = 0;
+                volatileReads = 0;
                 acquire(self, FissureNumbers.of(lock), site);
             }
         }
@@ -218,8 +222,8 @@ public final class FissureControl {
             long self = self();
             if (self > 0L) {
                 int number = FissureNumbers.of(lock);
-                // Nobody stops at a release, so that it need not be told before anything else is.
-                if (!Releases.leave(self, number)) {
+                // A release is no scheduling point, so that the conductor need not process it before the next operation.
+                if (!Releases.store(self, number)) {
                     release(self, number);
                 }
             }
@@ -239,7 +243,7 @@ public final class FissureControl {
 
     public static void waitOn(Object object, long millis, int site) throws InterruptedException {
         long self = on ? self() : -1L;
-        // What is wrong with a call, the JVM itself says best.
+        // The real method throws the right exception for invalid calls.
         if (self <= 0L || object == null || millis < 0L || !Thread.holdsLock(object)) {
             object.wait(millis);
             return;
@@ -249,7 +253,7 @@ public final class FissureControl {
         }
         long joined = object instanceof Thread ? ((Thread) object).fissureControl : 0L;
         if (joined > 0L && hasEnded(joined)) {
-            // It is over, and the JVM is about to say so to those who wait for it.
+            // The thread has ended, and the JVM is about to notify its joiners.
             while (((Thread) object).isAlive()) {
                 object.wait(1L);
             }
@@ -284,7 +288,8 @@ public final class FissureControl {
             return;
         }
         long self = self();
-        // The JVM's own threads come when they like: they must not draw an identity hash, which the next object would notice.
+        // Threads of the JVM arrive at arbitrary times: they must not create an identity hash, which would change the hashes of later
+        // objects from run to run.
         if (self > 0L || FissureWaits.has(object)) {
             wake(self, FissureNumbers.of(object), all, site);
         }
@@ -298,23 +303,23 @@ public final class FissureControl {
             return;
         }
         String type = child.getClass().getName();
-        boolean isOfTheJdk = type.startsWith("jdk.internal.");
-        if (isOfTheJdk || isOfABuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
+        boolean isOfJdk = type.startsWith("jdk.internal.");
+        if (isOfJdk || isOfBuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
             child.fissureControl = -1L;
             stray(child);
         } else {
-            isLonely = false;
+            isSingleThreaded = false;
             child.fissureControl = announce(child, child.getName(), child.isDaemon());
         }
     }
 
     /**
-     * Threads by which the JVM of tests talks to Maven Surefire or Gradle. They wait for what comes from there, whenever that
-     * is, and have no part in the tests.
+     * Whether a thread is one by which the JVM of the tests communicates with Maven Surefire. Such threads wait for messages that arrive
+     * at any time, and take no part in the tests.
      */
-    private static boolean isOfABuildTool(String name) {
+    private static boolean isOfBuildTool(String name) {
         return name.startsWith("surefire-forkedjvm-");
     }
 
@@ -325,7 +330,7 @@ public final class FissureControl {
         }
     }
 
-    /** A thread that waits for its turn waits inside of the agent, which the JVM cannot know the reason of. */
+    /** The state of a controlled thread. It blocks inside the agent, so that the JVM does not know the right state. */
     public static Thread.State stateOf(Object object) {
         Thread thread = (Thread) object;
         switch (activityOf(thread)) {
@@ -380,7 +385,7 @@ public final class FissureControl {
         pauseFor(self, nanos, site);
     }
 
-    /** Thread's own methods, which this stands in for, would come back here. */
+    /** Sleeps without {@code Thread.sleep}, whose implementation is redirected to this class. */
     private static void reallySleep(long nanos) throws InterruptedException {
         long until = System.nanoTime() + nanos;
         for (long left = nanos; left > 0L; left = until - System.nanoTime()) {
@@ -457,7 +462,7 @@ public final class FissureControl {
         return MIDNIGHT + nanoTime() / 1_000_000L;
     }
 
-    /** What {@code jdk.internal.misc.VM.getNanoTimeAdjustment} answers: the time of day in nanoseconds, since some second. */
+    /** Replaces {@code jdk.internal.misc.VM.getNanoTimeAdjustment}: the time of day in nanoseconds since the given second. */
     public static long adjustment(long second) {
         long nanos = nanoTime();
         return (MIDNIGHT / 1000L - second) * 1_000_000_000L + nanos;
@@ -471,7 +476,7 @@ public final class FissureControl {
         return thread == first ? early += 1000L : early;
     }
 
-    // Chance.
+    // Random numbers.
 
     public static void randomBytes(Object source, byte[] bytes) {
         FissureChance.fill(bytes);
@@ -500,7 +505,7 @@ public final class FissureControl {
         failed(thrown, false);
     }
 
-    /** A test framework has got an exception from a test. */
+    /** A test framework has caught an exception of a test. */
     public static void testFailed(Object thrown) {
         if (thrown != null && !FissureThrown.isAssumption(thrown)) {
             failed(thrown, true);
@@ -519,28 +524,28 @@ public final class FissureControl {
             message = exception.getMessage();
             FissureThrown.addFrames(stack, exception);
         } catch (Throwable failure) {
-            // An exception that fails when it is asked about itself is told without an answer.
+            // An exception whose own methods throw is reported without message or stack.
         }
         throwing(self, exception.getClass().getName(), message, stack.toString(), isTest);
     }
 
-    /** The program ends itself, unless a security manager forbids it. */
+    /** Replaces {@code Runtime.exit}: reports the exit, which a security manager may still refuse. */
     public static void exit(Object runtime, int status) throws SecurityException {
         long self = exiting(status);
         try {
             ((Runtime) runtime).exit(status);
         } finally {
-            staysAlive(self);
+            withdrawExit(self);
         }
     }
 
-    /** The same, without hooks. */
+    /** Replaces {@code Runtime.halt}, which runs no shutdown hooks. */
     public static void halt(Object runtime, int status) throws SecurityException {
         long self = exiting(status);
         try {
             ((Runtime) runtime).halt(status);
         } finally {
-            staysAlive(self);
+            withdrawExit(self);
         }
     }
 
@@ -554,8 +559,8 @@ public final class FissureControl {
         return self;
     }
 
-    /** The call that should have ended the program has come back. */
-    private static void staysAlive(long self) {
+    /** Withdraws a reported exit: the call has returned, so that the exit was refused. */
+    private static void withdrawExit(long self) {
         if (self > 0L) {
             exitRefused(self);
         }
@@ -570,12 +575,12 @@ public final class FissureControl {
         }
         if (stops) {
             looks(self, 0, true);
-        } else if (looker != self) {
-            looker = self;
-            looked = 1;
-        } else if (++looked >= SPINS) {
-            // It does nothing else any more: it waits for somebody.
-            looked = 0;
+        } else if (volatileReader != self) {
+            volatileReader = self;
+            volatileReads = 1;
+        } else if (++volatileReads >= SPINS) {
+            // The thread spins until another thread writes.
+            volatileReads = 0;
             offers(self, 0);
         }
     }
@@ -587,18 +592,18 @@ public final class FissureControl {
         }
     }
 
-    /** Where a plain field was last looked at, and how often without looking at others. */
-    private static int lookedAt;
-    private static int looks;
-    /** After so many looks at one plain field a thread waits for somebody. */
-    private static final int MOST_LOOKS = 10_000;
+    /** The site of the last reported read of a plain field, and how often it was read in a row. */
+    private static int plainReadSite;
+    private static int plainReads;
+    /** A thread that reads a plain field this often at one site spins until another thread writes it. */
+    private static final int MOST_PLAIN_READS = 10_000;
 
     public static void lookAt(int site) {
-        if (site != lookedAt) {
-            lookedAt = site;
-            looks = 0;
-        } else if (++looks >= MOST_LOOKS) {
-            looks = 0;
+        if (site != plainReadSite) {
+            plainReadSite = site;
+            plainReads = 0;
+        } else if (++plainReads >= MOST_PLAIN_READS) {
+            plainReads = 0;
             long self = on ? self() : -1L;
             if (self > 0L) {
                 offers(self, site);
@@ -606,7 +611,7 @@ public final class FissureControl {
         }
     }
 
-    // Memory accesses, and the methods that they are in.
+    // Memory accesses and method executions.
 
     public static void readAt(Object object, int site) {
         accesses(object, 0, site);
@@ -617,7 +622,7 @@ public final class FissureControl {
     }
 
     public static void readStaticAt(int site) {
-        long self = on && !isLonely ? self() : -1L;
+        long self = on && !isSingleThreaded ? self() : -1L;
         if (self > 0L) {
             access(self, 0, 0, site);
         }
@@ -636,16 +641,16 @@ public final class FissureControl {
     }
 
     private static void accesses(Object object, int index, int site) {
-        long self = on && !isLonely ? self() : -1L;
+        long self = on && !isSingleThreaded ? self() : -1L;
         if (self > 0L && object != null) {
             access(self, FissureObjects.numberOf(object), index, site);
         }
     }
 
-    // What fields hold, and what is done to the contents of collections.
+    // Values of fields, and calls that use the contents of collections.
 
     public static void holds(Object holder, Object held, int site) {
-        long self = on && !isLonely ? self() : -1L;
+        long self = on && !isSingleThreaded ? self() : -1L;
         if (self > 0L && FissureObjects.isContainer(held)) {
             int number = holder == null ? 0 : FissureObjects.numberOf(holder);
             holdsIn(self, number, FissureObjects.numberOf(held), site);
@@ -661,13 +666,13 @@ public final class FissureControl {
     }
 
     private static void beginCall(Object collection, boolean walks, int site) {
-        long self = on && !isLonely ? self() : -1L;
+        long self = on && !isSingleThreaded ? self() : -1L;
         if (self <= 0L || collection == null) {
             return;
         }
-        // What no field was seen to hold has no number, unless all are wanted.
+        // A collection that no field was seen to refer to has no number, unless all calls are reported.
         int number =
-                tellsAll ? FissureObjects.numberOfUsed(collection, self) : FissureObjects.knownNumberOf(collection);
+                reportsAllCalls ? FissureObjects.numberOfUsed(collection, self) : FissureObjects.knownNumberOf(collection);
         if (number > 0) {
             beginsCall(self, collection, number, walks, site);
         }
@@ -694,7 +699,7 @@ public final class FissureControl {
         }
     }
 
-    // What a program does to put its threads into an order, beside starting and waking them.
+    // Happens-before edges other than those of monitors, thread starts and wake-ups.
 
     public static void threadJoined(Object ended) {
         long self = on ? self() : -1L;
@@ -704,18 +709,18 @@ public final class FissureControl {
         }
     }
 
-    public static void released(Object place) {
-        long self = on && place != null ? self() : -1L;
+    public static void released(Object token) {
+        long self = on && token != null ? self() : -1L;
         if (self > 0L) {
-            handsOver(self, FissureObjects.numberOf(place));
+            handsOver(self, FissureObjects.numberOf(token));
         }
     }
 
-    public static void acquired(Object place) {
-        takeOver(place, true);
+    public static void acquired(Object token) {
+        takeOver(token, true);
     }
 
-    /** An element was taken out of a collection, without having waited for it perhaps. */
+    /** An element was taken out of a collection, possibly without waiting for it. */
     public static void taken(Object element, Object collection) {
         takeOver(element, false);
     }
@@ -724,14 +729,14 @@ public final class FissureControl {
         released(((CountedCompleter<?>) task).getRoot());
     }
 
-    private static void takeOver(Object place, boolean waits) {
-        long self = on && place != null ? self() : -1L;
+    private static void takeOver(Object token, boolean waits) {
+        long self = on && token != null ? self() : -1L;
         if (self > 0L) {
-            takesOver(self, FissureObjects.numberOf(place), waits);
+            takesOver(self, FissureObjects.numberOf(token), waits);
         }
     }
 
-    // Locks of the library, which block by parking.
+    // Locks of java.util.concurrent, which block by parking.
 
     public static void attempts(Object lock) {
         long self = on ? self() : -1L;
@@ -779,7 +784,7 @@ public final class FissureControl {
         }
     }
 
-    /** Both halves of a read-write lock are one lock. */
+    /** Gives both halves of a new read-write lock the same number, because they are one lock. */
     public static void readWriteLockMade(Object made) {
         if (!on) {
             return;
@@ -838,7 +843,7 @@ public final class FissureControl {
         }
     }
 
-    /** About to do something else at which others may go first. */
+    /** A scheduling point before any other operation that other threads can observe. */
     public static void steps(Object object) {
         long self = on ? self() : -1L;
         if (self > 0L) {
@@ -846,7 +851,7 @@ public final class FissureControl {
         }
     }
 
-    // Atomic blocks, and what the JVM itself waits for.
+    // Atomic blocks, and regions during which other threads may block inside the JVM.
 
     public static void blockEnter(int site) {
         long self = on ? self() : -1L;
@@ -876,7 +881,7 @@ public final class FissureControl {
         }
     }
 
-    /** In the order of their names and parameters: that of the JVM is the order of addresses, which differs from run to run. */
+    /** Sorts methods by name and parameters: the JVM orders them by address, which differs from run to run. */
     public static Method[] orderedMethods(Method[] methods) {
         try {
             return FissureChance.ordered(methods);

@@ -3,15 +3,15 @@ package java.lang;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Accesses that were not settled by comparing words. What one thread does alone is decided here; whatever involves a
- * second thread goes to the analysis, in native code.
+ * The slow path of accesses that the comparison of shadow words did not settle. Accesses to locations that only one thread uses are
+ * decided here; those that involve a second thread go to the analysis, in native code.
  */
 final class FissureEngine {
     static final int EXCLUSIVE = 2;
     static final int EXCLUSIVE_MODIFIED = 3;
     static final int SHARED = 4;
     static final int DONE = 8;
-    /** A race was reported, but which accesses race is still asked. */
+    /** A race was reported, but the location is still followed to find out which accesses race. */
     static final int FOLLOWED = 9;
 
     static final int STATE_SHIFT = 60;
@@ -21,35 +21,35 @@ final class FissureEngine {
     static final int SET_MASK = (1 << 18) - 1;
 
     static final Unsafe U = Unsafe.getUnsafe();
-    /** One int a site: the offset of the shadow field, or the number of the static cell; 0 not known yet, -1 not watched. */
+    /** One int per site: the offset of the shadow field or the number of the static cell; 0 for unresolved, -1 for not instrumented. */
     static final long TABLE;
-    /** One long a watched static field. */
+    /** One shadow word per instrumented static field. */
     static final long CELLS;
-    /** Four longs a thread, for the first threads; the last four are shared by all further ones. */
+    /** Four longs per thread, for the first threads; all further threads share the last four. */
     static final long COUNTERS;
     static final int COUNTED_THREADS = 1 << 16;
     /** Whether lock sets are refined while one thread owns a location (Racer) or not (Eraser). */
     static final boolean REFINE;
 
-    /** Whether locks and volatile fields order. */
+    /** Whether locks and volatile fields create happens-before edges. */
     static final boolean HAPPENS_BEFORE;
-    /** Two bytes a site, see {@link FissureBlocks}; 0 unless blocks that should be atomic are looked at. */
+    /** Two bytes per site, see {@link FissureBlocks}; 0 unless atomicity is checked. */
     static final long FLAGS;
-    /** Whether they are. */
+    /** Whether atomicity is checked. */
     static final boolean ATOMIZER;
-    /** How often an execution of a block was seen, one long each. */
+    /** How often each kept execution of a block was seen, one long each. */
     static final long HITS;
-    /** Whether acquires of a lock that is held already do not count. */
+    /** Whether re-entrant acquires are ignored (a refinement of Atomizer). */
     static final boolean RE_ENTRANT;
-    /** Whether locks count that are held when another one is acquired. */
+    /** Whether a lock that is always acquired under another one counts as protected (a refinement of Atomizer). */
     static final boolean PROTECTED;
-    /** Whether what was read of an atomic moves to where it is compared and set. */
+    /** Whether the read of an atomic before a compare-and-set is a mover (a refinement of Atomizer). */
     static final boolean COMPARE_AND_SET;
-    /** Whether a monitor that the user wrote is to be told of what happens. */
+    /** Whether a monitor script gets events. */
     static final boolean MONITOR;
-    /** Whether it asks for locks. */
+    /** Whether the monitor script uses the locks that a thread holds. */
     static final boolean MONITORS_LOCKS;
-    /** Stands in {@link #TABLE} for a volatile field. */
+    /** The entry of {@link #TABLE} for a volatile field. */
     private static final int VOLATILE = -2;
 
     static {
@@ -78,37 +78,37 @@ final class FissureEngine {
 
     private static native void constants(long[] out);
 
-    /** Where the shadow of the field that a site accesses lies, if it has one. */
+    /** The offset of the shadow of the field that a site accesses, if it has one. */
     static native int resolve(int site, Object object);
 
     static native int resolveStatic(int site);
 
-    /** Where the words of the fields of a class's objects lie. */
+    /** The offsets of all shadow words in the objects of a class. */
     static native int[] shadows(Class<?> type);
 
     /**
-     * The site that stands for accesses by a call to one field: that of {@code type}, if it is known, at {@code offset} in
-     * {@code owner} or a superclass. 0 if it is not watched.
+     * The site for accesses to one field by the call at site {@code call}: the field at {@code offset} in {@code owner} or a superclass,
+     * of type {@code type} if that is known. 0 if the field is not instrumented.
      */
     static native int siteOf(int call, Class<?> owner, long offset, Class<?> type, boolean isStatic);
 
-    /** The state of a location after an access that involves more than its owner. */
+    /** The word of a location after an access that involves more than its owner. */
     static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
 
     /** Whether an access to a followed location races with one of another thread. */
     static native boolean isRacy(long word, int segment, int set, boolean write);
 
-    /** The state of a lock after an acquire that involves more than its owner. */
+    /** The word of a lock after an acquire that involves more than its owner. */
     static native long stepLock(long word, int segment, int set, boolean write, int lock);
 
-    /** A block ended that may not be atomic; gives the number of this execution, 0 if it is not kept. */
+    /** Judges an execution of a block that may not be atomic; returns the number of the execution, 0 if it is not kept. */
     static native int blockEnded(
             int thread, int site, int[] operations, long[] about, Object[] owners, long[] stacks, int[] inner);
 
-    /** A block was entered that has not been counted yet. */
+    /** Records the entry of a block that is not known to have run. */
     static native void blockRan(int site);
 
-    /** Remembers the stack of the current thread by a number. */
+    /** Stores the stack of the current thread under a number. */
     static native void sampleBlock(long number);
 
     static native int addLock(int set, int lock);
@@ -117,28 +117,28 @@ final class FissureEngine {
 
     static native int newLock(Object lock);
 
-    /** Child and segment packed as two ints. */
+    /** Registers a thread; returns its number and its segment packed as two ints. */
     static native long startThread(int parent, Thread child, String name);
 
-    /** Another thread runs methods in scope; says whether more of them are to be counted. */
+    /** Counts another thread that runs methods in scope; returns whether further ones are counted. */
     static native boolean threadRuns();
 
     static native int joinThread(int thread, int ended);
 
     static native int segmentOf(int thread);
 
-    /** Hands over what a thread did so far, beside what was handed over before (-1 for nothing). */
+    /** Releases a thread's clock into a synchronization object whose segment was {@code before} (-1 for none); returns the new segment. */
     static native int release(int thread, int before);
 
-    /** Takes over what was handed over; gives back the thread's segment from then on. */
+    /** Joins a released segment into a thread's clock; returns the thread's new segment. */
     static native int acquire(int thread, int handed);
 
-    /** Remembers the stack of the current thread for a site. */
+    /** Stores the stack of the current thread for a site. */
     static native void sample(int thread, int site);
 
     /**
-     * Something happened that a monitor asks about. Locks are numbers, negative for those that others may hold too. Arguments
-     * are the references among what is handed over; null if they were not asked for.
+     * Passes an event to the monitor script. Locks are numbers, negative for those held in shared mode. Arguments are the references
+     * among the call's arguments; null if the script does not use them.
      */
     static native void monitorEvent(
             int thread,
@@ -151,18 +151,18 @@ final class FissureEngine {
             Object[] arguments,
             int[] locks);
 
-    /** Says that an array was too large to be watched. */
+    /** Records that an array was too large to be checked. */
     static native void arrayTooLarge();
 
-    /** Says that something was left out because there was no memory for it. */
+    /** Records that data was lost because memory was exhausted. */
     static native void outOfMemory();
 
-    /** Says that an exception ended a thread; the stack is lines of class, method, file and line number. */
+    /** Records that an exception ended a thread or test; the stack is lines of class, method, file and line number. */
     static native void failed(String thread, String exception, String message, String stack, boolean isTest);
 
     /**
-     * Gets everything ready; called once the JVM is up. Everything that rewritten code may lead to is used once before,
-     * so that a JVM on which it does not work is noticed here and not by the program.
+     * Prepares the engine; called once the JVM is initialized. It uses everything once that instrumented code may call, so that an
+     * unsupported JVM fails here and not in the program.
      */
     static void begin(Thread main) {
         FissureThread.attach(main);
@@ -187,13 +187,13 @@ final class FissureEngine {
         main.fissureState.forgetCounts();
     }
 
-    /** Where a field lies in its objects, or in its class. */
+    /** The offset of a field in its objects, or in its class. */
     static long offset(java.lang.reflect.Field field) {
         boolean isStatic = java.lang.reflect.Modifier.isStatic(field.getModifiers());
         return isStatic ? U.staticFieldOffset(field) : U.objectFieldOffset(field);
     }
 
-    /** Where a field of the hook classes lies in its objects. */
+    /** The offset of a field of the hook classes in its objects. */
     static long offset(Class<?> declaring, String name) {
         try {
             return U.objectFieldOffset(declaring.getDeclaredField(name));
@@ -208,7 +208,7 @@ final class FissureEngine {
         }
     }
 
-    /** An access to a field whose word the thread does not own as it stands. */
+    /** Handles an access to a field whose word differs from the thread's. */
     static void field(Object object, long word, int site, boolean write) {
         FissureThread thread = Thread.currentThread().fissureState;
         if (thread != null && !thread.settles(object, word, write)) {
@@ -329,7 +329,7 @@ final class FissureEngine {
         }
     }
 
-    /** Moves the word at {@code base + offset} on, for an access to {@code owner} that {@code set} protects. */
+    /** Updates the word at {@code base + offset} for an access to {@code owner} under the lock set {@code set}. */
     static void access(
             FissureThread thread, int set, Object owner, Object base, long offset, int site, boolean write) {
         for (;;) {

@@ -3,20 +3,21 @@ package java.lang;
 import java.lang.reflect.Field;
 
 /**
- * What rewritten code calls when Fissure executes one harness again and again, under one schedule after the other. The threads
- * that execute it stop here before everything that others may notice, and go on when the explorer, in native code, lets them.
+ * The hooks for the systematic exploration of one harness, schedule by schedule. Instrumented code calls them before every operation
+ * that other threads can observe: each call is a scheduling point, at which a thread of the harness blocks until the explorer, in
+ * native code, lets it continue.
  *
- * <p>A thread's {@code fissureControl} is its number plus one while it executes a harness, and 0 otherwise: everybody else does
- * what the program says. 256 is added for each region that the thread is in for which others may wait inside of the JVM.
+ * <p>A thread's {@code fissureControl} is its number plus one while it executes a harness, and 0 otherwise; threads with 0 are not
+ * controlled. 256 is added for each region that the thread is in and during which other threads may block inside the JVM.
  */
 public final class FissureExplore {
-    /** What a thread is told that waited and was interrupted. */
+    /** The result of a native wait that {@code Thread.interrupt} ended. */
     private static final int INTERRUPTED = 2;
     private static final long REGION = 256L;
 
     /** Set once the agent is ready. */
     static boolean on;
-    /** Where the elements of arrays of objects begin, and how far they are apart; 0 if that is not known. */
+    /** The base offset and the index scale of arrays of references; 0 if unknown. */
     private static long base;
     private static long scale;
 
@@ -31,7 +32,7 @@ public final class FissureExplore {
 
     private static native void release(long thread, int lock);
 
-    /** Leaves the real monitor, as often as it was entered, waits in the model, and enters it again as often. */
+    /** Exits the real monitor as often as it was entered, waits in the explorer's model, and enters it again as often. */
     private static native int waitIn(long thread, Object object, int lock, long nanos, int site);
 
     private static native void wake(long thread, int lock, boolean all);
@@ -46,14 +47,14 @@ public final class FissureExplore {
 
     private static native void offers(long thread, int site);
 
-    /** A harness starts threads, which are not controlled. */
+    /** Reports that a harness starts threads, which are not controlled. */
     private static native void stray();
 
-    /** Lets harnesses be explored; called once the JVM is up. */
+    /** Enables exploration; called once the JVM is initialized. */
     static void begin(Thread main) throws ReflectiveOperationException {
         initialize();
         try {
-            // Their results have another type in newer JDKs.
+            // By reflection, because newer JDKs changed the result types.
             base = layout("arrayBaseOffset");
             scale = layout("arrayIndexScale");
         } catch (ReflectiveOperationException unknown) {
@@ -72,7 +73,7 @@ public final class FissureExplore {
         return on ? Thread.currentThread().fissureControl : 0L;
     }
 
-    /** Whether a thread may be stopped before what others merely may notice. */
+    /** Whether accesses of a thread are scheduling points: it executes a harness and is in no region. */
     private static boolean stops(long self) {
         return self > 0L && self < REGION;
     }
@@ -121,13 +122,13 @@ public final class FissureExplore {
         }
     }
 
-    /** An element is known by its index plus one, so that it is the same for all ways to get at it. */
+    /** The part number of an access by offset. An element has its index plus one, the same for all kinds of accesses to it. */
     private static int part(Object object, long offset) {
-        // Which field is at an offset is not known, and how elements lie only of arrays of objects.
+        // The field at an offset is unknown, and the layout of elements is only known for arrays of references.
         return scale > 0L && object instanceof Object[] ? (int) ((offset - base) / scale) + 1 : 0;
     }
 
-    /** About to do something with a lock or the like of the library, as a whole. */
+    /** A scheduling point before an operation on a synchronizer of the library, which counts as one access. */
     public static void steps(Object object) {
         long self = self();
         if (stops(self)) {
@@ -164,7 +165,7 @@ public final class FissureExplore {
 
     public static void waitOn(Object object, long millis, int site) throws InterruptedException {
         long self = self();
-        // What is wrong with a call, the JVM itself says best.
+        // The real method throws the right exception for invalid calls.
         if (self <= 0L || object == null || millis < 0L || !Thread.holdsLock(object)) {
             object.wait(millis);
             return;
@@ -277,7 +278,7 @@ public final class FissureExplore {
         return millis > Long.MAX_VALUE / 1_000_000L ? Long.MAX_VALUE : millis * 1_000_000L;
     }
 
-    // What the JVM itself waits for.
+    // Regions during which other threads may block inside the JVM.
 
     public static void regionBegin() {
         if (self() > 0L) {

@@ -1,43 +1,43 @@
 package java.lang;
 
 /**
- * Exceptions of Fissure's own code. The agent adds a handler to every method of the hook classes that rewritten code calls, and it
- * ends here: the hooks are switched off, the agent is told, and the program goes on.
+ * Handles exceptions of Fissure's own code. The agent adds an exception handler to every hook method that instrumented code calls, and
+ * that handler calls this class: it disables the hooks, reports the exception to the agent, and lets the program continue.
  */
 final class FissureFailure {
     private static final int MOST_FRAMES = 16;
 
-    private static boolean isTold;
+    private static boolean isReported;
 
     private FissureFailure() {}
 
-    /** Tells the agent that Fissure cannot go on. */
+    /** Reports to the agent that Fissure cannot continue. */
     private static native void report(String description);
 
     /** A hook has thrown. */
     static void caught(Throwable thrown) {
-        if (isOfTheProgram(thrown)) {
+        if (isOfProgram(thrown)) {
             FissureFailure.<RuntimeException>pass(thrown);
         }
         FissureHook.on = false;
         FissureControl.on = false;
         FissureExplore.on = false;
-        if (isTold) {
+        if (isReported) {
             return;
         }
-        isTold = true;
+        isReported = true;
         try {
             report(describe(thrown));
         } catch (Throwable again) {
-            // Not even that can be said: the agent notices that the hooks are silent.
+            // The report itself failed: the agent notices that the hooks make no more calls.
         }
     }
 
     /**
-     * The stack is the program's: where it is full in a hook, it would be full a few calls later. And another thread may have told
-     * this one to stop.
+     * Whether the program, not Fissure, caused an exception: a stack overflow in a hook would have happened a few calls later without
+     * Fissure, and {@code ThreadDeath} comes from {@code Thread.stop}.
      */
-    private static boolean isOfTheProgram(Throwable thrown) {
+    private static boolean isOfProgram(Throwable thrown) {
         return thrown instanceof StackOverflowError || FissureThrown.isStop(thrown);
     }
 

@@ -6,17 +6,17 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 
 /**
- * Plain accesses by variable handle, {@code Unsafe} and reflection. What such a call leads to is found once for each call and
- * each handle and then has a site of its own, so that the access goes on like one by an instruction.
+ * Plain accesses by variable handle, {@code Unsafe} and reflection. The accessed field is resolved once per call site and handle and
+ * then gets its own site number, so that the access is handled like one by an instruction.
  */
 final class FissureHandles {
-    /** What a call was found to access: by the handle, or by a class with the number of one of its fields. */
+    /** The resolved target of a call, keyed by the handle, or by a class and the number of one of its fields. */
     private static final class Known extends WeakReference<Object> {
         final int site;
         final long number;
-        /** The site, negative for a static field; one of the constants below; or what the kind of access says. */
+        /** The site, negative for a static field; one of the constants below; or for elements the layout, see the methods. */
         final int found;
-        /** What objects must be to have the field. */
+        /** The class that has the field. */
         final WeakReference<Class<?>> type;
         Known next;
 
@@ -33,16 +33,16 @@ final class FissureHandles {
     private static final int VOLATILE = Integer.MAX_VALUE;
     private static final int STATIC_VOLATILE = Integer.MIN_VALUE;
 
-    /** Stands beside the offset of a static field and of an array's elements, which other offsets may equal. */
+    /** Flags that distinguish the offset of a static field, and the elements of an array, from offsets of instance fields. */
     private static final long STATIC = 1L << 62;
     private static final long ELEMENTS = 1L << 61;
 
-    /** One call may see ever new handles: only so many are remembered. */
+    /** One call site may see ever new handles: no more than this many are cached. */
     private static final int LONGEST_CHAIN = 64;
 
     private static final Object GUARD = new Object();
     private static final Known[] KNOWN = new Known[1024];
-    /** Where a reflected field has its number within its class; negative if this JVM has no such thing. */
+    /** The offset of {@code Field.slot}, the field's number within its class; negative if this JVM has no such field. */
     private static final long SLOT = slotOffset();
 
     private FissureHandles() {}
@@ -55,7 +55,7 @@ final class FissureHandles {
         }
     }
 
-    /** A field of {@code object}, by variable handle. */
+    /** Handles an access to a field of {@code object} by variable handle. */
     static void field(Object handle, Object object, int site, boolean write) {
         Known known = known(handle, 0L, site);
         if (known == null) {
@@ -69,7 +69,7 @@ final class FissureHandles {
         }
     }
 
-    /** A static field, by variable handle. */
+    /** Handles an access to a static field by variable handle. */
     static void staticField(Object handle, int site, boolean write) {
         Known known = known(handle, 0L, site);
         if (known == null) {
@@ -80,7 +80,7 @@ final class FissureHandles {
         }
     }
 
-    /** An array element, or several of a byte array, by variable handle. */
+    /** Handles an access to an array element, or to several of a byte array, by variable handle. */
     static void element(Object handle, Object array, int index, int site, boolean write) {
         Known known = known(handle, ELEMENTS, site);
         if (known == null) {
@@ -104,7 +104,7 @@ final class FissureHandles {
         }
     }
 
-    /** A field or array elements, by {@code Unsafe}. The base of a static field is its class. */
+    /** Handles an access to a field or array elements by {@code Unsafe}. The base of a static field is its class. */
     static void memory(Object object, long offset, int bytes, int site, boolean write) {
         if (object == null) {
             return;
@@ -132,7 +132,7 @@ final class FissureHandles {
         }
     }
 
-    /** A field, by reflection. */
+    /** Handles an access to a field by reflection. */
     static void reflected(Field field, Object object, int site, boolean write) {
         if (SLOT < 0L) {
             return;
@@ -169,11 +169,11 @@ final class FissureHandles {
         }
     }
 
-    private static void order(Object place, boolean write) {
+    private static void order(Object owner, boolean write) {
         if (write) {
-            FissureOrder.volatileWrite(place);
+            FissureOrder.volatileWrite(owner);
         } else {
-            FissureOrder.volatileRead(place);
+            FissureOrder.volatileRead(owner);
         }
     }
 
@@ -185,7 +185,7 @@ final class FissureHandles {
         return known;
     }
 
-    /** Finds out what a call accesses. Nothing if this thread is not the program's now, or there is no memory. */
+    /** Resolves and caches the target of a call. Null if the thread is inside the engine or memory is exhausted. */
     private static Known learn(Object key, long number, Object handle, int site) {
         FissureThread thread = Thread.currentThread().fissureState;
         if (key == null || thread == null || thread.busy) {
@@ -209,7 +209,7 @@ final class FissureHandles {
         }
     }
 
-    /** Drops what can be of no more use, and everything if there is too much of it. */
+    /** Drops the entries of collected keys, and the whole chain if it is too long. */
     private static Known shortened(Known chain) {
         while (chain != null && chain.get() == null) {
             chain = chain.next;
@@ -245,7 +245,7 @@ final class FissureHandles {
                 found = isStatic ? -found : found;
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError error) {
-            // A handle that is not built as those that are known leads to something that is not watched.
+            // The implementation of this handle is unknown, so that its target cannot be resolved.
             found = UNWATCHED;
         }
         return new Known(key, site, number, found, type);
@@ -277,13 +277,13 @@ final class FissureHandles {
                 : -FissureEngine.siteOf(site, (Class<?>) base, at, type, true);
     }
 
-    /** The handle itself, or the one that it stands for while the class of its static field is not initialized. */
+    /** The handle itself, or the one that it delegates to until the class of its static field is initialized. */
     private static Object direct(Object handle) throws ReflectiveOperationException {
         boolean isLazy = handle.getClass().getName().equals("java.lang.invoke.LazyInitializingVarHandle");
         return isLazy ? inside(handle, "target") : handle;
     }
 
-    /** The value of a field that a handle has or inherits; nothing if it has none of that name. */
+    /** The value of a field that a handle declares or inherits; null if there is none of that name. */
     private static Object inside(Object handle, String name) throws ReflectiveOperationException {
         for (Class<?> type = handle.getClass(); type != VarHandle.class && type != null; type = type.getSuperclass()) {
             try {
@@ -297,7 +297,7 @@ final class FissureHandles {
         return null;
     }
 
-    /** How many bytes of an array a handle accesses: 1 stands for one element; none for what is not a handle of arrays. */
+    /** How many bytes of an array a handle accesses; 1 stands for one element, {@link #UNWATCHED} for handles of other kinds. */
     private static int bytesOf(String handleClass) {
         if (handleClass.endsWith("$Array")) {
             return 1;

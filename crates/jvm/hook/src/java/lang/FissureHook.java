@@ -3,28 +3,28 @@ package java.lang;
 import java.lang.reflect.Field;
 
 /**
- * What rewritten code calls. Everything here is small, so that the JIT inlines it, safe from the first instruction that
- * the JVM runs on, and never throws.
+ * The hooks of detection runs. All methods are small, so that the JIT inlines them, can be called from the JVM's first instruction
+ * on, and never throw.
  *
- * <p>A location's word is compared with the word that would make an access by this thread change nothing; whatever
- * differs goes to {@link FissureEngine}. Threads that are not watched have zero words, and so have untouched locations.
- * The layout of words is told in the analysis crate's {@code word} module.
+ * <p>A location's shadow word is compared with the word for which an access by this thread changes nothing; if they differ,
+ * {@link FissureEngine} handles the access. Threads without state have zero words, and so have locations without accesses.
+ * The analysis crate's {@code word} module describes the layout of words.
  */
 public final class FissureHook {
     /** Set once the agent is ready. */
     static boolean on;
 
-    /** All but the site: an access by the owner that changes nothing. */
+    /** All bits but the site: they are equal if a write by the owner changes nothing. */
     static final long WRITE_MASK = ~0xFFFFFL;
-    /** Reads do not care whether the owner has written. */
+    /** The same for reads, for which it does not matter whether the owner has written. */
     static final long READ_MASK = WRITE_MASK & ~(1L << 60);
 
-    /** Whether it is still to be found out if methods in scope run in more than one thread. */
+    /** Whether the threads that run methods in scope are still counted. */
     static boolean countsThreads = true;
 
     private FissureHook() {}
 
-    /** Switches the hooks on; called once the JVM is up. */
+    /** Enables the hooks; called once the JVM is initialized. */
     static void begin(Thread main) throws ReflectiveOperationException {
         FissureEngine.begin(main);
         on = true;
@@ -49,7 +49,7 @@ public final class FissureHook {
         }
     }
 
-    /** The shadow of a long field is declared as a double, for two fields of one name must differ in type. */
+    /** The shadow of a long field is a double, because two fields of one name must differ in type. */
     public static void read(Object object, double word, int site) {
         read(object, Double.doubleToRawLongBits(word), site);
     }
@@ -94,7 +94,7 @@ public final class FissureHook {
         }
     }
 
-    /** What a class initializer does comes before every other use of the class, so that it is not looked at. */
+    /** A class initializer happens before every other use of the class, so that its accesses are not checked. */
     public static void initializerBegin() {
         if (on) {
             FissureThread.initializer(1);
@@ -234,8 +234,8 @@ public final class FissureHook {
     }
 
     /**
-     * A monitor is about to be entered. A thread that waits for it accesses nothing, so that it makes no difference to lock
-     * sets that it does not have the monitor yet.
+     * A monitor is about to be entered. A thread that blocks on it accesses nothing, so that it does no harm to add the monitor to the
+     * lock set before the thread holds it.
      */
     public static void enter(Object lock) {
         if (on && lock != null) {
@@ -243,7 +243,7 @@ public final class FissureHook {
         }
     }
 
-    /** The same at a place that matters to the blocks that are to be atomic. */
+    /** The same with the site, which the atomicity check needs. */
     public static void enter(Object lock, int site) {
         if (on && lock != null) {
             FissureThread.acquire(lock, FissureThread.EXCLUSIVE, site);
@@ -386,8 +386,8 @@ public final class FissureHook {
     }
 
     /**
-     * Reads between an optimistic stamp and its validation count as protected, for a failed validation discards them.
-     * So does that of a zero stamp.
+     * Reads between an optimistic stamp and its validation count as protected, because a failed validation discards them. This holds
+     * for a zero stamp as well.
      */
     public static void stampedOptimistic(Object lock) {
         if (on) {
@@ -431,29 +431,29 @@ public final class FissureHook {
         }
     }
 
-    /** An exception leaves a thread. */
+    /** An exception leaves a thread's outermost method. */
     public static void uncaught(Object thrown) {
         if (on && thrown != null) {
             FissureThread.failed((Throwable) thrown, false);
         }
     }
 
-    /** A test framework has got an exception from a test. */
+    /** A test framework has caught an exception of a test. */
     public static void testFailed(Object thrown) {
         if (on && thrown != null && !FissureThrown.isAssumption(thrown)) {
             FissureThread.failed((Throwable) thrown, true);
         }
     }
 
-    public static void released(Object place) {
+    public static void released(Object token) {
         if (on) {
-            FissureOrder.release(place);
+            FissureOrder.release(token);
         }
     }
 
-    public static void acquired(Object place) {
+    public static void acquired(Object token) {
         if (on) {
-            FissureOrder.acquire(place);
+            FissureOrder.acquire(token);
         }
     }
 
@@ -464,7 +464,7 @@ public final class FissureHook {
         }
     }
 
-    /** A value that a collection made or had already. */
+    /** A value that a collection computed or already contained: an acquire and a release in one. */
     public static void computed(Object value, Object collection) {
         if (on) {
             FissureOrder.acquire(value);

@@ -2,22 +2,22 @@ package java.lang;
 
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** Numbers for locks: exact, and without keeping the locks alive. */
+/** Numbers for locks, by identity and without keeping the locks alive. */
 final class FissureLocks {
     static final class Numbered extends FissureTable.Entry {
         private volatile int number;
-        /** For the read half of a read-write lock, the entry of the other half. */
+        /** For both halves of a read-write lock, the entry of the write half. */
         Numbered otherHalf;
-        /** Who acquires the lock, as if the lock were a location that acquires write. */
+        /** The shadow word of the lock's uses, as if the lock were a location that its acquires write. */
         volatile long users;
-        /** For an atomic: who accesses it. */
+        /** For an atomic: the shadow word of its accesses. */
         volatile long accesses;
 
         Numbered(Object lock) {
             super(lock);
         }
 
-        /** Given when it is needed first: many a lock is only ever seen by one thread. */
+        /** The lock's number, assigned on first use: many locks are only ever used by one thread and never need one. */
         int number() {
             int known = number;
             if (known != 0) {
@@ -34,14 +34,14 @@ final class FissureLocks {
             }
         }
 
-        /** Takes the name of another object. */
+        /** Assigns a number under the name of another object. */
         synchronized void named(Object other) {
             if (number == 0) {
                 number = FissureEngine.newLock(other);
             }
         }
 
-        /** What stands for both halves of a read-write lock. */
+        /** The entry that represents both halves of a read-write lock. */
         Numbered whole() {
             return otherHalf != null ? otherHalf : this;
         }
@@ -58,13 +58,13 @@ final class FissureLocks {
         return entry != null ? (Numbered) entry : add(lock, null);
     }
 
-    /** What stands for a lock where threads hand over to each other: the same for both halves of a read-write lock. */
+    /** The object that carries the happens-before edges of a lock: the same one for both halves of a read-write lock. */
     static Object place(Object lock) {
         Numbered numbered = (Numbered) TABLE.find(lock);
         return numbered != null && numbered.otherHalf != null ? numbered.otherHalf : lock;
     }
 
-    /** Both halves of a read-write lock are one lock, held in different modes. */
+    /** Registers a new read-write lock. Both halves are one lock, held in different modes. */
     static void readWriteLock(Object lock) {
         FissureThread thread = Thread.currentThread().fissureState;
         if (thread == null || thread.busy) {
@@ -82,7 +82,7 @@ final class FissureLocks {
         }
     }
 
-    /** Takes note of who uses a lock, and under which others. */
+    /** Records that a thread uses a lock, and under which other locks. */
     static void touch(FissureThread thread, Object lock, boolean write) {
         Numbered entry = thread.recentLock(lock).whole();
         long word = entry.users;
@@ -90,7 +90,7 @@ final class FissureLocks {
             return;
         }
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
-        // Whoever has acquired it without any other lock says nothing new by acquiring it again.
+        // Once the thread has acquired it without any other lock, a further acquire changes nothing.
         if (state == FissureEngine.DONE || state >= FissureEngine.SHARED && thread.knows(~word, 0, write)) {
             if (write) {
                 thread.settle(word);

@@ -1,20 +1,20 @@
 package java.lang;
 
 /**
- * Hands events to a monitor that the user wrote. Which points call this is decided when classes are rewritten; of points about which
- * that could not be decided, native code says so once, and they are passed over from then on.
+ * Passes events to the monitor script of {@code fissure watch}. Rewriting decides which join points call this class. Points for which
+ * it could not decide that are resolved once by native code, which marks those that the script does not use.
  */
 final class FissureMonitor {
-    /** Stands in the engine's table for a site that nobody asks about. */
+    /** The entry of the engine's table for a site that the script does not use. */
     private static final int UNWANTED = -1;
     private static final Object[] NOTHING = {};
     private static final int[] NO_LOCKS = {};
-    /** Beyond so many locks the outermost are told. */
+    /** If a thread holds more locks than this, only the outermost ones are passed on. */
     private static final int MOST_LOCKS = 1 << 10;
 
     private FissureMonitor() {}
 
-    /** A reference that is handed over at the next point. */
+    /** Adds a reference to the arguments of the next join point. */
     static void argument(Object value) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self == null || self.busy) {
@@ -64,7 +64,7 @@ final class FissureMonitor {
         }
     }
 
-    /** Both sides of an access by a handle, which are the same. */
+    /** Reports an access by a handle both before and after, with one call. */
     static void around(Object object, int index, int site) {
         at(object, index, site, false);
         at(object, index, site, true);

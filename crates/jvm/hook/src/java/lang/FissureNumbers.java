@@ -1,6 +1,6 @@
 package java.lang;
 
-/** Numbers of locks under control. Apart from the hook class, which is there before a table can be. */
+/** Numbers of locks in controlled runs. Not in the hook class, which the JVM uses before it can initialize a table. */
 final class FissureNumbers {
     private static final FissureTable TABLE = new FissureTable();
     private static FissureTable.Numbered last;
@@ -8,7 +8,7 @@ final class FissureNumbers {
 
     private FissureNumbers() {}
 
-    /** The identity of an object whose monitor was used is slow to ask for, and what was used last is mostly used next. */
+    /** The number of a lock. The last two are cached: the identity hash of a locked object is slow, and locks are often reused. */
     static int of(Object lock) {
         FissureTable.Numbered last = FissureNumbers.last;
         if (last != null && last.get() == lock) {
@@ -27,7 +27,7 @@ final class FissureNumbers {
         return known.number;
     }
 
-    /** Both halves of a read-write lock are one lock. */
+    /** Gives both halves of a read-write lock one number. */
     static void addHalves(Object lock, Object write, Object read) {
         synchronized (TABLE.guard) {
             if (TABLE.find(write) == null) {
@@ -38,7 +38,7 @@ final class FissureNumbers {
         }
     }
 
-    /** A semaphore is a lock. */
+    /** Notes that a semaphore has one permit and is therefore treated as a lock. */
     static void markPermit(Object semaphore) {
         add(semaphore).isPermit = true;
     }

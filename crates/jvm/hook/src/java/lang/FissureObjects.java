@@ -1,8 +1,8 @@
 package java.lang;
 
 /**
- * Numbers of the objects whose fields, elements or contents are accessed under control. Apart from the hook class, which is there
- * before a table can be.
+ * Numbers of the objects whose fields, elements or contents are accessed in controlled runs. Not in the hook class, which the JVM uses
+ * before it can initialize a table.
  */
 final class FissureObjects {
     private static final FissureTable TABLE = new FissureTable();
@@ -28,23 +28,23 @@ final class FissureObjects {
     private static int[] used = new int[16];
 
     /**
-     * The number of a collection that a thread uses. An iterator has that of its collection, which is the one that the thread used
-     * right before it used the iterator for the first time. Mostly only one thread is here at a time; if it is not, one of them may be
-     * forgotten.
+     * The number of a collection that a thread uses. An iterator gets the number of its collection, which is the one that the thread used
+     * right before it first used the iterator. Usually only one thread is here at a time; if two are, the update of one of them may
+     * be lost.
      */
     static int numberOfUsed(Object collection, long thread) {
-        int place = (int) thread;
+        int slot = (int) thread;
         int[] known = used;
-        if (place >= known.length) {
-            known = java.util.Arrays.copyOf(known, place * 2);
+        if (slot >= known.length) {
+            known = java.util.Arrays.copyOf(known, slot * 2);
             used = known;
         }
-        if (collection instanceof java.util.Iterator && known[place] != 0 && knownNumberOf(collection) == 0) {
+        if (collection instanceof java.util.Iterator && known[slot] != 0 && knownNumberOf(collection) == 0) {
             synchronized (TABLE.guard) {
-                TABLE.add(new FissureTable.Numbered(collection, known[place]));
+                TABLE.add(new FissureTable.Numbered(collection, known[slot]));
             }
         }
-        return known[place] = numberOf(collection);
+        return known[slot] = numberOf(collection);
     }
 
     /** The number of an object that was accessed before; 0 for any other. */

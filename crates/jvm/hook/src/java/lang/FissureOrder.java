@@ -2,14 +2,14 @@ package java.lang;
 
 import java.util.concurrent.CountedCompleter;
 
-/** What one thread hands over to another at a synchronizer, a task or an element of a queue, found by identity. */
+/** Happens-before edges through synchronizers, tasks and elements of queues, which are found by identity. */
 final class FissureOrder {
     private static final class Handed extends FissureTable.Entry {
-        /** The segment that whoever comes here takes over; -1 for none. */
+        /** The released segment that the next acquire joins; -1 for none. */
         int segment = -1;
 
-        Handed(Object place) {
-            super(place);
+        Handed(Object token) {
+            super(token);
         }
     }
 
@@ -17,15 +17,15 @@ final class FissureOrder {
 
     private FissureOrder() {}
 
-    /** Everything this thread did so far comes before what others do after they have acquired from {@code place}. */
-    static void release(Object place) {
+    /** Everything that this thread did so far happens before a later acquire of {@code token}. */
+    static void release(Object token) {
         FissureThread thread = Thread.currentThread().fissureState;
-        if (place == null || thread == null || thread.busy) {
+        if (token == null || thread == null || thread.busy) {
             return;
         }
         thread.busy = true;
         try {
-            Handed handed = find(place);
+            Handed handed = find(token);
             synchronized (handed) {
                 handed.segment = FissureEngine.release(thread.id, handed.segment);
             }
@@ -35,14 +35,14 @@ final class FissureOrder {
         }
     }
 
-    static void acquire(Object place) {
+    static void acquire(Object token) {
         FissureThread thread = Thread.currentThread().fissureState;
-        if (place == null || thread == null || thread.busy) {
+        if (token == null || thread == null || thread.busy) {
             return;
         }
         thread.busy = true;
         try {
-            Handed handed = (Handed) TABLE.find(place);
+            Handed handed = (Handed) TABLE.find(token);
             if (handed != null) {
                 int segment;
                 synchronized (handed) {
@@ -55,7 +55,7 @@ final class FissureOrder {
         }
     }
 
-    /** Volatile fields of one object are not told apart: that may order too much, never too little. */
+    /** Volatile fields of one object are not distinguished: that may add happens-before edges, and never loses one. */
     static void volatileRead(Object object) {
         acquire(object);
     }
@@ -64,20 +64,20 @@ final class FissureOrder {
         release(object);
     }
 
-    /** A part of a larger task is done: whoever waits for the whole comes after it. */
+    /** A part of a larger task is done: it happens before the continuation of every thread that waits for the whole. */
     static void completes(Object task) {
         release(((CountedCompleter<?>) task).getRoot());
     }
 
-    private static Handed find(Object place) {
-        FissureTable.Entry entry = TABLE.find(place);
+    private static Handed find(Object token) {
+        FissureTable.Entry entry = TABLE.find(token);
         if (entry != null) {
             return (Handed) entry;
         }
         synchronized (TABLE.guard) {
-            entry = TABLE.find(place);
+            entry = TABLE.find(token);
             if (entry == null) {
-                entry = new Handed(place);
+                entry = new Handed(token);
                 TABLE.add(entry);
             }
             return (Handed) entry;

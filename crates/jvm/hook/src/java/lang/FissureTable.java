@@ -3,8 +3,8 @@ package java.lang;
 import java.lang.ref.WeakReference;
 
 /**
- * Entries found by an object's identity, which they do not keep alive. Finding takes no lock; adding does, and callers
- * look again under {@link #guard} before they add, for an entry may be overlooked while the table is rebuilt.
+ * A weak identity hash table. Lookups take no lock; additions do, and callers repeat the lookup under {@link #guard} before they add,
+ * because a lookup may miss an entry while the table is rebuilt.
  */
 final class FissureTable {
     static class Entry extends WeakReference<Object> {
@@ -17,10 +17,10 @@ final class FissureTable {
         }
     }
 
-    /** An entry that is no more than a number. */
+    /** An entry with a number. */
     static final class Numbered extends Entry {
         final int number;
-        /** Of a lock: whether it is a semaphore with one permit. */
+        /** For a lock: whether it is a semaphore with one permit. */
         boolean isPermit;
 
         Numbered(Object object, int number) {
@@ -58,7 +58,7 @@ final class FissureTable {
         slots[slot] = entry;
     }
 
-    /** Drops the entries of objects that are gone, and makes room if that was not enough. */
+    /** Drops the entries of collected objects, and grows the table if more than half of its capacity is still in use. */
     private void rebuild() {
         Entry[] old = slots;
         int alive = 0;

@@ -1,6 +1,6 @@
 package java.lang;
 
-/** What is known of one thread: its number, the locks it holds and the words that follow from them. */
+/** The state of one thread: its number, the locks it holds and the words that follow from them. */
 final class FissureThread {
     static final byte EXCLUSIVE = 0;
     static final byte SHARED = 1;
@@ -9,11 +9,11 @@ final class FissureThread {
     /** The number that stands for the accessed object's own lock. */
     private static final int SELF = 1;
     private static final int MEMO = 64;
-    /** The lock was held already. */
+    /** The lock was already held. */
     private static final int AGAIN = 1 << 29;
-    /** A block began with it. */
+    /** The acquire began a block. */
     private static final int BLOCK = 1 << 30;
-    /** In the memory of what the analysis has said: such an access races. */
+    /** In the cached verdicts of the analysis: such an access races. */
     private static final int RACY = 1 << 30;
     private static final int SITE = (1 << 20) - 1;
     private static final int RECENT_LOCKS = 512;
@@ -21,20 +21,20 @@ final class FissureThread {
 
     final int id;
     int segment;
-    /** Set while this thread is inside the engine: what the JDK does on its behalf is not the program's. */
+    /** Set while this thread is inside the engine: JDK code that it calls there is not part of the program. */
     boolean busy;
-    /** References that are handed over at the next point that a monitor is told of. */
+    /** The reference arguments of the next join point reported to the monitor script. */
     Object[] arguments;
-    /** Whether the access that was looked at last races. */
+    /** Whether the access that was checked last races. */
     boolean isRacy;
-    /** The site of a call that was announced and has not been seen yet. */
+    /** The site of a reported call of the library whose lock or atomic operation has not been reported yet. */
     int call;
     /** Whether a method in scope ran in this thread. */
     private boolean hasRun;
     /** How many class initializers this thread is in. */
     private int initializers;
 
-    // Threads may come in hundreds of thousands, so that everything they do not need is shared until they do.
+    // There may be hundreds of thousands of threads, so that they share empty arrays until they need their own.
     private static final Object[] NO_LOCKS = {};
     private static final byte[] NO_MODES = {};
     private static final int[] NO_SITES = {};
@@ -44,31 +44,31 @@ final class FissureThread {
 
     private Object[] locks = NO_LOCKS;
     private byte[] modes = NO_MODES;
-    /** Where the locks were acquired, with {@link #AGAIN} and {@link #BLOCK}; only if blocks are looked at. */
+    /** The sites of the acquires, with {@link #AGAIN} and {@link #BLOCK}; only if atomicity is checked. */
     private int[] sites = NO_SITES;
-    /** Lock sets for reads and writes by number of locks held, right up to {@link #clean}. */
+    /** Lock sets for reads and writes by number of locks held, valid up to {@link #clean}. */
     private int[] readSets = NO_SETS;
     private int[] writeSets = NO_SETS;
     private int depth;
     private int clean;
 
-    /** Longs outside the heap: acquires, locations, and accesses that the analysis judged. */
+    /** Address of off-heap counters: acquires, locations, accesses that the analysis judged, and executions of blocks. */
     final long counters;
     private long[] sampled = NO_BITS;
 
-    /** The lock whose number was looked up last: programs take the same lock again and again. */
+    /** The lock whose number was looked up last: programs often acquire the same lock repeatedly. */
     private FissureLocks.Numbered lastLock;
     private final int selfOnly = FissureEngine.addLock(0, SELF);
 
-    /** The blocks that this thread is in, once there was one. */
+    /** The blocks that this thread is in; null until the first one. */
     private FissureBlocks blocks;
-    /** By identity. */
+    /** A cache by identity. */
     private FissureLocks.Numbered[] recentLocks;
-    /** The users of the lock that was settled last: many locks have the same. */
+    /** The word of the uses of the lock that was settled last: many locks have the same. */
     private long settledUsers = -1L;
-    /** By identity. */
+    /** A cache by identity. */
     private FissureArrays.Shadow[] arrays = NO_ARRAYS;
-    /** Made when they are needed first: there may be a hundred thousand threads that hardly do anything. */
+    // Caches of lock-set operations and verdicts, allocated on first use: there may be a hundred thousand threads that do little.
     private long[] sumKeys;
     private int[] sums;
     private long[] commonKeys;
@@ -82,7 +82,7 @@ final class FissureThread {
         this.counters = FissureEngine.COUNTERS + ((long) Math.min(id, FissureEngine.COUNTED_THREADS - 1) << 5);
     }
 
-    /** Begins to watch a thread that nobody watched started. */
+    /** Creates the state of a thread whose start was not reported. */
     static void attach(Thread thread) {
         register(thread, -1);
     }
@@ -96,7 +96,7 @@ final class FissureThread {
             register(child, -1);
             return;
         }
-        // From here on a class initializer is not alone with what it does.
+        // From here on the accesses of a class initializer may race with the new thread.
         self.initializers = 0;
         self.busy = true;
         try {
@@ -110,7 +110,7 @@ final class FissureThread {
         }
     }
 
-    /** An exception ends the current thread, or a test. Those of threads that serve the JVM are none of the program's. */
+    /** An exception ends the current thread or a test. Threads that serve the JVM are ignored: they are not part of the program. */
     static void failed(Throwable thrown, boolean isTest) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self == null || self.busy || FissureThrown.isStop(thrown)) {
@@ -120,13 +120,13 @@ final class FissureThread {
         String message = null;
         String stack = "";
         try {
-            // The exception's own code is the program's, and watched like the rest of it.
+            // The exception's own methods are program code and checked like the rest of it.
             message = exception.getMessage();
             StringBuilder frames = new StringBuilder();
             FissureThrown.addFrames(frames, exception);
             stack = frames.toString();
         } catch (Throwable failure) {
-            // An exception that fails when it is asked about itself is told without an answer.
+            // An exception whose own methods throw is reported without message or stack.
         }
         self.busy = true;
         try {
@@ -154,7 +154,7 @@ final class FissureThread {
         }
     }
 
-    /** A method in scope begins, and it is not known yet whether such methods run in several threads. */
+    /** A method in scope begins while the threads that run such methods are still counted. */
     static void methodRuns() {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.hasRun) {
@@ -171,8 +171,8 @@ final class FissureThread {
     }
 
     /**
-     * Pushes a lock. The thread's words stay as they are: a location whose lock set is part of what was held before
-     * is not changed by an access that holds one lock more.
+     * Pushes a lock. The thread's words stay as they are: a location whose lock set is a subset of the locks held before is not changed
+     * by an access under one more lock.
      */
     static void acquire(Object lock, byte mode, int site) {
         FissureThread self = Thread.currentThread().fissureState;
@@ -184,7 +184,7 @@ final class FissureThread {
             return;
         }
         if (FissureEngine.ATOMIZER) {
-            self.sites[depth] = site == 0 || self.initializers > 0 ? 0 : self.note(lock, mode, site);
+            self.sites[depth] = site == 0 || self.initializers > 0 ? 0 : self.logAcquire(lock, mode, site);
         }
         self.locks[depth] = lock;
         self.modes[depth] = mode;
@@ -195,7 +195,7 @@ final class FissureThread {
         }
     }
 
-    /** The lock that was pushed last has been got, so that what its last owner did comes before. */
+    /** The lock that was pushed last has been acquired, so that its last release happens before this. */
     static void entered() {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.busy && self.depth > 0) {
@@ -255,7 +255,7 @@ final class FissureThread {
         acquire(lock, mode, 0);
     }
 
-    /** A lock of the library is acquired: a call that was announced says where. */
+    /** A lock of the library was acquired; the site is that of the preceding reported call. */
     static void acquireCalled(Object lock, byte mode) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null) {
@@ -263,7 +263,7 @@ final class FissureThread {
         }
     }
 
-    /** A lock of the library was tried; if it was not got, the call that was announced is over all the same. */
+    /** A {@code tryLock} of the library has returned; even if it failed, the reported call is over. */
     static void tried(boolean got, Object lock, byte mode) {
         if (got) {
             acquireCalled(lock, mode);
@@ -275,7 +275,7 @@ final class FissureThread {
         }
     }
 
-    /** A method of the library is about to be called. */
+    /** A reported method of the library is about to be called. */
     static void callAt(int site) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.busy) {
@@ -283,7 +283,7 @@ final class FissureThread {
         }
     }
 
-    /** An atomic is accessed; what the library does by itself does not count. */
+    /** An atomic is accessed; accesses by the library itself, without a reported call, do not count. */
     static void atomic(Object atomic, boolean write) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self == null || self.isQuiet() || self.call == 0) {
@@ -302,7 +302,7 @@ final class FissureThread {
         }
     }
 
-    /** An atomic was compared, and set if it had the expected value. */
+    /** A compare-and-set of an atomic has returned. */
     static void compared(boolean set, Object atomic) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self == null || self.isQuiet() || self.call == 0) {
@@ -318,7 +318,7 @@ final class FissureThread {
         }
     }
 
-    /** A method begins that is to be atomic. */
+    /** A method begins that should be atomic. */
     static void blockEnter(int site) {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.isQuiet()) {
@@ -349,7 +349,7 @@ final class FissureThread {
         }
     }
 
-    /** Uses everything once that blocks need. */
+    /** Uses everything once that blocks need, so that an unsupported JVM fails early. */
     static void tryBlocks(Object lock) {
         FissureThread self = Thread.currentThread().fissureState;
         acquire(lock, EXCLUSIVE, 0);
@@ -363,8 +363,8 @@ final class FissureThread {
     }
 
     /**
-     * A wait gives the lock back and takes it again. The thread accesses nothing in between, so that its lock sets may
-     * stay as they are; the second acquire is counted.
+     * A wait releases the lock and acquires it again. The thread accesses nothing in between, so that its lock sets stay valid; only
+     * the second acquire is counted.
      */
     static void waits() {
         FissureThread self = Thread.currentThread().fissureState;
@@ -381,7 +381,7 @@ final class FissureThread {
         return depth;
     }
 
-    /** The number of a lock that is held, negative if others may hold it too. */
+    /** The number of a held lock, negative if it is held in shared mode. */
     int lockNumber(int at) {
         int number = recentLock(locks[at]).number();
         return modes[at] == EXCLUSIVE ? number : -number;
@@ -393,12 +393,12 @@ final class FissureThread {
         }
     }
 
-    /** Whether this thread's accesses are not looked at now. */
+    /** Whether this thread's accesses are currently not checked. */
     boolean isQuiet() {
         return busy || initializers > 0;
     }
 
-    /** Takes note of an access inside of a block that races, or that may turn out to. */
+    /** Logs an access inside of a block that races, or that may turn out to race later. */
     void logAccess(Object owner, Object base, long word, int set, int site, boolean write) {
         if (blocks == null) {
             return;
@@ -414,7 +414,7 @@ final class FissureThread {
         }
     }
 
-    /** Whether a read races that this thread makes where it has just written. */
+    /** Whether a read by this thread of the location that it has just written would race. */
     private boolean readRaces(Object owner, Object base, long word) {
         int set = set(base == owner ? owner : null, false);
         if (knows(word, set, false)) {
@@ -444,8 +444,8 @@ final class FissureThread {
         blocks.enter(site, lock);
     }
 
-    /** Takes note of an acquire before it is one; gives back what is kept with the lock. */
-    private int note(Object lock, byte mode, int site) {
+    /** Logs an acquire before it happens; returns the value to store in {@link #sites}. */
+    private int logAcquire(Object lock, byte mode, int site) {
         for (int at = depth - 1; at >= 0; at--) {
             if (locks[at] == lock) {
                 if (!FissureEngine.RE_ENTRANT && blocks != null) {
@@ -474,7 +474,7 @@ final class FissureThread {
         return kept | BLOCK;
     }
 
-    /** Whether a lock with these users is known to stay as it is when this thread acquires it, be it to write. */
+    /** Whether an acquire by this thread, in any mode, is known to leave a lock's word {@code users} unchanged. */
     boolean isSettled(long users) {
         return users == settledUsers;
     }
@@ -483,7 +483,7 @@ final class FissureThread {
         settledUsers = users;
     }
 
-    /** The entry of a lock. */
+    /** The entry of a lock, from the cache if it is there. */
     FissureLocks.Numbered recentLock(Object lock) {
         if (recentLocks == null) {
             recentLocks = new FissureLocks.Numbered[RECENT_LOCKS];
@@ -498,8 +498,8 @@ final class FissureThread {
     }
 
     /**
-     * Whether an access to a location with this word changes nothing, as far as that is seen without looking anything
-     * up: for locations that the innermost lock protects, and for shared ones that the analysis has settled before.
+     * Whether an access leaves a location's word unchanged, as far as that can be decided without a lookup: for locations that the
+     * innermost lock protects, and for shared ones with a cached verdict of the analysis.
      */
     boolean settles(Object object, long word, boolean write) {
         int state = (int) (word >>> FissureEngine.STATE_SHIFT);
@@ -555,7 +555,7 @@ final class FissureThread {
         return write ? writeSets[depth] : readSets[depth];
     }
 
-    /** The shadow of an array, if it is among those that this thread used last. */
+    /** The shadow of an array, if it is in this thread's cache. */
     FissureArrays.Shadow recent(Object array) {
         FissureArrays.Shadow shadow = arrays[System.identityHashCode(array) & arrays.length - 1];
         return shadow != null && shadow.get() == array ? shadow : null;
@@ -574,7 +574,7 @@ final class FissureThread {
         return shadow;
     }
 
-    /** Whether the thread's words stand for all locks that it holds. */
+    /** Whether the thread's words reflect all locks that it holds. */
     boolean isClean() {
         return clean == depth;
     }
@@ -584,7 +584,7 @@ final class FissureThread {
         sample(site);
     }
 
-    /** Remembers one stack for each site that this thread passes, so that a report can show it later. */
+    /** Samples one stack per site that this thread passes, so that a report can show it later. */
     void sample(int site) {
         int at = site >>> 6;
         if (at >= sampled.length) {
@@ -599,7 +599,7 @@ final class FissureThread {
         }
     }
 
-    /** What two lock sets have in common. */
+    /** The intersection of two lock sets. */
     int common(int left, int right) {
         if (left == right || right == 0) {
             return right;
@@ -620,7 +620,7 @@ final class FissureThread {
         return commons[slot];
     }
 
-    /** Whether the analysis has said before that such an access by this thread changes nothing, and whether it races. */
+    /** Whether a cached verdict says that such an access by this thread changes nothing; sets {@link #isRacy} accordingly. */
     boolean knows(long word, int set, boolean write) {
         long key = key(word, write);
         int slot = slot(key);
@@ -657,7 +657,7 @@ final class FissureThread {
         state.refresh(thread);
     }
 
-    /** Begins another segment of the thread's life. */
+    /** Begins another segment of the thread. */
     void moveTo(int segment) {
         if (segment == this.segment) {
             return;
@@ -670,7 +670,7 @@ final class FissureThread {
         refresh(Thread.currentThread());
     }
 
-    /** Makes the thread's words fit the locks it holds, as far as they are settled. */
+    /** Computes the thread's words from the locks it holds, as far as their sets are settled. */
     private void refresh(Thread thread) {
         int read = FissureEngine.REFINE ? readSets[clean] : 0;
         int write = FissureEngine.REFINE ? writeSets[clean] : 0;
@@ -719,7 +719,7 @@ final class FissureThread {
         return -1;
     }
 
-    /** Settles one lock more, if it is the one whose number was asked for last. */
+    /** Settles the innermost lock, if it is the one whose number was looked up last. */
     private boolean settleTop() {
         int at = depth - 1;
         if (clean != at || lastLock == null || lastLock.get() != locks[at]) {
@@ -745,7 +745,7 @@ final class FissureThread {
         }
     }
 
-    /** The set where {@code object}, at {@code at} in the stack, stands for itself. */
+    /** The lock set in which {@code object}, at {@code at} in the stack of locks, appears as {@link #SELF}. */
     private int setWithSelf(Object object, int at, boolean write) {
         if (at == depth - 1 && modes[at] == EXCLUSIVE) {
             settle(at);

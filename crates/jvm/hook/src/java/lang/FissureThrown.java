@@ -1,19 +1,19 @@
 package java.lang;
 
-/** What is told of exceptions that end a thread or make a test fail. */
+/** Describes exceptions that end a thread or make a test fail. */
 final class FissureThrown {
-    /** So many exceptions may carry each other. */
+    /** The longest chain of causes that is followed. */
     private static final int MOST_CAUSES = 32;
     private static final int MOST_FRAMES = 64;
 
     private FissureThrown() {}
 
-    /** Whether another thread has told this one to stop. Newer JDKs do not have the class any more. */
+    /** Whether {@code Thread.stop} caused the exception. By name, because newer JDKs no longer have the class. */
     static boolean isStop(Throwable thrown) {
         return "java.lang.ThreadDeath".equals(thrown.getClass().getName());
     }
 
-    /** Whether a test was only found not to apply. */
+    /** Whether the exception is a violated assumption of a test, which is not a failure. */
     static boolean isAssumption(Object thrown) {
         return thrown.getClass().getName().contains("AssumptionViolated");
     }
@@ -28,24 +28,24 @@ final class FissureThrown {
         }
     }
 
-    /** The exception that others only carry from one thread, or one layer, to another. */
+    /** The original exception inside of wrappers that carry it from one thread or layer to another. */
     static Throwable cause(Throwable thrown) {
         Throwable exception = thrown;
         try {
             for (int depth = 0; depth < MOST_CAUSES; depth++) {
                 Throwable cause = exception.getCause();
-                if (cause == null || cause == exception || !isCarrier(exception, cause)) {
+                if (cause == null || cause == exception || !isWrapper(exception, cause)) {
                     return exception;
                 }
                 exception = cause;
             }
         } catch (Throwable failure) {
-            // An exception that fails when it is asked about itself is told without an answer.
+            // An exception whose own methods throw counts as the original one.
         }
         return exception;
     }
 
-    private static boolean isCarrier(Throwable exception, Throwable cause) {
+    private static boolean isWrapper(Throwable exception, Throwable cause) {
         switch (exception.getClass().getName()) {
             case "java.util.concurrent.ExecutionException":
             case "java.util.concurrent.CompletionException":
@@ -55,7 +55,7 @@ final class FissureThrown {
             case "java.lang.ExceptionInInitializerError":
                 return true;
             default:
-                // A ForkJoinPool makes another exception of the same class for the thread that waits.
+                // A ForkJoinPool creates another exception of the same class for the thread that waits.
                 return exception.getClass() == cause.getClass();
         }
     }

@@ -1,32 +1,32 @@
 package java.lang;
 
-/** The objects in which controlled threads wait; places without one are free. */
+/** The objects on which controlled threads wait; null entries are free. */
 final class FissureWaits {
     private static final Object GUARD = new Object();
     private static Object[] objects = new Object[16];
 
     private FissureWaits() {}
 
-    /** Notes that the current thread waits in an object; gives the place of the note. */
+    /** Records that the current thread waits on an object; returns the index of the entry. */
     static int add(Object object) {
         synchronized (GUARD) {
-            int place = 0;
-            while (place < objects.length && objects[place] != null) {
-                place++;
+            int index = 0;
+            while (index < objects.length && objects[index] != null) {
+                index++;
             }
-            if (place == objects.length) {
-                Object[] grown = new Object[2 * place];
-                System.arraycopy(objects, 0, grown, 0, place);
+            if (index == objects.length) {
+                Object[] grown = new Object[2 * index];
+                System.arraycopy(objects, 0, grown, 0, index);
                 objects = grown;
             }
-            objects[place] = object;
-            return place;
+            objects[index] = object;
+            return index;
         }
     }
 
-    static void remove(int place) {
+    static void remove(int index) {
         synchronized (GUARD) {
-            objects[place] = null;
+            objects[index] = null;
         }
     }
 

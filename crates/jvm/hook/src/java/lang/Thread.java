@@ -1,8 +1,8 @@
 package java.lang;
 
 /**
- * What the hook classes see of Thread at compile time: the fields that the agent adds to the real class when the
- * JVM loads it, and the methods they use. This file is compiled against only; the JVM's own class is the one that runs.
+ * A compile-time stub of Thread for the hook classes: the fields that the agent adds to the real class when the JVM loads it, and the
+ * methods that the hook classes use. It is never delivered; at run time the JVM's own class is used.
  */
 public class Thread implements Runnable {
     long fissureRead;
