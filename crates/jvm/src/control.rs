@@ -45,7 +45,12 @@ use rustc_hash::FxHashMap;
 pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
 pub(crate) use site_flags::flags;
 
-use crate::mutex::{Held, locked};
+use jvmti_bindings::sys::jni::jobject;
+
+use crate::{
+    mutex::{Held, locked},
+    vm::Jni,
+};
 use contents::OpenCall;
 use explanation::Explanation;
 use gate::Gate;
@@ -241,10 +246,17 @@ impl Control {
     }
 
     /// Control has ended in the midst of the run: every thread runs as it likes, and the real monitors keep them apart.
-    pub(crate) fn let_all_go(&self) {
-        let mut state = locked(&self.state);
-        state.is_over = true;
-        gate::abolish(state.threads.iter().map(|thread| &*thread.gate));
+    pub(crate) fn let_all_go(&self, jni: Option<Jni>) {
+        let threads: Vec<usize> = {
+            let mut state = locked(&self.state);
+            state.is_over = true;
+            gate::abolish(state.threads.iter().map(|thread| &*thread.gate));
+            state.threads.iter().filter_map(|thread| thread.reference).collect()
+        };
+        // The conductor may have a permit that the JVM knows nothing of. One too many only makes a thread look again.
+        if let Some(jni) = jni {
+            threads.into_iter().for_each(|thread| jni.unpark(thread as jobject));
+        }
     }
 
     /// Something happened outside of control that may let a thread go on.

@@ -41,6 +41,12 @@ const STEP_TIME: Nanos = 1_000;
 /// After so many yields or reads at one place without anything else, others go first.
 const SPINS: u32 = 1_000;
 
+/// So many times in a row a thread yields while all others wait for a time, until that time passes: a thread that yields before it parks
+/// does not wait for anybody's time-out.
+const YIELDS: u32 = 1_000;
+/// Time passes for a wait with a time-out, while others can run, only if this much is left of it: no thread is delayed for longer by chance.
+const LONGEST_DELAY: Nanos = 1_000_000_000;
+
 /// Who runs now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
@@ -142,6 +148,8 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
+    /// The thread that yielded last, and how often without another choice.
+    yielding: (Option<ThreadId>, u32),
     /// Time was made to pass while others could run.
     is_hurried: bool,
 }
@@ -166,6 +174,7 @@ impl Conductor {
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
+            yielding: (None, 0),
             is_hurried: false,
         }
     }
@@ -453,7 +462,7 @@ impl Conductor {
     /// The virtual time; looking at it takes time, unless the look is of no interest.
     pub fn now(&mut self, is_calm: bool) -> Nanos {
         if !is_calm {
-            self.clock += STEP_TIME;
+            self.clock = self.clock.saturating_add(STEP_TIME);
         }
         self.clock
     }
@@ -554,8 +563,9 @@ impl Conductor {
         if self.executed >= self.limits.steps {
             return Decision::TooLong;
         }
+        let spins = yields && self.spins_alone(current);
         loop {
-            self.look_around(yields);
+            self.look_around(spins);
             if self.candidates.is_empty() {
                 if self.pass_time(false) {
                     continue;
@@ -607,7 +617,14 @@ impl Conductor {
             .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
     }
 
-    fn look_around(&mut self, yields: bool) {
+    /// Whether a thread has yielded so often that it waits for somebody, be it for a time-out.
+    fn spins_alone(&mut self, current: Option<ThreadId>) -> bool {
+        let (last, count) = self.yielding;
+        self.yielding = (current, if last == current { count + 1 } else { 1 });
+        self.yielding.1 >= YIELDS
+    }
+
+    fn look_around(&mut self, spins: bool) {
         self.candidates.clear();
         self.sleepers.clear();
         let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
@@ -632,7 +649,10 @@ impl Conductor {
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
-            } else if state.wake.is_none() && operation.until().is_some() && (yields || !state.is_idle) {
+            } else if state.wake.is_none()
+                && let Some(until) = operation.until()
+                && (spins || !state.is_idle && until.saturating_sub(self.clock) <= LONGEST_DELAY)
+            {
                 timed.push(thread);
             }
         }
@@ -694,7 +714,7 @@ impl Conductor {
         (state.state, state.got_with) = (State::Running, role);
         // What is of no interest takes no time: it may differ from run to run.
         if !state.calm {
-            self.clock += STEP_TIME;
+            self.clock = self.clock.saturating_add(STEP_TIME);
             self.executed += 1;
         }
         self.running = Some(thread);

@@ -38,6 +38,9 @@ const LONGEST_DEATH: u32 = 10_000;
 /// What the clock shows when the conductor begins; the hook class shows less before.
 const BEGINNING: jlong = 2_000_000_000;
 
+/// Waits of more than a century are for ever.
+const FOR_EVER: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
+
 /// Binds all other native methods. The JVM finds this one by its name.
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JNIEnv, class: jclass) {
@@ -695,9 +698,9 @@ extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass)
     })
 }
 
-/// When something is over that takes so many nanoseconds; never if the number is negative.
+/// When something is over that takes so many nanoseconds; never if the number is negative, or so large that no program means it.
 fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
-    u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
+    u64::try_from(nanos).ok().filter(|nanos| *nanos < FOR_EVER).map(|nanos| state.conductor.now(false).saturating_add(nanos))
 }
 
 fn told(wake: Wake) -> jint {
