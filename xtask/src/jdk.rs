@@ -152,6 +152,12 @@ fn newest_in<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Option<Jdk> {
     found.max_by_key(|(version, _)| *version).map(|(_, jdk)| jdk)
 }
 
+/// The newest JDK in the usual folders, if it is newer than this one.
+pub(crate) fn newest_other(jdk: &Jdk) -> Option<Jdk> {
+    let newest = newest_in(FOLDERS.map(Path::new))?;
+    (version(&newest) > version(jdk)).then_some(newest)
+}
+
 fn on_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())

@@ -9,6 +9,7 @@ mod demo;
 mod hook;
 mod install;
 mod jdk;
+mod real;
 mod statistics;
 mod test;
 mod verify;
@@ -27,6 +28,8 @@ Usage: cargo xtask TASK
   browser                       test the HTML report in Chromium, installed if necessary, and take screenshots
   verify-jdk [--java-home DIR] [--modules java.base,...|all]
                                 rewrite every class of a JDK and have the JVM verify it
+  real [--quick] [--debug] [--program PART] [--only detect|hunt]
+                                run real programs from Maven plain and under Fissure, and write a table
   hook                          compile the Java classes of crates/jvm/hook and crates/fissure/object
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
@@ -62,6 +65,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["test"] => test::run(),
         ["browser"] => browser::run(),
         ["hook"] => hook::run(),
+        ["real", options @ ..] => real::run(options),
         ["verify-jdk", options @ ..] => verify::run(options),
         ["install", options @ ..] => install::run(options),
         ["bench", "detect", options @ ..] => bench::run(options),

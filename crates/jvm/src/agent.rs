@@ -253,11 +253,12 @@ impl Agent {
         if self.broken.swap(true, Ordering::Relaxed) {
             return;
         }
-        if let (Some(jni), Some(switch)) = (self.vm.jni(), self.switch.get()) {
+        let jni = self.vm.jni();
+        if let (Some(jni), Some(switch)) = (jni, self.switch.get()) {
             jni.turn_off(*switch);
         }
         if let Some(control) = &self.control {
-            control.let_all_go();
+            control.let_all_go(jni);
         }
     }
 

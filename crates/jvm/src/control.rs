@@ -45,7 +45,12 @@ use rustc_hash::FxHashMap;
 pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
 pub(crate) use site_flags::flags;
 
-use crate::mutex::{Held, locked};
+use jvmti_bindings::sys::jni::jobject;
+
+use crate::{
+    mutex::{Held, locked},
+    vm::Jni,
+};
 use contents::OpenCall;
 use explanation::Explanation;
 use gate::Gate;
@@ -241,10 +246,17 @@ impl Control {
     }
 
     /// Ends control in the middle of the run: all threads run freely, and only the real monitors synchronize them.
-    pub(crate) fn let_all_go(&self) {
-        let mut state = locked(&self.state);
-        state.is_over = true;
-        gate::open_all(state.threads.iter().map(|thread| &*thread.gate));
+    pub(crate) fn let_all_go(&self, jni: Option<Jni>) {
+        let threads: Vec<usize> = {
+            let mut state = locked(&self.state);
+            state.is_over = true;
+            gate::open_all(state.threads.iter().map(|thread| &*thread.gate));
+            state.threads.iter().filter_map(|thread| thread.reference).collect()
+        };
+        // The model may hold permits that the JVM does not know. A superfluous permit only makes a thread check its condition again.
+        if let Some(jni) = jni {
+            threads.into_iter().for_each(|thread| jni.unpark(thread as jobject));
+        }
     }
 
     /// Called after an event outside of control that may let a thread go on.

@@ -581,6 +581,13 @@ impl Jni {
         }
     }
 
+    /// Gives a thread a permit by `LockSupport.unpark`.
+    pub(crate) fn unpark(self, thread: jobject) {
+        if let Some(class) = self.find_class(c"java/util/concurrent/locks/LockSupport") {
+            self.call_with(class, c"unpark", c"(Ljava/lang/Thread;)V", thread);
+        }
+    }
+
     /// Creates a global reference, which is valid on all threads.
     pub(crate) fn keep(self, object: jobject) -> jobject {
         jni!(self, NewGlobalRef, object)

@@ -41,6 +41,12 @@ const STEP_TIME: Nanos = 1_000;
 /// The number of successive yields or reads at one site after which a thread counts as spinning and other threads go first.
 const SPINS: u32 = 1_000;
 
+/// The number of successive yields of one thread, while all others wait for a time, after which that time passes. A thread that yields a few
+/// times before it parks does not wait for the time-outs of others.
+const YIELDS: u32 = 1_000;
+/// While other threads can run, time passes only for a timed wait that ends within this time: longer delays are not plausible.
+const LONGEST_DELAY: Nanos = 1_000_000_000;
+
 /// The thread that runs now, or why none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
@@ -143,6 +149,8 @@ pub struct Conductor {
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
+    /// The thread that yielded last, and its number of successive yields.
+    yielding: (Option<ThreadId>, u32),
     /// Whether time was advanced while other threads could run.
     is_hurried: bool,
 }
@@ -167,6 +175,7 @@ impl Conductor {
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
+            yielding: (None, 0),
             is_hurried: false,
         }
     }
@@ -454,7 +463,7 @@ impl Conductor {
     /// The virtual time; reading it advances it, unless the read is quiet.
     pub fn now(&mut self, is_quiet: bool) -> Nanos {
         if !is_quiet {
-            self.clock += STEP_TIME;
+            self.clock = self.clock.saturating_add(STEP_TIME);
         }
         self.clock
     }
@@ -555,8 +564,9 @@ impl Conductor {
         if self.executed >= self.limits.steps {
             return Decision::TooLong;
         }
+        let spins = yields && self.spins_alone(current);
         loop {
-            self.collect_candidates(yields);
+            self.collect_candidates(spins);
             if self.candidates.is_empty() {
                 if self.pass_time(false) {
                     continue;
@@ -608,7 +618,14 @@ impl Conductor {
             .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
     }
 
-    fn collect_candidates(&mut self, yields: bool) {
+    /// Records a yield, and returns whether the thread has yielded so often that it waits for another thread's time-out.
+    fn spins_alone(&mut self, current: Option<ThreadId>) -> bool {
+        let (last, count) = self.yielding;
+        self.yielding = (current, if last == current { count + 1 } else { 1 });
+        self.yielding.1 >= YIELDS
+    }
+
+    fn collect_candidates(&mut self, spins: bool) {
         self.candidates.clear();
         self.sleepers.clear();
         let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
@@ -633,7 +650,10 @@ impl Conductor {
                 });
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
-            } else if state.wake.is_none() && operation.until().is_some() && (yields || !state.is_idle) {
+            } else if state.wake.is_none()
+                && let Some(until) = operation.until()
+                && (spins || !state.is_idle && until.saturating_sub(self.clock) <= LONGEST_DELAY)
+            {
                 timed.push(thread);
             }
         }
@@ -696,7 +716,7 @@ impl Conductor {
         (state.state, state.last_role) = (State::Running, role);
         // Quiet operations take no virtual time, because their number may differ from run to run.
         if !state.is_quiet {
-            self.clock += STEP_TIME;
+            self.clock = self.clock.saturating_add(STEP_TIME);
             self.executed += 1;
         }
         self.running = Some(thread);

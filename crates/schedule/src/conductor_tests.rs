@@ -156,9 +156,19 @@ fn sleepers_are_woken_to_execute_the_remote_acquire() {
 
 #[test]
 fn waiters_with_a_time_out_are_woken_to_execute_the_remote_acquire() {
-    let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
+    let waiter = [Acquire(0, 30), WaitFor(0, 500_000_000), Release(0)];
     let rate = rate(&[&waiter, &figure_block(10)], atomfuzzer(ALWAYS));
     assert_eq!(rate, 1_000);
+}
+
+#[test]
+fn time_does_not_pass_for_long_time_outs_while_others_can_run() {
+    let waiter = [Acquire(0, 30), WaitFor(0, 60_000_000_000), Release(0)];
+    for seed in 0..50 {
+        let result = simulate(&[&waiter, &figure_block(10)], Box::new(AtomFuzzer::new(ALWAYS)), seed);
+        let last = |thread| result.done.iter().rposition(|done| done.0 == thread);
+        assert!(last(1) < last(0), "seed {seed}");
+    }
 }
 
 #[test]

@@ -38,6 +38,9 @@ const MOST_END_CHECKS: u32 = 10_000;
 /// The virtual time at which the conductor begins; before that the hook class returns less.
 const BEGINNING: jlong = 2_000_000_000;
 
+/// A time-out of this many nanoseconds, a century, never ends.
+const FOR_EVER: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
+
 /// Binds all other native methods. The JVM finds this one by its name.
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JNIEnv, class: jclass) {
@@ -701,9 +704,12 @@ extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass)
     })
 }
 
-/// The virtual time after so many nanoseconds; `None` if the number is negative, which means no time-out.
+/// The virtual time after so many nanoseconds; `None` if the number is negative or longer than a century, which means no time-out.
 fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
-    u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
+    u64::try_from(nanos)
+        .ok()
+        .filter(|nanos| *nanos < FOR_EVER)
+        .map(|nanos| state.conductor.now(false).saturating_add(nanos))
 }
 
 fn wake_code(wake: Wake) -> jint {

@@ -31,6 +31,7 @@ impl Conductor {
         self.pattern = LockPattern::default();
         self.trace.clear();
         self.violations.clear();
+        self.yielding = (None, 0);
         self.running = None;
         goes_on
     }
