@@ -38,21 +38,21 @@ fn named(path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize().map_err(unreadable)
 }
 
-/// Where the agent lies after `cargo build`, also when the executable is a test's in `deps`.
+/// The agent in the folders where `cargo build` puts it; the executable of a test is in `deps`.
 fn sibling(executable: &Path) -> Option<PathBuf> {
     let folder = executable.parent()?;
-    let places = [folder.join(FILE), folder.join("..").join(FILE), folder.join("deps").join(FILE)];
-    places.into_iter().find(|place| place.is_file()).and_then(|place| place.canonicalize().ok())
+    let candidates = [folder.join(FILE), folder.join("..").join(FILE), folder.join("deps").join(FILE)];
+    candidates.into_iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok())
 }
 
-/// The folder for what is worth keeping from run to run.
+/// The folder for files that later runs use again.
 pub(crate) fn cache() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("fissure"))
 }
 
-/// Writes the embedded agent to the cache, once, or to the run's own folder if the cache cannot be written.
+/// Writes the embedded agent to the cache once, or to the run's folder if the cache cannot be written.
 fn unpack(bytes: &[u8], cache: Option<&Path>, folder: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -67,7 +67,7 @@ fn unpack(bytes: &[u8], cache: Option<&Path>, folder: &Path) -> io::Result<PathB
 
 fn unpack_into(bytes: &[u8], folder: &Path, name: &str) -> io::Result<PathBuf> {
     let path = folder.join(name);
-    // A file that was cut short or tampered with is replaced.
+    // A file that is incomplete or was changed is replaced.
     if fs::read(&path).is_ok_and(|there| there == bytes) {
         return Ok(path);
     }
@@ -78,7 +78,7 @@ fn unpack_into(bytes: &[u8], folder: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The JVM takes everything after the first `=` for the agent's options, so such paths need another name.
+/// The JVM takes everything after the first `=` for the agent's options, so an agent whose path has one gets a symbolic link.
 fn reachable(agent: PathBuf, folder: &Path) -> io::Result<PathBuf> {
     if !agent.as_os_str().as_encoded_bytes().contains(&b'=') {
         return Ok(agent);

@@ -1,4 +1,4 @@
-//! The options, and what becomes of a command line that cannot be understood.
+//! The command line: its options, and the messages about a command line that is wrong.
 
 use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
-    /// Run a command under a monitor that you wrote: a script with advices on pointcuts.
+    /// Run a command under a monitor script that you wrote: advice on pointcuts.
     Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
     Replay(ReplayArguments),
@@ -60,15 +60,15 @@ pub(crate) struct DetectArguments {
     pub(crate) analysis: Vec<AnalysisName>,
 
     /// Methods that must be atomic: Account.transfer, com.acme.Account, 'com.acme..*'. May be repeated; synchronized blocks and
-    /// methods, and what has an annotation named Atomic, count anyway.
+    /// methods, and code with an annotation named Atomic, count anyway.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
-    /// Rules that Atomizer leaves out, to see what they are good for.
+    /// Rules that Atomizer leaves out, to see their effect.
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) atomizer_without: Vec<RuleName>,
 
-    /// What is watched: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('set(int Account.*) && !static'). May be
+    /// The classes to watch (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('set(int Account.*) && !static'). May be
     /// repeated; without it the application's own classes.
     #[arg(long, value_name = "POINTCUT")]
     pub(crate) scope: Vec<ScopeList>,
@@ -77,13 +77,13 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub(crate) arrays: YesNo,
 
-    /// What counts as an order between two accesses: starting and joining threads, or also handing over by tasks and
-    /// their results, latches, barriers and queues. Ordered races are listed apart and do not count.
+    /// The events that order two accesses: starting and joining threads, or also handing over by tasks and their results,
+    /// latches, barriers and queues. Ordered races are listed apart and do not count.
     #[arg(long, value_name = "ORDER", default_value = "start-join")]
     pub(crate) order: OrderName,
 
-    /// Find out first, from the class files, which fields only one thread can ever touch, and do not watch them. COMMAND
-    /// must be `java` itself.
+    /// Analyse the class files first, and do not watch fields that only one thread can ever access. COMMAND must be `java`
+    /// itself.
     #[arg(long = "static")]
     pub(crate) is_static: bool,
 
@@ -94,11 +94,11 @@ pub(crate) struct DetectArguments {
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
-    /// Watch everything, and tell where two threads meet that the static analysis keeps apart; for testing it.
+    /// Watch everything, and report where two threads access a location that the static analysis takes for unshared; for testing it.
     #[arg(long, hide = true)]
     pub(crate) check_static: bool,
 
-    /// What is turned into events; for measuring what that costs.
+    /// The events to record; for measuring their cost.
     #[arg(long, hide = true, conflicts_with = "arrays")]
     pub(crate) watch: Option<WatchName>,
 
@@ -126,10 +126,10 @@ impl ScopeList {
     }
 }
 
-/// What the analyses of one run come to.
+/// The analyses of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Analyses {
-    /// The lock-set machine, which Atomizer needs too.
+    /// The lock-set analysis, which Atomizer needs too.
     pub(crate) lock_sets: Analysis,
     /// Whether its races are reported.
     pub(crate) races: bool,
@@ -149,8 +149,8 @@ impl DetectArguments {
             return Err(Error::OrderedAtomizer);
         }
         let runs = if named { has(AnalysisName::Atomizer) } else { !happens_before };
-        let is_told = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
-        if is_told && !runs {
+        let has_atomizer_options = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
+        if has_atomizer_options && !runs {
             return Err(Error::NoAtomizer);
         }
         let atomizer = runs.then(|| AtomizerSettings {
@@ -164,7 +164,7 @@ impl DetectArguments {
         })
     }
 
-    /// How much of the program becomes events.
+    /// Which events are recorded.
     pub(crate) fn watched(&self) -> Watch {
         match (self.watch, self.arrays) {
             (Some(WatchName::Locks), _) => Watch::Locks,
@@ -182,7 +182,7 @@ impl DetectArguments {
 
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.")]
 pub(crate) struct ReportArguments {
-    /// Reports that --json wrote. Several are put together: counts add up, findings unite.
+    /// Reports that --json wrote. Several are merged: counts add up, and findings are united.
     #[arg(value_name = "FILE.json", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -217,7 +217,7 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Vec<String>,
 
-    /// A method that certainly changes nothing. May be repeated; found out from class files otherwise.
+    /// A method that is known to be read-only. May be repeated; other methods are decided from their class files.
     #[arg(long, value_name = "METHOD")]
     pub(crate) read_only: Vec<String>,
 
@@ -229,7 +229,7 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) constructor: Option<String>,
 
-    /// A file in TOML that says the same: core, methods, exclude, read-only, constructor.
+    /// A TOML file with the same settings: core, methods, exclude, read-only, constructor.
     #[arg(long, value_name = "FILE")]
     pub(crate) spec: Option<PathBuf>,
 
@@ -253,8 +253,8 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "HARNESS")]
     pub(crate) harness: Option<String>,
 
-    /// How harnesses are executed: by stress, many times as the machine likes it; controlled, once for every schedule with at most two
-    /// preemptions; or one after the other.
+    /// How harnesses are executed: by stress, many times under the operating system's scheduler; controlled, once for every schedule with
+    /// at most two preemptions; or one after the other.
     #[arg(long, value_name = "HOW", default_value = "both")]
     pub(crate) schedules: SchedulesName,
 
@@ -262,7 +262,7 @@ pub(crate) struct ObjectArguments {
     #[arg(long)]
     pub(crate) trust_core: bool,
 
-    /// What decides the order of the harnesses.
+    /// The seed that decides the order of the harnesses.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
 
@@ -270,7 +270,7 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) java: Option<PathBuf>,
 
-    /// Write for each violation a Java program to this folder that shows it without Fissure.
+    /// Write to this folder, for each violation, a Java program that shows it without Fissure.
     #[arg(long, value_name = "DIR")]
     pub(crate) emit_java: Option<PathBuf>,
 
@@ -281,7 +281,7 @@ pub(crate) struct ObjectArguments {
 /// How harnesses are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchedulesName {
-    /// Many times, as the machine likes it.
+    /// Many times, under the operating system's scheduler.
     Stress,
     /// Under one schedule after the other.
     Controlled,
@@ -309,23 +309,23 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnalysisName {
-    /// Lock sets refined from the first access on.
+    /// Lock sets that are refined from the first access on.
     Racer,
-    /// Lock sets refined once a second thread comes along: forgives initialisation.
+    /// Lock sets that are refined once a second thread accesses the location: allows for initialisation.
     Eraser,
-    /// Reduction: blocks that other threads can interrupt.
+    /// Reduction: blocks whose operations other threads can interleave with.
     Atomizer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleName {
-    /// A lock that the thread holds already moves both ways.
+    /// Re-entrant acquires and releases are both-movers.
     ReEntrant,
-    /// A lock that one thread alone uses does.
+    /// Operations on a lock that only one thread uses are both-movers.
     ThreadLocalLock,
-    /// A lock that is always acquired under another common lock does.
+    /// Operations on a lock that is always acquired under another common lock are both-movers.
     ProtectedLock,
-    /// What was read of an atomic that is then compared and set does.
+    /// A read of an atomic that a compare-and-set then confirms is a both-mover.
     CompareAndSet,
 }
 
@@ -346,7 +346,7 @@ pub(crate) enum OrderName {
     StartJoin,
     /// Also tasks and their results, latches, barriers and queues.
     HandOver,
-    /// Also locks, volatile fields, atomics and concurrent maps; what is ordered is not reported at all.
+    /// Also locks, volatile fields, atomics and concurrent maps; ordered races are not reported at all.
     HappensBefore,
 }
 
@@ -368,15 +368,15 @@ pub(crate) enum YesNo {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Warnings that nothing ordered.
+    /// Findings that are not ordered.
     Warning,
-    /// Ordered ones too.
+    /// Ordered findings too.
     Ordered,
-    /// Only what was made to happen.
+    /// Only findings that a run made happen.
     Confirmed,
-    /// Only what broke something.
+    /// Only findings that made the program fail.
     Bug,
-    /// Nothing: 0 whatever is found.
+    /// No finding: the exit code is 0 whatever is found.
     Never,
 }
 
@@ -397,16 +397,16 @@ pub(crate) enum WatchName {
     All,
 }
 
-/// A command line that ends here: help was asked for, or it cannot be understood.
+/// A command line that is not executed: it asks for help, or it is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Help or the version, for standard output.
+    /// The help or the version, for standard output.
     Answer(String),
-    /// What is wrong, for standard error.
+    /// The error message, for standard error.
     Misuse(String),
 }
 
-/// Understands the command line whose first argument is the program's own name.
+/// Parses the command line, whose first argument is the name of the executable.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, Stop> {
     Arguments::try_parse_from(arguments).map_err(|error| {
         let text = error.render().to_string();
@@ -418,7 +418,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arg
     })
 }
 
-/// Clap's own words in Fissure's form, with the next step where clap cannot know it.
+/// Clap's message in Fissure's form, with the next step where clap cannot know it.
 fn explain(error: &clap::Error, text: &str) -> String {
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
@@ -429,7 +429,7 @@ fn explain(error: &clap::Error, text: &str) -> String {
         );
     }
     let text = text.strip_prefix("error: ").unwrap_or(text);
-    // Clap guesses that an unknown option may be meant for the positional argument, which here is never so.
+    // Clap guesses that an unknown option may be meant for the positional argument, which it never is here.
     let lines: Vec<&str> = text.split('\n').filter(|line| !line.starts_with("  tip: to pass")).collect();
     format!("fissure: {}", lines.join("\n").replace("\n\n\n", "\n\n"))
 }
@@ -498,7 +498,7 @@ mod tests {
         check_analyses("fissure detect --order happens-before -- true", Ok((Analysis::Racer, true, false)));
         check_analyses("fissure detect --analysis racer,eraser -- true", Err("racer and eraser"));
         let ordered = "fissure detect --analysis atomizer --order happens-before -- true";
-        check_analyses(ordered, Err("atomizer asks what could happen"));
+        check_analyses(ordered, Err("atomizer looks for"));
         check_analyses("fissure detect --analysis racer --atomic A.b -- true", Err("--atomic"));
     }
 

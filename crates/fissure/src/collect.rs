@@ -1,4 +1,4 @@
-//! Reads what the agents wrote into the run's folder, and puts several JVMs together.
+//! Reads the records that the agents wrote into the run's folder, and merges those of several JVMs.
 
 use std::{fs, io, path::Path};
 
@@ -8,24 +8,24 @@ use fissure_model::{
     record::{Failure, Hello, Record, Refusal, Run, StandingThread},
 };
 
-/// What one JVM wrote down.
+/// The records of one JVM.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Jvm {
-    /// Which JVM it is; `None` if it ended before it could say so.
+    /// Which JVM it is; `None` if it ended before it recorded that.
     pub(crate) hello: Option<Hello>,
-    /// What was found, each id once.
+    /// Its findings, each id once.
     pub(crate) findings: Vec<Finding>,
-    /// What was watched; `None` if it ended before it could say so.
+    /// Counts of what was instrumented and analysed; `None` if it ended before it recorded that.
     pub(crate) coverage: Option<Coverage>,
-    /// What the user should know.
+    /// Notes for the user.
     pub(crate) notices: Vec<String>,
-    /// Failures of Fissure itself.
+    /// Failures of Fissure.
     pub(crate) internal_errors: Vec<String>,
-    /// Monitors that were stopped, each with the reason.
+    /// Monitor scripts that were stopped, each with the reason.
     pub(crate) stopped: Vec<String>,
     /// The exceptions that ended its threads.
     pub(crate) failures: Vec<Failure>,
-    /// Where its threads stood when a signal ended it.
+    /// The sites of its threads when a signal ended it.
     pub(crate) threads: Vec<StandingThread>,
     /// How its threads were controlled, if they were.
     pub(crate) run: Option<Run>,
@@ -36,18 +36,17 @@ pub(crate) struct Jvm {
 }
 
 impl Jvm {
-    /// Why Fissure did not act in this JVM.
+    /// Why the agent did not instrument this JVM.
     pub(crate) fn refusal(&self) -> Option<&Refusal> {
         self.hello.as_ref().and_then(|hello| hello.refused.as_ref())
     }
 
-    /// Whether Fissure acted in this JVM.
+    /// Whether the agent instrumented this JVM.
     pub(crate) fn watched(&self) -> bool {
         self.refusal().is_none()
     }
 
-    /// What happened to this JVM, as sentences. A refusal is worth a remark only beside JVMs that were watched:
-    /// without any it is the whole result.
+    /// Notes about this JVM. A refusal is noted only beside JVMs that were watched: without any it is the whole result.
     fn remarks(&self, beside_watched: bool) -> Vec<String> {
         let name = match &self.hello {
             Some(hello) => format!("the JVM of process {} ({})", hello.pid, shortened(&hello.command)),
@@ -76,16 +75,16 @@ impl Jvm {
     }
 }
 
-/// What all JVMs of a run wrote down together.
+/// The merged records of all JVMs of a run.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Gathered {
     /// The findings, each id once.
     pub(crate) findings: Vec<Finding>,
-    /// The sum of what was watched.
+    /// The sum of what was instrumented and analysed.
     pub(crate) coverage: Coverage,
-    /// What the user should know, each sentence once.
+    /// Notes for the user, each once.
     pub(crate) notices: Vec<String>,
-    /// Failures of Fissure itself, each once.
+    /// Failures of Fissure, each once.
     pub(crate) internal_errors: Vec<String>,
 }
 
@@ -103,7 +102,7 @@ pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<Jvm>> {
     files.iter().map(|(_, path)| Ok(parse(&fs::read(path)?))).collect()
 }
 
-/// Puts the JVMs of one run together.
+/// Merges the records of one run's JVMs.
 pub(crate) fn gather(jvms: &[Jvm]) -> Gathered {
     let mut gathered = Gathered::default();
     let any_watched = jvms.iter().any(Jvm::watched);
@@ -154,7 +153,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
     match record {
         Record::Hello(hello) => jvm.hello = Some(hello),
         Record::Finding(finding) => match jvm.findings.iter_mut().find(|known| known.id == finding.id) {
-            // The test that was running is known best when something is first seen.
+            // The first record of a finding knows best which test was running.
             Some(known) => *known = Finding { test: known.test.take().or(finding.test.clone()), ..*finding },
             None => jvm.findings.push(*finding),
         },
@@ -163,7 +162,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
         Record::InternalError { text } => jvm.internal_errors.push(text),
         Record::Stopped { monitor, problem } => jvm.stopped.push(format!("{monitor} was stopped: {problem}")),
         Record::Run(run) => jvm.run = Some(*run),
-        // Test frameworks take note of one failure in several places.
+        // Test frameworks record one failure at several sites.
         Record::Failure(failure) if failure.test.is_some() && jvm.failures.contains(&failure) => {}
         Record::Failure(failure) => jvm.failures.push(*failure),
         Record::Threads { threads } => jvm.threads = threads,
@@ -171,7 +170,7 @@ fn accept(jvm: &mut Jvm, record: Record) {
     }
 }
 
-/// The same finding in another JVM: the stronger of the two tells the story.
+/// Merges a finding of another JVM: the more certain of the two is shown.
 fn merge(known: &mut Finding, other: &Finding) {
     let hits = known.hits + other.hits;
     let runs = known.runs.max(other.runs);
@@ -187,7 +186,7 @@ fn is_running(process: u32) -> bool {
     Path::new("/proc").join(process.to_string()).exists()
 }
 
-/// A command as far as it helps to recognise it.
+/// The beginning of a command, long enough to recognise it.
 fn shortened(command: &str) -> String {
     const LENGTH: usize = 60;
     if command.chars().count() <= LENGTH {
@@ -204,12 +203,12 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A process id that Linux never gives.
-    pub(crate) const NOBODY: u32 = u32::MAX;
+    /// A process id that Linux never uses.
+    pub(crate) const UNUSED_PID: u32 = u32::MAX;
 
     pub(crate) fn hello(refused: Option<Refusal>) -> Hello {
         Hello {
-            pid: NOBODY,
+            pid: UNUSED_PID,
             vm_name: "VM".to_owned(),
             vm_version: "17".to_owned(),
             command: "Main".to_owned(),
@@ -303,7 +302,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_happened_to_a_jvm_is_told() {
+    fn jvms_that_were_not_watched_or_did_not_end_are_noted() {
         let check = |jvm: Jvm, expected: &str| {
             let notices = gather(&[jvm]).notices;
             assert!(notices.len() == 1 && notices[0].contains(expected), "{notices:?}");

@@ -1,4 +1,4 @@
-//! `fissure.toml`: what a project decided about its findings, kept beside its sources.
+//! `fissure.toml`: a project's settings for its findings, kept beside its sources.
 
 use std::{
     fs, io,
@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// The file that is read without being asked for, if it is there.
-const USUAL: &str = "fissure.toml";
+/// The file that is read by default, if it exists.
+const DEFAULT_FILE: &str = "fissure.toml";
 
-/// What the file says; paths are relative to the file's folder.
+/// The settings; paths are relative to the file's folder.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -23,21 +23,21 @@ pub(crate) struct Config {
     pub(crate) suppress: Vec<Suppression>,
     /// The baseline to compare with, unless the command line names one.
     pub(crate) baseline: Option<PathBuf>,
-    /// What is watched, unless the command line says so.
+    /// The classes or pointcuts to watch, unless the command line gives some.
     #[serde(default)]
     pub(crate) scope: Vec<Pointcut>,
     /// Folders with source files, after those of the command line.
     #[serde(default)]
     pub(crate) sources: Vec<PathBuf>,
-    /// Which fields belong together, and which methods keep them so.
+    /// The project's atomic sets, and the methods that are units of work for them.
     #[serde(default, rename = "atomic-sets")]
     pub(crate) atomic_sets: SetRules,
 }
 
 impl Config {
-    /// Reads the file that the user named, or else the usual one if it is there.
+    /// Reads the file that the user named, or else the default one if it exists.
     pub(crate) fn load(named: Option<&Path>) -> Result<Self, Error> {
-        let path = named.unwrap_or(Path::new(USUAL));
+        let path = named.unwrap_or(Path::new(DEFAULT_FILE));
         let error = |reason: String| Error::Config { path: path.display().to_string(), reason };
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -57,7 +57,7 @@ impl Config {
     }
 }
 
-/// What is wrong, in one line: `line 3: unknown field …`.
+/// The error in one line: `line 3: unknown field …`.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(" ");
     match error.span() {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_their_line() {
         check_refused("x = 1", "line 1: unknown field `x`");
         check_refused("\n[[suppress]]\nsubject = 'A'", "line 2: a suppression needs a reason");
         check_refused("[[suppress]]\nreason = 'x'", "needs an id or a subject");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_file_must_be_there() {
+    fn a_named_file_must_exist() {
         let error = Config::load(Some(Path::new("no/where.toml"))).unwrap_err().to_string();
         assert!(error.starts_with("the configuration no/where.toml cannot be used"), "{error}");
     }

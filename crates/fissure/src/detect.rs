@@ -1,4 +1,4 @@
-//! `fissure detect`: runs a program once and reports what the analyses infer from it.
+//! `fissure detect`: runs a program once and reports the findings of the analyses.
 
 use crate::{
     args::DetectArguments,

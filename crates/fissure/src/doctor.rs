@@ -1,4 +1,4 @@
-//! `fissure doctor`: checks step by step that Fissure works here, down to a planted race that must be found.
+//! `fissure doctor`: checks step by step that Fissure works here, the last step being a planted race that it must find.
 
 use std::{
     env,
@@ -26,13 +26,13 @@ const PROGRAM: &[u8] = include_bytes!("../doctor/FissureDoctor.class");
 /// The field with the planted race.
 const SUBJECT: &str = "FissureDoctor.value";
 
-/// What one check found out: what is fine, or what is wrong with the next step.
+/// The result of one check: what is right, or what is wrong with the next step.
 type Outcome = Result<String, String>;
 
 /// Carries the command out: a line for each check, until one fails.
 pub(crate) fn run() -> Result<Code, Error> {
     let mut out = io::stdout().lock();
-    let fine = examine(&mut out).map_err(Error::Output)?;
+    let fine = check_all(&mut out).map_err(Error::Output)?;
     let last = if fine {
         "Fissure works here: try `fissure detect -- java …` on a program of yours."
     } else {
@@ -42,37 +42,37 @@ pub(crate) fn run() -> Result<Code, Error> {
     Ok(if fine { Code::Clean } else { Code::Error })
 }
 
-fn examine(out: &mut impl Write) -> io::Result<bool> {
-    if !tell(out, "platform", &platform())? {
+fn check_all(out: &mut impl Write) -> io::Result<bool> {
+    if !write_check(out, "platform", &platform())? {
         return Ok(false);
     }
     let folder = match watch::plain_folder() {
         Ok(folder) => folder,
-        Err(error) => return tell(out, "folder", &Err(error.to_string())),
+        Err(error) => return write_check(out, "folder", &Err(error.to_string())),
     };
     let agent = agent::locate(folder.path()).map(|path| path.display().to_string());
-    let agent_found = tell(out, "agent", &agent.map_err(|error| error.to_string()))?;
+    let agent_found = write_check(out, "agent", &agent.map_err(|error| error.to_string()))?;
     let java = find_java(env::var_os("JAVA_HOME"), env::var_os("PATH"));
-    let java_works = tell(out, "java", &version(java.as_deref()))?;
+    let java_works = write_check(out, "java", &version(java.as_deref()))?;
     let (Some(java), true, true) = (java, agent_found, java_works) else {
         return Ok(false);
     };
     if let Err(error) = fs::write(folder.path().join("FissureDoctor.class"), PROGRAM) {
-        return tell(out, "planted race", &Err(Error::Folder(error).to_string()));
+        return write_check(out, "planted race", &Err(Error::Folder(error).to_string()));
     }
-    // The twin only tells something once the race was found.
-    Ok(tell(out, "planted race", &judge_racy(&watch_program(&java, folder.path(), "racy")))?
-        && tell(out, "correct twin", &judge_locked(&watch_program(&java, folder.path(), "locked")))?)
+    // The correct twin means something only if the race was found.
+    Ok(write_check(out, "planted race", &judge_racy(&watch_program(&java, folder.path(), "racy")))?
+        && write_check(out, "correct twin", &judge_locked(&watch_program(&java, folder.path(), "locked")))?)
 }
 
-/// Writes one line and says whether the check went well.
-fn tell(out: &mut impl Write, what: &str, outcome: &Outcome) -> io::Result<bool> {
+/// Writes the line of one check, and gives whether it succeeded.
+fn write_check(out: &mut impl Write, what: &str, outcome: &Outcome) -> io::Result<bool> {
     let (word, text) = match outcome {
         Ok(text) => ("ok", text),
         Err(text) => ("FAIL", text),
     };
     writeln!(out, "{word:<4}  {what}: {text}")?;
-    // The JVM may write to standard error at any time; the lines should appear in order.
+    // The JVM may write to standard error at any time; the flush keeps the lines in order.
     out.flush()?;
     Ok(outcome.is_ok())
 }
@@ -128,7 +128,7 @@ fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
 }
 
 fn judge_racy(report: &Report) -> Outcome {
-    sound(report)?;
+    check_valid(report)?;
     if report.findings.iter().any(|finding| finding.subject == SUBJECT && !finding.ordered) {
         return Ok(format!("{SUBJECT} was found"));
     }
@@ -139,9 +139,9 @@ fn judge_racy(report: &Report) -> Outcome {
 }
 
 fn judge_locked(report: &Report) -> Outcome {
-    sound(report)?;
+    check_valid(report)?;
     match report.findings.iter().find(|finding| !finding.ordered) {
-        None => Ok("nothing was found, rightly".to_owned()),
+        None => Ok("nothing was found, as it should be".to_owned()),
         Some(finding) => Err(format!(
             "{} was reported although every access holds the lock; the agent and the executable may be of different \
              versions, so build or install both again",
@@ -150,8 +150,8 @@ fn judge_locked(report: &Report) -> Outcome {
     }
 }
 
-/// Whether the run means anything.
-fn sound(report: &Report) -> Result<(), String> {
+/// An error if the run has no valid result.
+fn check_valid(report: &Report) -> Result<(), String> {
     if let Some(problem) = &report.problem {
         return Err(problem.clone());
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_planted_race_and_its_twin_are_told_apart() {
+    fn the_planted_race_is_found_and_its_correct_twin_is_not() {
         check(report(Some((SUBJECT, false)), Exit::Code(0), None), true, false);
         check(report(Some((SUBJECT, true)), Exit::Code(0), None), false, true);
         check(report(Some(("Other.field", false)), Exit::Code(0), None), false, false);

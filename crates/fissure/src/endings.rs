@@ -1,4 +1,4 @@
-//! How a run ended, in words: what failed in the program, where it was cut short, and what that leaves open.
+//! Summarises how a run ended: the program's failures, whether the run was cut short, and the next step.
 
 use std::{ffi::OsString, time::Duration};
 
@@ -14,36 +14,36 @@ use crate::{
     supervise::{Ending, in_words},
 };
 
-/// Exceptions that are told one by one.
+/// How many exceptions are noted one by one.
 const MOST_FAILURES: usize = 3;
 
 /// Packages whose frames say little about where a program fails.
 const JDK: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.junit."];
 
-/// The meaning of a run's end for its report.
+/// How a run ended, for its report.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
-    /// Sentences for the user.
+pub(crate) struct EndSummary {
+    /// Notes for the user.
     pub(crate) notices: Vec<String>,
-    /// Why the run is no clean one, even if nothing is found.
+    /// Why the run is not clean, even if nothing is found.
     pub(crate) doubt: Option<Doubt>,
-    /// The command that goes on from here.
+    /// The command to run next.
     pub(crate) next_step: Option<NextStep>,
 }
 
-/// Why a run without findings is no clean one.
+/// Why a run without findings is not clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// The user interrupted it.
     Interrupted,
     /// It reached its time limit.
     TimeLimit(Duration),
-    /// The program failed, in these words.
+    /// The program failed, as described.
     Failed(String),
 }
 
 impl Doubt {
-    /// Whether the run was cut short, so that it needs no other explanation if little was seen.
+    /// Whether the run was cut short, so that it is no surprise if little was seen.
     pub(crate) fn is_cut_short(&self) -> bool {
         !matches!(self, Doubt::Failed(_))
     }
@@ -65,36 +65,38 @@ impl Doubt {
     }
 }
 
-/// Tells how a run ended.
-pub(crate) fn tell(
+/// Summarises how a run ended.
+pub(crate) fn summarise(
     command: &[OsString],
     scope: &[Pointcut],
     exit: Exit,
     ending: Ending,
     jvms: &[Jvm],
-) -> Told {
-    let mut told = Told::default();
+) -> EndSummary {
+    let mut summary = EndSummary::default();
     let failures: Vec<&Failure> = jvms.iter().flat_map(|jvm| &jvm.failures).collect();
     for failure in failures.iter().take(MOST_FAILURES) {
-        told.notices.push(format!("the program failed: {}", in_full(failure)));
+        summary.notices.push(format!("the program failed: {}", in_full(failure)));
     }
     if failures.len() > MOST_FAILURES {
         let more = failures.len() - MOST_FAILURES;
         let which = if more == 1 { "thread or test" } else { "threads or tests" };
-        told.notices.push(format!("{more} more {which} ended with an exception"));
+        summary.notices.push(format!("{more} more {which} ended with an exception"));
     }
     match ending {
         Ending::Own => {}
         Ending::Interrupted => {
-            told.notices.push("the run was interrupted; what was seen up to there is reported".to_owned());
-            told.doubt = Some(Doubt::Interrupted);
+            summary.notices.push("the run was interrupted; what was seen up to there is reported".to_owned());
+            summary.doubt = Some(Doubt::Interrupted);
         }
         Ending::TimeLimit(limit) => {
-            told.notices.push(format!("the program did not end within {}, and was ended", in_words(limit)));
-            told.doubt = Some(Doubt::TimeLimit(limit));
+            summary
+                .notices
+                .push(format!("the program did not end within {}, and was ended", in_words(limit)));
+            summary.doubt = Some(Doubt::TimeLimit(limit));
         }
     }
-    // A deadlock tells where its threads stand.
+    // The finding of a deadlock shows the sites of its threads already.
     let deadlocks =
         jvms.iter().flat_map(|jvm| &jvm.findings).filter(|finding| finding.kind == Kind::Deadlock);
     let deadlocked: Vec<&str> =
@@ -106,24 +108,24 @@ pub(crate) fn tell(
             Doing::Waiting => "waited",
             Doing::Running => "was running",
         };
-        told.notices.push(format!(
+        summary.notices.push(format!(
             "when it was ended, thread \"{}\" {doing} at {}",
             thread.name,
-            place(&thread.frame)
+            site(&thread.frame)
         ));
     }
     let exit = Some(exit).filter(|exit| ending == Ending::Own && *exit != Exit::Code(0));
     let failed = match (failures.first(), exit) {
         (Some(failure), _) => in_brief(failure),
         (None, Some(exit)) => format!("it {exit}"),
-        (None, None) => return told,
+        (None, None) => return summary,
     };
-    told.doubt = told.doubt.or(Some(Doubt::Failed(failed.clone())));
-    told.next_step = Some(NextStep {
-        why: format!("the program failed ({failed}); whether other schedules are to blame is told by"),
+    summary.doubt = summary.doubt.or(Some(Doubt::Failed(failed.clone())));
+    summary.next_step = Some(NextStep {
+        why: format!("the program failed ({failed}); to find out whether the schedule is the cause, run"),
         command: hunt(command, scope),
     });
-    told
+    summary
 }
 
 /// The command that runs the same program under other schedules.
@@ -144,7 +146,7 @@ fn in_full(failure: &Failure) -> String {
     let at = own
         .or_else(|| failure.stack.iter().find(is_own))
         .or(failure.stack.first())
-        .map(|frame| format!(" at {}", place(frame)))
+        .map(|frame| format!(" at {}", site(frame)))
         .unwrap_or_default();
     format!("{}{at}", in_brief(failure))
 }
@@ -160,7 +162,7 @@ fn in_brief(failure: &Failure) -> String {
     }
 }
 
-fn place(frame: &Frame) -> String {
+fn site(frame: &Frame) -> String {
     let source = match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!(" ({file}:{line})"),
         (Some(file), None) => format!(" ({file})"),
@@ -192,20 +194,27 @@ mod tests {
         }
     }
 
-    fn told(exit: Exit, ending: Ending, failures: Vec<Failure>) -> Told {
+    fn summary(exit: Exit, ending: Ending, failures: Vec<Failure>) -> EndSummary {
         let command: Vec<OsString> = ["java", "Main"].map(OsString::from).into();
-        tell(&command, &["Account".parse().unwrap()], exit, ending, &[Jvm { failures, ..Jvm::default() }])
+        summarise(
+            &command,
+            &["Account".parse().unwrap()],
+            exit,
+            ending,
+            &[Jvm { failures, ..Jvm::default() }],
+        )
     }
 
-    fn check(exit: Exit, ending: Ending, failures: Vec<Failure>, doubt: &str, is_to_be_hunted: bool) {
-        let told = told(exit, ending, failures);
-        let sentence = told.doubt.as_ref().map_or_else(|| "none".to_owned(), |doubt| doubt.sentence(false));
-        assert!(sentence.starts_with(doubt), "{told:?}");
-        assert_eq!(told.next_step.is_some(), is_to_be_hunted, "{told:?}");
+    fn check(exit: Exit, ending: Ending, failures: Vec<Failure>, doubt: &str, has_next_step: bool) {
+        let summary = summary(exit, ending, failures);
+        let sentence =
+            summary.doubt.as_ref().map_or_else(|| "none".to_owned(), |doubt| doubt.sentence(false));
+        assert!(sentence.starts_with(doubt), "{summary:?}");
+        assert_eq!(summary.next_step.is_some(), has_next_step, "{summary:?}");
     }
 
     #[test]
-    fn an_end_that_is_not_clean_is_doubted() {
+    fn a_run_that_failed_or_was_cut_short_is_not_clean() {
         let limit = Ending::TimeLimit(Duration::from_secs(60));
         check(Exit::Code(0), Ending::Own, Vec::new(), "none", false);
         check(Exit::Code(3), Ending::Own, Vec::new(), "the program failed (it ended with exit code 3)", true);
@@ -223,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn exceptions_are_told_with_the_applications_own_line() {
-        let told = told(Exit::Code(1), Ending::Own, vec![failure("overdrawn\nby 3"); 5]);
+    fn exceptions_are_noted_with_the_applications_own_line() {
+        let summary = summary(Exit::Code(1), Ending::Own, vec![failure("overdrawn\nby 3"); 5]);
         let expected = "the program failed: java.lang.IllegalStateException: overdrawn, in thread \"bob\" at Account.withdraw \
                         (Account.java:15)";
-        assert_eq!(told.notices[0], expected);
-        assert_eq!(told.notices[3], "2 more threads or tests ended with an exception");
+        assert_eq!(summary.notices[0], expected);
+        assert_eq!(summary.notices[3], "2 more threads or tests ended with an exception");
         assert_eq!(
-            told.next_step.unwrap().command,
+            summary.next_step.unwrap().command,
             ["fissure", "hunt", "--scope", "Account", "--", "java", "Main"]
         );
     }

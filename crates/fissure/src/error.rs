@@ -1,67 +1,67 @@
-//! What can go wrong with Fissure itself, each as one sentence with the next step.
+//! Fissure's own errors, each as one sentence with the next step.
 
 use std::{io, path::PathBuf};
 
 use crate::{locality::LocalityError, object::ObjectError};
 
-/// Why Fissure could not do what it was asked.
+/// Why Fissure could not execute the command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// Fissure was built for a system on which no agent can work.
     #[error("this build cannot watch a JVM: Fissure runs on Linux with glibc on x86-64 and aarch64 only")]
     Platform,
 
-    /// Nothing to run.
+    /// COMMAND is missing.
     #[error(
         "no command was given: end the line with the command to run, as in `fissure detect -- java Main`"
     )]
     NoCommand,
 
-    /// A monitor that cannot be read.
+    /// The monitor script cannot be read.
     #[error("--monitor {path}: the script cannot be read ({source})")]
     MonitorFile { path: String, source: io::Error },
 
-    /// A monitor that is no script.
+    /// The monitor script cannot be loaded.
     #[error("--monitor {path}: {problem}")]
     Monitor { path: String, problem: fissure_monitor::LoadError },
 
-    /// Two machines for the same state.
+    /// Two lock-set analyses, which keep the same state per location.
     #[error("racer and eraser cannot share a run: run Fissure once for each of them")]
     TwoLockSetAnalyses,
 
-    /// An order under which nothing is left to interleave.
+    /// Atomizer with happens-before, which leaves no other order of events to look for.
     #[error(
-        "atomizer asks what could happen in another order, so it cannot be had with --order happens-before: use \
+        "atomizer looks for other orders of the events of a run, so it cannot be combined with --order happens-before: use \
          --order start-join or hand-over"
     )]
     OrderedAtomizer,
 
-    /// Options of an analysis that does not run.
+    /// Options of atomizer, which does not run.
     #[error(
-        "--atomic and --atomizer-without are about atomizer, which is not among the analyses: add it to --analysis"
+        "--atomic and --atomizer-without are options of atomizer, which is not among the analyses: add it to --analysis"
     )]
     NoAtomizer,
 
-    /// More strategies than one run can follow.
+    /// Several strategies for a single run.
     #[error("a replay is one run, which follows one strategy: name the one that found it")]
     SeveralStrategies,
 
-    /// Seeds beyond the largest number.
+    /// The last seed would exceed the largest number.
     #[error("--seed is too large for so many runs: choose a smaller one")]
     SeedTooLarge,
 
-    /// A part of the seeds without any.
+    /// A shard without any run.
     #[error("shard {shard} has none of the {runs} runs: raise --runs, or use at most {runs} shards")]
     EmptyShard { shard: String, runs: u64 },
 
-    /// Two systems that share the seeds in different ways.
+    /// Environment variables of two systems give different shards.
     #[error(
-        "the variables of both {0} and {1} number this hunt, and which of them share its seeds is not known: give \
-         --shard I/N, or --shard 1/1 for all seeds"
+        "the variables of both {0} and {1} number the copies of this hunt, and Fissure cannot know which of them share its \
+         seeds: give --shard I/N, or --shard 1/1 for all seeds"
     )]
     TwoShards(&'static str, &'static str),
 
-    /// Nothing to replay.
+    /// Neither a seed nor a report is given.
     #[error(
         "nothing to replay was named: give --seed S, or a report and a finding in it as in \
          `fissure replay findings.json#ID -- java Main`"
@@ -72,73 +72,73 @@ pub(crate) enum Error {
     #[error("the report {path} cannot be read: {reason}")]
     Findings { path: String, reason: String },
 
-    /// A report without the finding.
+    /// A report that does not have the finding.
     #[error("the report {path} has no finding {id} that can be replayed; it has {known}")]
     NoSuchFinding { path: String, id: String, known: String },
 
-    /// A seed that did not show the finding.
+    /// A seed that does not show the finding.
     #[error(
         "seed {seed} is not one of those that the report gives for finding {id}: leave --seed out, or use {known}"
     )]
     NoSuchSeed { seed: u64, id: String, known: String },
 
-    /// A folder for sources that is none.
+    /// A folder for sources that does not exist.
     #[error("--sources {path}: there is no such folder")]
     Sources { path: String },
 
-    /// A place where no file can be written.
+    /// An output file that cannot be written.
     #[error(
         "{option} {path}: the file cannot be written there ({source}); name a file in a folder that exists"
     )]
     Write { option: &'static str, path: String, source: io::Error },
 
-    /// The report has no JSON form.
+    /// The report cannot be written as JSON.
     #[error("the report cannot be expressed as JSON: {0}")]
     JsonForm(#[from] serde_json::Error),
 
-    /// The report has no XML form.
+    /// The report cannot be written as XML.
     #[error("{0}")]
     XmlForm(#[from] fissure_report::junit::XmlError),
 
-    /// The report has no HTML form.
+    /// The report cannot be written as HTML.
     #[error("{0}")]
     HtmlForm(#[from] fissure_report::html::PageError),
 
-    /// A report that is none.
+    /// A file that is not a report.
     #[error("cannot read the report {path}: {reason}")]
     Unreadable { path: String, reason: String },
 
-    /// A configuration that is none.
+    /// An invalid configuration.
     #[error("the configuration {path} cannot be used: {reason}")]
     Config { path: String, reason: String },
 
-    /// A baseline that is none.
+    /// An invalid baseline.
     #[error(
         "the baseline {path} cannot be read ({reason}); write it with `fissure report FILE.json --update-baseline \
          --baseline {path}`"
     )]
     Baseline { path: String, reason: String },
 
-    /// Nowhere to write the baseline.
+    /// --update-baseline without --baseline.
     #[error("--update-baseline needs to know the file: add --baseline FILE")]
     NoBaseline,
 
-    /// A baseline of a run that saw nothing would be worth nothing.
-    #[error("no baseline was written, because the report means nothing: {0}")]
+    /// A baseline of a run without a valid result.
+    #[error("no baseline was written, because the report has no valid result: {0}")]
     BlindBaseline(String),
 
-    /// FISSURE_AGENT is wrong.
+    /// FISSURE_AGENT names a file that cannot be read.
     #[error("FISSURE_AGENT names {path}, which cannot be read ({source}); correct or unset it", path = path.display())]
     AgentUnreadable { path: PathBuf, source: io::Error },
 
-    /// There is no agent anywhere.
+    /// The agent was not found.
     #[error(
         "the JVM agent libfissure_jvm.so was not found next to the executable: build it with `cargo build`, or \
          name it in FISSURE_AGENT"
     )]
     NoAgent,
 
-    /// The run's folder could not be made or read.
+    /// The run's folder cannot be created or read.
     #[error("the folder for the run's records cannot be used ({0}); name another place in TMPDIR")]
     Folder(io::Error),
 
@@ -158,7 +158,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Object(#[from] ObjectError),
 
-    /// Standard output is gone.
+    /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
 }

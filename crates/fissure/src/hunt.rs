@@ -1,9 +1,9 @@
-//! `fissure hunt`: runs a program many times with its threads under control, makes atomicity violations happen, and tells what
-//! they break.
+//! `fissure hunt`: runs a program many times with its threads under control, makes atomicity violations happen, and reports the
+//! failures that they cause.
 //!
-//! First come reference runs without interference, to know what goes wrong anyway. Then seeds are tried in
-//! rounds ([`targets`], [`goals`]), several at a time ([`pool`]); strategies that predict have runs for that first. Results are taken in the order of the seeds, so that nothing depends on
-//! how many processors there are.
+//! Reference runs come first: a failure that they show does not depend on the schedule. Then seeds are tried in rounds, each with a
+//! goal ([`acquire_goals`], [`access_goals`], [`predicted_goals`]) and several at a time ([`pool`]); strategies that predict begin
+//! with profiling runs. Results are processed in the order of the seeds, so that nothing depends on the number of processors.
 
 mod access_goals;
 mod acquire_goals;
@@ -46,7 +46,7 @@ use crate::{
     output::{self, Stream},
     reporting::Reporting,
     signals::{self, Interruption},
-    verdict::{self, Blindness, Code, Question},
+    verdict::{self, Blindness, Code, WatchedProgram},
     watch,
 };
 use access_goals::AccessGoals;
@@ -59,25 +59,25 @@ use reference::References;
 use run_notes::RunNotes;
 use shard::Shard;
 
-/// What is said where nothing happened, and something might have elsewhere.
-const ONLY_LOCKS: &str = "threads were interrupted at lock operations only: --points fields also interrupts them at atomics, volatile \
-                          fields and the fields of your classes, and --strategy racefuzzer,assetfuzzer aims at these";
+/// The note if nothing happened and accesses were no scheduling points.
+const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --points fields also preempts them at atomics, volatile \
+                          fields and the fields of your classes, and --strategy racefuzzer,assetfuzzer has goals at these";
 
-/// What is said where runs failed, and it is not certain that the program is to blame.
-const UNCOUNTED: &str = "some runs failed as no reference run does, but a sleeping thread was made to wake up early in them, so that they \
-                         prove nothing (see the note above): replay one of the seeds to see the failure, or take the sleeps out of \
-                         the program and hunt again";
+/// The problem if runs failed, and Fissure rather than the program may be the reason.
+const UNCOUNTED: &str = "some runs failed as no reference run does, but Fissure woke a sleeping thread early in them, so they prove \
+                         nothing (see the note above): replay one of the seeds to see the failure, or remove the sleeps from the \
+                         program and hunt again";
 
-/// What is said where nothing happened, and not everything was tried.
-const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope down";
+/// The note if nothing happened and some goals at accesses were not tried.
+const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope";
 
-/// What is said where nothing happened, and not all that could have been tried is known.
-const CUT: &str = "there were too many accesses to remember, so that ways for them to come in between others may be missing: narrow \
-                   --scope down";
+/// The note if nothing happened and some goals at accesses may be unknown.
+const CUT: &str =
+    "there were too many accesses to remember, so candidate interleavings may be missing: narrow --scope";
 
-/// What is said where nothing happened, and accesses were left alone though they were not meant to be.
-const TOO_MANY_ACCESSES: &str = "threads were interrupted at lock operations only, because a run that stops at every access did not come \
-                                 to its end: raise --steps or --time-limit, or narrow --scope down";
+/// The note if nothing happened and goals at accesses were not tried because no run could discover them.
+const TOO_MANY_ACCESSES: &str = "threads were preempted at lock operations only, because a run with a scheduling point at every access \
+                                 did not end: raise --steps or --time-limit, or narrow --scope";
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -152,51 +152,51 @@ struct Hunt<'a> {
     strategies: Vec<Steering>,
     sets: SetRules,
     shard: Shard,
-    /// How many runs of the hunt are this shard's own.
+    /// How many runs of the hunt belong to this shard.
     runs: u64,
     program: Program<'a>,
     jobs: usize,
     progress: Progress,
 }
 
-/// What a hunt has gathered.
+/// The results of a hunt so far.
 #[derive(Default)]
 struct Results {
     runs: u64,
     run_notes: RunNotes,
-    /// What the strategies found, one after the other.
+    /// The findings of the strategies, in the order in which these ran.
     found: Vec<(Finding, Tally)>,
     campaigns: Vec<Campaign>,
     seeds: Vec<SeedRange>,
     /// The JVMs of the first run.
     jvms: Vec<Hello>,
-    /// What each strategy did, and what else there is to say.
+    /// A summary of each strategy's runs, and further notes.
     summary: Vec<String>,
     notices: Vec<String>,
-    /// Whether a run looked at accesses for what could come in between, and how much of that was never looked for.
-    has_looked: bool,
+    /// Whether a run discovered goals at accesses, and how many of these goals were never tried.
+    has_discovered: bool,
     untried: u64,
-    /// Whether more could come in between than was kept.
+    /// Whether some goals at accesses were dropped because there were too many.
     is_cut: bool,
-    /// What was asked for is there, or the user has had enough.
+    /// Whether the hunt ends here: `--until-bug` is satisfied, or the user interrupted it.
     is_over: bool,
 }
 
-/// What one strategy has gathered.
+/// The state of one strategy.
 struct StrategyState {
     strategy: Steering,
-    /// How many runs only looked at what could happen, and how many came after them.
+    /// How many profiling runs there were, and how many runs came after them.
     profiling_runs: u64,
     runs: u64,
     merged: Merged,
-    targets: AcquireGoals,
-    goals: PredictedGoals,
-    interleavings: AccessGoals,
+    acquire_goals: AcquireGoals,
+    predicted_goals: PredictedGoals,
+    access_goals: AccessGoals,
     /// Whether a run showed a bug.
     has_bug: bool,
 }
 
-/// Whether a strategy finds out first what could happen, in runs of their own.
+/// Whether a strategy predicts goals from profiling runs.
 fn predicts(strategy: Steering) -> bool {
     matches!(strategy, Steering::Assetfuzzer | Steering::Racefuzzer)
 }
@@ -205,42 +205,42 @@ impl Hunt<'_> {
     fn go(&self) -> Result<Report, Error> {
         let mut results = Results::default();
         let mut references = References::default();
-        let mut targets = AcquireGoals::default();
+        let mut acquire_goals = AcquireGoals::default();
         let first = self.options.seed;
-        let calm = |seed| self.options.steering.control(Steering::Sequential, seed, None, &self.sets);
-        let controls = self
-            .run_all(&(first..first + self.options.reference_runs).map(calm).collect::<Vec<_>>(), |_| {
-                false
-            })?;
-        for outcome in &controls {
+        let sequential = |seed| self.options.steering.control(Steering::Sequential, seed, None, &self.sets);
+        let reference_outcomes = self.run_all(
+            &(first..first + self.options.reference_runs).map(sequential).collect::<Vec<_>>(),
+            |_| false,
+        )?;
+        for outcome in &reference_outcomes {
             references.add(outcome);
-            targets.learn(outcome, false);
+            acquire_goals.learn(outcome, false);
         }
-        if let Some(outcome) = controls.first() {
+        if let Some(outcome) = reference_outcomes.first() {
             results.jvms = outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect();
         }
-        results.notices = run_notes::controls(&controls, &references);
-        // One thread may be all that runs without interference; whether there are more shows in the first round.
-        if let Some(problem) = self.problem(&controls, false) {
-            return Ok(self.give_up(results, &controls, problem));
+        results.notices = run_notes::reference_notices(&reference_outcomes, &references);
+        // A sequential schedule may reach only one thread; the first round shows whether there are more.
+        if let Some(problem) = self.problem(&reference_outcomes, false) {
+            return Ok(self.give_up(results, &reference_outcomes, problem));
         }
-        let mut interleavings = AccessGoals::default();
-        if self.looks_for_interleavings() {
-            self.look(&mut results, &mut references, &mut interleavings)?;
+        let mut access_goals = AccessGoals::default();
+        if self.discovers_access_goals() {
+            self.discover(&mut results, &mut references, &mut access_goals)?;
         }
-        let mut watched = controls;
+        let mut watched = reference_outcomes;
         for &strategy in &self.strategies {
             let mut state = StrategyState {
                 strategy,
                 profiling_runs: 0,
                 runs: 0,
                 merged: Merged::default(),
-                targets: targets.clone(),
-                goals: PredictedGoals::default(),
-                interleavings: interleavings.clone(),
+                acquire_goals: acquire_goals.clone(),
+                predicted_goals: PredictedGoals::default(),
+                access_goals: access_goals.clone(),
                 has_bug: false,
             };
-            let problem = self.state(&mut results, &mut state, &references, &mut watched)?;
+            let problem = self.hunt_with(&mut results, &mut state, &references, &mut watched)?;
             state.merged.settle();
             if !self.options.no_minimise && problem.is_none() && !signals::interrupted() {
                 let notices = minimise::minimise(self, &mut state.merged, &references)?;
@@ -257,41 +257,41 @@ impl Hunt<'_> {
         Ok(self.report(results))
     }
 
-    /// Whether runs look for accesses that could come in between others.
-    fn looks_for_interleavings(&self) -> bool {
-        // What is to be looked for in every run goes first.
+    /// Whether runs discover goals at accesses.
+    fn discovers_access_goals(&self) -> bool {
+        // A run with a goal at accesses cannot run a checker as well, and a checker that the user asks for takes precedence.
         let has_checker = !self.options.steering.check.is_empty();
         !has_checker
             && self.options.learn == YesNo::Yes
             && self.strategies.contains(&Steering::Atomfuzzer)
-            && !self.options.steering.points.looks().is_empty()
+            && !self.options.steering.points.for_discovery().is_empty()
     }
 
-    /// Finds out what could come in between, in a run without interference that stops at accesses, and in another one that also
-    /// looks into objects which are not made for several threads, if the first has seen that threads share some without a lock. Who does
-    /// what may differ where threads take work from each other, so a last one goes by chance.
-    fn look(
+    /// Discovers goals at accesses, in a run with a sequential schedule and scheduling points at accesses. If that run shows thread-unsafe
+    /// objects that threads share without a lock, another run instruments their classes too. Where threads take work from each other, the
+    /// schedule decides which thread makes which access, so a last run is random.
+    fn discover(
         &self,
         results: &mut Results,
         references: &mut References,
-        interleavings: &mut AccessGoals,
+        access_goals: &mut AccessGoals,
     ) -> Result<(), Error> {
-        for points in self.options.steering.points.looks() {
-            if let Some(outcome) = self.look_at(Steering::Sequential, *points, Vec::new())? {
+        for points in self.options.steering.points.for_discovery() {
+            if let Some(outcome) = self.discovery_run(Steering::Sequential, *points, Vec::new())? {
                 references.add(&outcome);
-                interleavings.learn(&outcome, false);
-                results.has_looked = true;
+                access_goals.learn(&outcome, false);
+                results.has_discovered = true;
                 let instrumented: BTreeSet<&String> =
                     outcome.accounts().flat_map(|run| &run.unguarded).collect();
                 let instrumented: Vec<String> = instrumented.into_iter().cloned().collect();
                 if !instrumented.is_empty()
-                    && let Some(outcome) = self.look_at(Steering::Sequential, *points, instrumented)?
+                    && let Some(outcome) = self.discovery_run(Steering::Sequential, *points, instrumented)?
                 {
                     references.add(&outcome);
-                    interleavings.learn(&outcome, false);
+                    access_goals.learn(&outcome, false);
                 }
-                if let Some(outcome) = self.look_at(Steering::Random, *points, Vec::new())? {
-                    interleavings.learn(&outcome, false);
+                if let Some(outcome) = self.discovery_run(Steering::Random, *points, Vec::new())? {
+                    access_goals.learn(&outcome, false);
                 }
                 break;
             }
@@ -302,20 +302,20 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    /// One such run, if it came to its end.
-    fn look_at(
+    /// One such run, if it ended.
+    fn discovery_run(
         &self,
         steering: Steering,
         points: AccessPoints,
         instrumented: Vec<String>,
     ) -> Result<Option<Outcome>, Error> {
-        let control = self.options.steering.look(steering, self.options.seed, points, instrumented);
-        let has_ended = |outcome: &Outcome| outcome.is_told() && outcome.end() != RunEnd::TooLong;
+        let control = self.options.steering.discovery(steering, self.options.seed, points, instrumented);
+        let has_ended = |outcome: &Outcome| outcome.is_complete() && outcome.end() != RunEnd::TooLong;
         Ok(self.run_all(&[control], |_| false)?.into_iter().find(has_ended))
     }
 
-    /// Lets one strategy hunt. Gives the reason if its runs say nothing about the program.
-    fn state(
+    /// Hunts with one strategy. Gives the reason if its runs say nothing about the program.
+    fn hunt_with(
         &self,
         results: &mut Results,
         state: &mut StrategyState,
@@ -342,11 +342,11 @@ impl Hunt<'_> {
                 results.run_notes.add(outcome, references);
                 let shows_bug = merge::shows_bug(outcome, references);
                 state.has_bug |= shows_bug;
-                // What goes wrong now and then even if nobody is interrupted is better than nothing.
+                // As long as there is no bug, a failure that some reference runs show as well still guides the next goals.
                 let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
-                state.targets.learn(outcome, is_bad || references.is_news(outcome));
-                state.goals.learn(outcome);
-                state.interleavings.learn(outcome, is_bad || shows_bug);
+                state.acquire_goals.learn(outcome, is_bad || references.is_news(outcome));
+                state.predicted_goals.learn(outcome);
+                state.access_goals.learn(outcome, is_bad || shows_bug);
             }
             results.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !watched.is_empty() {
@@ -363,7 +363,7 @@ impl Hunt<'_> {
         Ok(None)
     }
 
-    /// The runs that find out what could happen.
+    /// The profiling runs.
     fn profiling_runs(&self, state: &StrategyState) -> Vec<Control> {
         let control = |run| {
             let seed = self.options.seed + run;
@@ -374,31 +374,32 @@ impl Hunt<'_> {
         (0..self.options.profile).map(control).collect()
     }
 
-    /// The next runs. The first of atomfuzzer, which knows from the reference runs alone what could happen, goes without a target, as
-    /// the published algorithm does, if there are locks for it to interrupt threads at.
+    /// The next runs. The first run of atomfuzzer has no goal, as in the published algorithm, unless the reference runs showed no candidate
+    /// at locks and there are goals at accesses.
     fn round(&self, state: &StrategyState) -> Vec<Control> {
         let runs = acquire_goals::round(state.runs).min(self.runs - state.runs);
         let learns = self.options.learn == YesNo::Yes && state.strategy == Steering::Atomfuzzer;
-        let mut targets: Vec<Option<Goal>> =
-            if learns { allocation::choose(state, runs) } else { state.goals.choose(runs) };
-        if learns && state.runs == 0 && (state.targets.has_aim() || !state.interleavings.has_aim()) {
-            targets.insert(0, None);
-            targets.truncate(runs as usize);
+        let mut goals: Vec<Option<Goal>> =
+            if learns { allocation::choose(state, runs) } else { state.predicted_goals.choose(runs) };
+        if learns && state.runs == 0 && (state.acquire_goals.has_goal() || !state.access_goals.has_goal()) {
+            goals.insert(0, None);
+            goals.truncate(runs as usize);
         }
         let first = self.options.seed + state.profiling_runs;
-        let control = |(run, target)| {
+        let control = |(run, goal)| {
             let seed = self.shard.seed(first, run);
-            self.options.steering.control(state.strategy, seed, target, &self.sets)
+            self.options.steering.control(state.strategy, seed, goal, &self.sets)
         };
-        (state.runs..).zip(targets).map(control).collect()
+        (state.runs..).zip(goals).map(control).collect()
     }
 
-    /// Adds what a strategy found to the rest.
+    /// Adds the findings of a strategy to the results.
     fn close(&self, results: &mut Results, state: StrategyState) {
-        let StrategyState { strategy, profiling_runs, runs, merged, goals, interleavings, .. } = state;
+        let StrategyState { strategy, profiling_runs, runs, merged, predicted_goals, access_goals, .. } =
+            state;
         let name = strategy.name();
         let all = profiling_runs + runs;
-        let (predicted, tried, confirmed) = goals.counts();
+        let (predicted, tried, confirmed) = predicted_goals.counts();
         if profiling_runs > 0 {
             let profiled = run_notes::count(profiling_runs, "profiling run", "profiling runs");
             let first = self.options.seed;
@@ -406,9 +407,9 @@ impl Hunt<'_> {
                 0 => "nothing".to_owned(),
                 1 => format!(
                     "1 violation, which {}",
-                    if confirmed == 1 { "came true" } else { "did not come true" }
+                    if confirmed == 1 { "was confirmed" } else { "was not confirmed" }
                 ),
-                _ => format!("{predicted} violations, of which {confirmed} came true"),
+                _ => format!("{predicted} violations, of which {confirmed} were confirmed"),
             };
             results.summary.push(format!(
                 "{profiled} of {name}, seeds {first} to {}, predicted {outcome}",
@@ -417,19 +418,23 @@ impl Hunt<'_> {
             results.seeds.push(SeedRange { first, count: profiling_runs, step: 1 });
             if tried < predicted && !signals::interrupted() {
                 results.summary.push(format!(
-                    "{} of what was predicted was not tried: raise --runs",
-                    run_notes::count(predicted - tried, "violation", "violations"),
+                    "{} not tried: raise --runs",
+                    run_notes::count(
+                        predicted - tried,
+                        "predicted violation was",
+                        "predicted violations were"
+                    ),
                 ));
             }
-            for cut in goals.cut() {
+            for cut in predicted_goals.cut() {
                 results.summary.push(format!(
-                    "predictions may be missing, for there was too much to keep in memory: {cut}"
+                    "predictions may be missing, because there was too much to keep in memory: {cut}"
                 ));
             }
-            if goals.thrashings() > 0 {
+            if predicted_goals.thrashings() > 0 {
                 results.summary.push(format!(
-                    "{} of threads that were held up had to be ended because nobody else could run",
-                    run_notes::count(goals.thrashings(), "pause", "pauses"),
+                    "{} of threads ended early because no other thread could run",
+                    run_notes::count(predicted_goals.thrashings(), "pause", "pauses"),
                 ));
             }
             results.campaigns.push(Campaign {
@@ -439,8 +444,8 @@ impl Hunt<'_> {
                 tried,
                 confirmed,
                 runs,
-                runs_with_hits: goals.hits(),
-                thrashings: goals.thrashings(),
+                runs_with_hits: predicted_goals.hits(),
+                thrashings: predicted_goals.thrashings(),
             });
         }
         if runs > 0 {
@@ -449,29 +454,29 @@ impl Hunt<'_> {
             let steps =
                 if step > 1 { format!(" in steps of {step} (shard {})", self.shard) } else { String::new() };
             results.summary.push(format!(
-                "{} of {name}, seeds {first} to {}{steps}, after {} without interference",
+                "{} of {name}, seeds {first} to {}{steps}, after {}",
                 run_notes::count(runs, "run", "runs"),
                 seed(runs - 1),
                 run_notes::count(self.options.reference_runs, "reference run", "reference runs"),
             ));
             results.seeds.push(SeedRange { first, count: runs, step });
         }
-        let (known, tried) = interleavings.counts();
+        let (known, tried) = access_goals.counts();
         results.untried += known - tried;
-        results.is_cut |= interleavings.is_cut();
+        results.is_cut |= access_goals.is_cut();
         for (mut finding, tally) in merged.finish(name, all) {
             if let Some(explanation) =
-                interleavings.explain(&finding).filter(|_| finding.kind == Kind::Failure)
+                access_goals.explain(&finding).filter(|_| finding.kind == Kind::Failure)
             {
                 let reason = finding.reason.get_or_insert_default();
                 reason.push_str(": ");
                 reason.push_str(&explanation);
             }
-            // That a block could come apart at its locks is for others to tell.
+            // Warnings about locks belong to atomfuzzer; other strategies do not try to confirm them.
             let is_foreign = predicts(strategy)
                 && finding.status == Status::Warning
                 && finding.kind == Kind::AtomicityViolation;
-            // Threads may be stuck whoever steers them.
+            // Several strategies may show the same deadlock.
             if !is_foreign && !results.found.iter().any(|(known, _)| known.id == finding.id) {
                 results.found.push((finding, tally));
             }
@@ -486,7 +491,7 @@ impl Hunt<'_> {
         pool::run_all(&self.program, controls, self.jobs, &self.progress, &is_last)
     }
 
-    /// Why the runs say nothing about the program.
+    /// The reason if the runs say nothing about the program.
     fn problem(&self, outcomes: &[Outcome], with_threads: bool) -> Option<String> {
         let blindness = blindness(&self.program, outcomes)?;
         if signals::interrupted() {
@@ -507,7 +512,7 @@ impl Hunt<'_> {
         (with_threads || blindness != Blindness::OneThread).then(|| blindness.to_string())
     }
 
-    /// A report of runs that saw nothing, after what the first of them printed.
+    /// A report of runs that saw nothing, after the output of the first of them.
     fn give_up(&self, results: Results, outcomes: &[Outcome], problem: String) -> Report {
         self.progress.clear();
         if let Some(outcome) = outcomes.first() {
@@ -533,7 +538,7 @@ impl Hunt<'_> {
             jvms,
             summary,
             mut notices,
-            has_looked,
+            has_discovered,
             untried,
             is_cut,
             ..
@@ -544,8 +549,8 @@ impl Hunt<'_> {
             let planned = self.runs * self.strategies.len() as u64;
             notices.push(format!("the hunt was interrupted after {runs} of {planned} runs"));
         }
-        notices.extend(found.iter().filter_map(|(finding, tally)| tell_attempts(finding, *tally, runs)));
-        notices.extend(run_notes.tell((self.options.steering.time_limit, self.options.steering.steps)));
+        notices.extend(found.iter().filter_map(|(finding, tally)| attempts_note(finding, *tally, runs)));
+        notices.extend(run_notes.notices((self.options.steering.time_limit, self.options.steering.steps)));
         let has_hits = found.iter().any(|(_, tally)| tally.hits > 0);
         if found.is_empty() {
             let (coverage, scope) = (&run_notes.coverage, self.program.scope);
@@ -554,21 +559,25 @@ impl Hunt<'_> {
         let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
         let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
         if !has_hits && untried > 0 {
-            let ways = run_notes::count(untried, "way that was", "ways that were");
-            notices.push(format!("accesses could come in between others in {ways} {NOT_TRIED}"));
-        } else if !has_hits && !has_looked && runs > 0 && self.looks_for_interleavings() {
+            let candidates = run_notes::count(
+                untried,
+                "candidate interleaving of accesses was",
+                "candidate interleavings of accesses were",
+            );
+            notices.push(format!("{candidates} {NOT_TRIED}"));
+        } else if !has_hits && !has_discovered && runs > 0 && self.discovers_access_goals() {
             notices.push(TOO_MANY_ACCESSES.to_owned());
-        } else if !has_hits && !has_looked && !sees_accesses {
+        } else if !has_hits && !has_discovered && !sees_accesses {
             notices.push(ONLY_LOCKS.to_owned());
         }
-        if !has_hits && is_cut && self.looks_for_interleavings() {
+        if !has_hits && is_cut && self.discovers_access_goals() {
             notices.push(CUT.to_owned());
         }
         let problem = match found.iter().any(|(_, tally)| tally.hits > 0) {
             _ if !run_notes.internal_errors.is_empty() => Some(Blindness::Failed.to_string()),
             _ if interrupted && found.is_empty() => Some("interrupted before anything was found".to_owned()),
             false if run_notes.has_uncounted_failures() => Some(UNCOUNTED.to_owned()),
-            // What could not be seen is not clean.
+            // A run is not clean if Fissure could not control all its threads.
             false if run_notes.has_virtual_threads() => {
                 Some(run_notes::UNCONTROLLED_VIRTUAL_THREADS.to_owned())
             }
@@ -599,18 +608,18 @@ impl Hunt<'_> {
     }
 }
 
-/// Whether runs showed too little for a result.
+/// Why runs showed too little for a result, if they did.
 pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<Blindness> {
     let name = program.command.first()?;
-    let question = Question {
+    let watched = WatchedProgram {
         program: &name.to_string_lossy(),
         java: launch::is_java(name),
         scope: program.scope,
-        // Locks are all that is asked about, but not for measuring.
+        // These runs record lock operations only, but unlike measurements with `Watch::Locks` they do have findings.
         watch: Watch::All,
         has_monitor: false,
     };
-    // What is only possible may be so for one thread alone, and does not show that there was more to see.
+    // A warning may concern a single thread, so it is no evidence that there was more to see.
     let evidence = |jvm: &Jvm| Jvm {
         hello: jvm.hello.clone(),
         findings: jvm.findings.iter().filter(|finding| finding.status > Status::Warning).cloned().collect(),
@@ -619,8 +628,8 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         ..Jvm::default()
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.jvms).map(evidence).collect();
-    // Other schedules may lead more threads into the code in scope, so that this is asked at the end of a hunt.
-    let blindness = verdict::blindness(&question, &jvms);
+    // Other schedules may lead more threads into the code in scope, so this is checked at the end of a hunt.
+    let blindness = verdict::blindness(&watched, &jvms);
     blindness.filter(|blindness| !matches!(blindness, Blindness::OneThreadInScope { .. }))
 }
 
@@ -629,8 +638,8 @@ pub(crate) fn words(command: &[OsString]) -> Vec<String> {
     command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// How often a finding that nothing made happen was tried, in words.
-fn tell_attempts(finding: &Finding, tally: Tally, runs: u64) -> Option<String> {
+/// A note about a finding that no run made happen: in how many runs it was possible.
+fn attempts_note(finding: &Finding, tally: Tally, runs: u64) -> Option<String> {
     let runs = run_notes::count(runs, "run", "runs");
     let (subject, id, seen) = (&finding.subject, &finding.id, tally.seen);
     (tally.hits == 0)

@@ -24,9 +24,9 @@ use crate::{
 /// The environment variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// Options with which a JVM gives the same identity hashes in every run: one after the other. The sequences that each thread has
-/// of its own otherwise begin with numbers that depend on what the JVM's own threads do. And without the file for tools that watch
-/// JVMs, for whoever is hindered in writing it says so among the program's own words.
+/// Options that make a JVM's behaviour repeatable. `hashCode=3` gives identity hashes one after the other; the default generator has a
+/// state per thread, whose start depends on the JVM's internal threads. Without `UsePerfData` the JVM writes no file for monitoring tools,
+/// and so no warning among the program's output if it cannot write it.
 const DETERMINISM: [&str; 4] = [
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=3",
@@ -34,7 +34,7 @@ const DETERMINISM: [&str; 4] = [
     "-XX:-UsePerfData",
 ];
 
-/// A command line as it is really started.
+/// A command line as it is started.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     program: OsString,
@@ -64,7 +64,7 @@ pub(crate) fn run(
     Ok((exit(status), ending))
 }
 
-/// `command` (which must not be empty) with the agent, so that its runs differ in nothing that the JVM decides by chance.
+/// `command` (which must not be empty) with the agent and with options that make its runs repeatable.
 pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) -> Result<Command, Error> {
     let mut options: Vec<OsString> = DETERMINISM.iter().map(OsString::from).collect();
     options.extend(agent_options(agent, settings));
@@ -80,7 +80,7 @@ pub(crate) fn spawn(process: &mut Command) -> Result<Child, Error> {
     })
 }
 
-/// What it means that a process could not be waited for.
+/// The error of a process that could not be waited for.
 pub(crate) fn wait_error(process: &Command, source: io::Error) -> Error {
     Error::Wait { program: name(process), source }
 }
@@ -107,19 +107,19 @@ fn process(command: &[OsString], options: &[OsString]) -> Result<Command, Error>
     Ok(process)
 }
 
-/// The options that bring the agent into a JVM.
+/// The options that load the agent into a JVM.
 fn agent_options(agent: &Path, settings: &Path) -> Vec<OsString> {
     let mut load = OsString::from("-agentpath:");
     load.push(agent);
     load.push("=");
     load.push(settings);
-    // Rewritten methods grow, and the JIT would leave those above 8,000 bytes to the interpreter.
+    // Instrumented methods grow, and the JIT does not compile those above 8,000 bytes by default.
     vec!["-XX:-DontCompileHugeMethods".into(), load]
 }
 
-/// Puts the options where the JVM finds them: as arguments of `java`, otherwise into the environment.
+/// Puts the options where the JVM finds them: among the arguments of `java`, or into the environment for other commands.
 ///
-/// `java` gets them as arguments because a JVM that takes them from the environment says so on standard error.
+/// `java` gets them as arguments because a JVM that takes them from the environment prints a line about that on standard error.
 fn plan(command: &[OsString], options: &[OsString], tool_options: Option<OsString>) -> Option<Plan> {
     let (program, arguments) = command.split_first()?;
     let program = program.clone();
@@ -127,14 +127,14 @@ fn plan(command: &[OsString], options: &[OsString], tool_options: Option<OsStrin
         let arguments = options.iter().chain(arguments).cloned().collect();
         return Some(Plan { program, arguments, tool_options: None });
     }
-    // The agent comes first, so that it sees classes as they are and not what other agents make of them.
+    // The agent comes first, so that it sees the original classes and not what other agents make of them.
     let mut words: Vec<OsString> = options.iter().map(|option| quote(option)).collect();
     words.extend(tool_options.filter(|former| !former.is_empty()));
     let value = words.join(OsStr::new(" "));
     Some(Plan { program, arguments: arguments.to_vec(), tool_options: Some(value) })
 }
 
-/// Quotes an option as the JVM reads it: both kinds of quotes group, neither can be escaped inside itself.
+/// Quotes an option as the JVM parses it: both kinds of quotes group, and neither can be escaped inside itself.
 fn quote(option: &OsStr) -> OsString {
     let bytes = option.as_bytes();
     let special = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0x0b | b'\'' | b'"');
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn others_get_them_by_the_environment() {
+    fn other_commands_get_the_options_in_the_environment() {
         check_environment("-agentpath:/a=/b", None, "-agentpath:/a=/b");
         check_environment("-agentpath:/a=/b", Some(""), "-agentpath:/a=/b");
         check_environment("-agentpath:/a=/b", Some("-Dx=1 -Dy"), "-agentpath:/a=/b -Dx=1 -Dy");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_is_told_its_settings() {
+    fn the_agent_gets_the_path_of_its_settings() {
         let options = agent_options(Path::new("/lib/agent.so"), Path::new("/run/settings.json"));
         assert_eq!(options, words("-XX:-DontCompileHugeMethods -agentpath:/lib/agent.so=/run/settings.json"));
     }

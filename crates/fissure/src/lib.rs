@@ -1,10 +1,10 @@
 //! Fissure's command line: options, processes, exit codes.
 //!
-//! A run goes through these modules in this order: `args` says what is wanted, `agent` finds the JVM
-//! agent, `watch` makes a folder for the run and starts the program (`launch`, `supervise`, `signals`), `collect`
-//! reads what the agent wrote there, `verdict` decides what that means, and `reporting` judges, shows and writes it
-//! (`config`, `output`). `report` does the last of these for the reports of earlier runs. `hunt` runs
-//! a program many times over with its threads under control, and `replay` once more.
+//! `detect` and `watch` go through these modules in this order: `args` parses the options, `agent` finds the JVM agent, `watch` makes a
+//! folder for the run and starts the program (`launch`, `supervise`, `signals`), `collect` reads the agent's records, `verdict` decides
+//! whether the run saw enough for a result, and `reporting` judges, shows and writes the findings (`config`, `output`). `report` does the
+//! last of these for the reports of earlier runs. `hunt` runs a program many times with its threads under control, and `replay` repeats
+//! one of these runs.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -43,7 +43,7 @@ use args::{Arguments, Command};
 /// Fissure's version, as reports give it.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Runs the command line whose first argument is the program's own name, and gives the exit code.
+/// Runs the command line, whose first argument is the name of the executable, and gives the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match args::parse(arguments) {
         Ok(arguments) => arguments,
@@ -61,7 +61,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(error) => {
-            output::complain(&error);
+            output::print_error(&error);
             verdict::Code::Error.into()
         }
     }

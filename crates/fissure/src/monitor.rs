@@ -1,4 +1,4 @@
-//! `fissure watch`: runs a program once under a monitor that the user wrote.
+//! `fissure watch`: runs a program once under a monitor script.
 
 use std::{ffi::OsString, fs, path::PathBuf, rc::Rc, time::Duration};
 
@@ -24,19 +24,19 @@ use crate::{
   fissure watch --monitor racer.rhai --scope 'com.acme..*' --json findings.json -- ./gradlew test
 
 Exit codes: 0 nothing was reported, 1 findings that count (see --fail-on), 2 usage or tool error, which includes
-a monitor that was stopped. The program's own exit code is reported.")]
+a monitor script that was stopped. The program's own exit code is reported.")]
 pub(crate) struct WatchArguments {
-    /// The monitor: a script with advices on pointcuts.
+    /// The monitor script: advice on pointcuts.
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) monitor: PathBuf,
 
-    /// What the monitor may see: classes (Account, com.acme.Account, 'com.acme..*') or a pointcut ('within(com.acme..*)'). May be
-    /// repeated; without it the application's own classes and those that the monitor names.
+    /// The classes that the script may see (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('within(com.acme..*)'). May be
+    /// repeated; without it the application's own classes and those that the script names.
     #[arg(long, value_name = "POINTCUT")]
     pub(crate) scope: Vec<ScopeList>,
 
-    /// Find out first, from the class files, which fields only one thread can ever touch: they are not `maybeShared()`. COMMAND
-    /// must be `java` itself.
+    /// Analyse the class files first: fields that only one thread can ever access are not `maybeShared()`. COMMAND must be `java`
+    /// itself.
     #[arg(long = "static")]
     pub(crate) is_static: bool,
 
@@ -74,22 +74,22 @@ pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
     reporting.finish_run(watch::run(&task))
 }
 
-/// Reads the script and tries whether it is one.
+/// Reads the script and checks that it can be loaded.
 fn read(options: &WatchArguments) -> Result<MonitorSettings, Error> {
     let path = options.monitor.display().to_string();
     let source = fs::read_to_string(&options.monitor)
         .map_err(|source| Error::MonitorFile { path: path.clone(), source })?;
     let name =
         options.monitor.file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
-    Monitor::load(&name, &source, Limits::default(), Rc::new(Nobody))
+    Monitor::load(&name, &source, Limits::default(), Rc::new(Ignore))
         .map_err(|problem| Error::Monitor { path, problem })?;
     Ok(MonitorSettings { name, source })
 }
 
-/// The program does not run yet: what the script says at its top level is heard when it does.
-struct Nobody;
+/// Ignores what the script does at its top level: it is loaded only to check it, before the program runs.
+struct Ignore;
 
-impl Outside for Nobody {
+impl Outside for Ignore {
     fn print(&self, _line: &str) {}
 
     fn found(&self, _finding: Finding) {}

@@ -1,4 +1,4 @@
-//! Where Fissure's words go: reports and complaints to standard error, other formats to their files.
+//! Fissure's output: reports and errors go to standard error, other formats to their files.
 //!
 //! Standard output belongs to the program under test; only commands that run none write there.
 
@@ -17,20 +17,20 @@ use crate::{
     verdict::Code,
 };
 
-/// Columns that are assumed where the terminal does not tell.
+/// The number of columns if the terminal does not report one.
 const WIDTH: usize = 100;
 
-/// Says what is wrong, in one sentence.
-pub(crate) fn complain(error: &Error) {
+/// Prints an error, in one sentence.
+pub(crate) fn print_error(error: &Error) {
     say(&format!("fissure: {error}\n"));
 }
 
-/// Says something while the program runs, in one line of its own.
+/// Prints a remark while the program runs, in its own line.
 pub(crate) fn remark(text: &str) {
     say(&format!("fissure: {text}\n"));
 }
 
-/// Ends a command line that is not to be carried out.
+/// Ends a command line that is not executed.
 pub(crate) fn stop(stop: &Stop) -> ExitCode {
     match stop {
         Stop::Answer(text) => match io::stdout().write_all(text.as_bytes()) {
@@ -44,7 +44,7 @@ pub(crate) fn stop(stop: &Stop) -> ExitCode {
     }
 }
 
-/// Where a report is shown.
+/// The stream that a report is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// Standard output, for commands that run no program.
@@ -53,9 +53,9 @@ pub(crate) enum Stream {
     Error,
 }
 
-/// Hands on what a program printed.
+/// Prints a program's output.
 pub(crate) fn pass_on(printed: &[u8]) {
-    // As for Fissure's own words: a closed standard error is no reason to fail.
+    // As for Fissure's own output: a closed standard error is no reason to fail.
     let _ = io::stderr().write_all(printed);
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// Shows what was found out about a class, on standard output: nothing else has a claim to it.
+/// Shows the report about a class, on standard output: no program under test uses it.
 pub(crate) fn show_object(
     report: &ObjectReport,
     notices: &[String],
@@ -93,7 +93,7 @@ pub(crate) fn show_object(
 
 fn print(text: &str) -> Result<(), Error> {
     match io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads may have seen enough.
+        // A reader such as `head` may close the pipe early.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
         _ => Ok(()),
     }
@@ -106,18 +106,18 @@ pub(crate) struct OutputFile {
     option: &'static str,
     /// As the user named it.
     named: PathBuf,
-    /// Where it really is, after symbolic links.
+    /// The real path, after symbolic links.
     target: PathBuf,
-    /// Whether it is written to as it is: devices, pipes and open files cannot be replaced, and must not be.
+    /// Whether it is appended to: devices, pipes and open files must not be replaced.
     in_place: bool,
 }
 
 impl OutputFile {
-    /// Checks, before the program runs for nothing, that the file can be written; nothing is left behind.
+    /// Checks that the file can be written, before a run whose report would be lost. No file is left behind.
     pub(crate) fn check(option: &'static str, path: &Path) -> Result<Self, Error> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let there = fs::metadata(&target);
-        // `/dev/stdout` leads to whatever file is open there.
+        // `/dev/stdout` leads to the file that is open there.
         let open = path.starts_with("/dev") || path.starts_with("/proc");
         let in_place = open || there.as_ref().is_ok_and(|there| !there.is_file());
         let file = OutputFile { option, named: path.to_owned(), target, in_place };
@@ -170,7 +170,7 @@ impl OutputFile {
     }
 }
 
-/// A closed standard error is no reason to fail: the exit code still tells.
+/// A closed standard error is no reason to fail: the exit code still gives the result.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_for_a_file_is_checked_and_left_clean() {
+    fn a_check_for_a_writable_file_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         check(&folder.path().join("new.json"), true);
         check(&folder.path().join("missing").join("new.json"), false);

@@ -1,4 +1,4 @@
-//! The root of the project that the user works on: archives that were built below it are the application.
+//! Finds the root of the user's project: classes in archives that were built below it belong to the application.
 
 use std::{
     env,
@@ -7,8 +7,8 @@ use std::{
 
 use fissure_model::settings::Whereabouts;
 
-/// Files and folders that only the top of a project has.
-const TOPS: &[&str] = &[
+/// Files and folders that only the root of a project has.
+const ROOT_FILES: &[&str] = &[
     ".git",
     ".hg",
     ".mvn",
@@ -22,11 +22,11 @@ const TOPS: &[&str] = &[
     "settings.gradle.kts",
 ];
 
-/// Files that every module of a project may have.
-const MODULES: &[&str] =
+/// Files that each module of a project may have.
+const BUILD_FILES: &[&str] =
     &["BUILD", "BUILD.bazel", "build.gradle", "build.gradle.kts", "build.xml", "pom.xml", "project.clj"];
 
-/// Where the user works.
+/// The working directory and the root of its project.
 pub(crate) fn whereabouts() -> Whereabouts {
     let Some(directory) = env::current_dir().and_then(|directory| directory.canonicalize()).ok() else {
         return Whereabouts::default();
@@ -37,16 +37,16 @@ pub(crate) fn whereabouts() -> Whereabouts {
     Whereabouts { directory: text(&directory), project: root.and_then(text) }
 }
 
-/// The root of the project that a directory is in: the nearest one above it with a file that only the top of a project has, or
-/// else the highest one up to which every directory has a build file. The user's home is no project, and neither is the root of all files.
+/// The root of the project that a directory belongs to: the nearest ancestor with a file that only the root of a project has, or else the
+/// highest one up to which every directory has a build file. Neither the user's home nor `/` is a project.
 fn root_of<'a>(directory: &'a Path, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Option<&'a Path> {
     let has = |path: &Path, names: &[&str]| names.iter().any(|name| exists(&path.join(name)));
     let is_project = |path: &&Path| Some(*path) != home && path.parent().is_some();
     let ancestors = || directory.ancestors().take_while(is_project);
-    let top = ancestors().find(|path| has(path, TOPS));
+    let top = ancestors().find(|path| has(path, ROOT_FILES));
     top.or_else(|| {
-        let nearest = ancestors().skip_while(|path| !has(path, MODULES));
-        nearest.take_while(|path| has(path, MODULES)).last()
+        let nearest = ancestors().skip_while(|path| !has(path, BUILD_FILES));
+        nearest.take_while(|path| has(path, BUILD_FILES)).last()
     })
 }
 

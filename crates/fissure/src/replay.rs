@@ -1,4 +1,4 @@
-//! `fissure replay`: runs one seed, or one finding of a report, again, with the program's own output, and shows how it happens.
+//! `fissure replay`: repeats one seed or one finding of a report, with the program's own output, and explains how it happens.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -41,7 +41,7 @@ use crate::{
 
 Exit codes: 0 it did not show again, 1 it did, 2 usage or tool error.")]
 pub(crate) struct ReplayArguments {
-    /// A report that `fissure hunt --json` wrote, and the id of a finding in it; without the id its surest finding.
+    /// A report that `fissure hunt --json` wrote, and the id of a finding in it; without the id its most certain finding.
     #[arg(value_name = "FINDINGS.json[#ID]")]
     pub(crate) findings: Option<OsString>,
 
@@ -64,11 +64,11 @@ pub(crate) struct ReplayArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-/// What is to be seen again.
+/// The run to repeat.
 #[derive(Debug)]
 struct Subject {
     control: Control,
-    /// The finding as the report has it; `None` if whatever shows is welcome.
+    /// The finding as the report has it; `None` if any finding is shown.
     finding: Option<Finding>,
     /// The options, those of the report included.
     steering: SteeringArguments,
@@ -105,29 +105,30 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let config = config.map(Path::to_owned).or_else(|| config_of(&words));
     let steering = options.steering.with_defaults(&words);
     let strategy = steering.strategy()?;
-    let place = match options.seed {
+    let index = match options.seed {
         None => 0,
         Some(seed) => finding.seeds.iter().position(|known| *known == seed).ok_or_else(|| {
             let known: Vec<String> = finding.seeds.iter().take(5).map(u64::to_string).collect();
             Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
         })?,
     };
-    let hunters = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
-    let strategy = hunters.into_iter().find(|hunter| hunter.name() == finding.analysis).unwrap_or(strategy);
-    let target = finding.targets.get(place).cloned().flatten();
-    let mut control = steering.control(strategy, finding.seeds[place], target, &sets(config.as_deref())?);
-    if let Some(schedule) = finding.schedules.get(place).filter(|schedule| !schedule.is_empty()) {
+    let strategies = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
+    let strategy =
+        strategies.into_iter().find(|strategy| strategy.name() == finding.analysis).unwrap_or(strategy);
+    let goal = finding.targets.get(index).cloned().flatten();
+    let mut control = steering.control(strategy, finding.seeds[index], goal, &sets(config.as_deref())?);
+    if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
         control.steering = Steering::Replay;
         control.schedule = Some(schedule.clone());
     }
     Ok(Subject { control, finding: Some(finding), steering, config })
 }
 
-/// Reads `FILE` or `FILE#ID`; a file may have the sign in its name. Gives the finding and the options that it was found with.
+/// Reads `FILE` or `FILE#ID`; the name of a file may contain `#`. Gives the finding and the options of its hunt.
 fn read_finding(named: &OsStr) -> Result<(Finding, Vec<String>), Error> {
     let (path, id) = match named.as_bytes().iter().rposition(|byte| *byte == b'#') {
-        Some(place) if !Path::new(named).exists() => {
-            let (path, id) = named.as_bytes().split_at(place);
+        Some(index) if !Path::new(named).exists() => {
+            let (path, id) = named.as_bytes().split_at(index);
             (OsStr::from_bytes(path), Some(String::from_utf8_lossy(&id[1..]).into_owned()))
         }
         _ => (named, None),
@@ -150,16 +151,16 @@ fn read_finding(named: &OsStr) -> Result<(Finding, Vec<String>), Error> {
     Ok((chosen, words))
 }
 
-/// The finding of that id, or the surest, among those that have a seed; otherwise what there is.
+/// The finding with that id, or the most certain one, among those with a seed; otherwise the error lists the ids.
 fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
     let mut known: Vec<Finding> = findings.into_iter().filter(|finding| !finding.seeds.is_empty()).collect();
-    let place = match id {
+    let index = match id {
         Some(id) => known.iter().position(|finding| finding.id == id),
-        // Of equals the first, as reports list them.
-        None => (0..known.len()).rev().max_by_key(|place| known[*place].status),
+        // `max_by_key` takes the last of equals; in reverse order that is the first as reports list them.
+        None => (0..known.len()).rev().max_by_key(|index| known[*index].status),
     };
-    match place {
-        Some(place) => Ok(known.swap_remove(place)),
+    match index {
+        Some(index) => Ok(known.swap_remove(index)),
         None if known.is_empty() => Err("none that `fissure hunt` made happen".to_owned()),
         None => {
             let ids: Vec<String> = known.into_iter().map(|finding| finding.id).collect();
@@ -177,7 +178,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         atomic: &subject.steering.atomic,
         time_limit: subject.steering.time_limit(),
         agent: agent::locate(folder.path())?,
-        locality: match options.steering.is_static {
+        locality: match subject.steering.is_static {
             true => Some(locality::prepare(&options.command, folder.path())?),
             false => None,
         },
@@ -213,7 +214,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     Ok((report, code))
 }
 
-/// What the run made happen, as far as it was asked for. What was known to break is told again only if it broke again.
+/// The findings that the run made happen, if they are wanted. A bug of the report is a bug again only if its failure follows again.
 fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     let mut shown: Vec<Finding> = Vec::new();
     for found in outcome.jvms.iter().flat_map(|jvm| jvm.findings.clone()).chain(failures(outcome)) {
@@ -225,25 +226,25 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
         if let Some(wanted) = wanted {
             finding.analysis.clone_from(&wanted.analysis);
             finding.reason.clone_from(&wanted.reason);
-            if finding.kind == Kind::Failure || breaks_again(outcome, wanted) {
+            if finding.kind == Kind::Failure || fails_again(outcome, wanted) {
                 finding.status = Status::Bug;
                 finding.consequence.clone_from(&wanted.consequence);
             }
         }
         finding.seeds = vec![outcome.seed];
         finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
-        finding.targets = outcome.target.clone().map(Some).into_iter().collect();
+        finding.targets = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
     shown
 }
 
-/// What went wrong. Without the hunt's reference runs nobody knows whether it always does.
+/// The run's failures as findings. Without the hunt's reference runs it is not known whether they depend on the schedule.
 fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
     let failures = outcome.accounts().flat_map(|run| &run.failures);
     let exit = outcome.own_exit().map(|exit| exit.code()).filter(|code| *code != 0);
-    let is_alone = outcome.accounts().all(|run| run.failures.is_empty());
-    let exit = exit.filter(|_| is_alone).map(|code| reference::finding_of_exit(outcome, code));
+    let has_no_exception = outcome.accounts().all(|run| run.failures.is_empty());
+    let exit = exit.filter(|_| has_no_exception).map(|code| reference::finding_of_exit(outcome, code));
     failures.filter_map(reference::finding_of).chain(exit).map(|finding| Finding {
         status: Status::Confirmed,
         reason: Some("failed in this run".to_owned()),
@@ -251,8 +252,8 @@ fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Whether the consequence that a report tells of followed again.
-fn breaks_again(outcome: &Outcome, wanted: &Finding) -> bool {
+/// Whether the failure of the report's finding follows again.
+fn fails_again(outcome: &Outcome, wanted: &Finding) -> bool {
     let Some(consequence) = &wanted.consequence else { return false };
     let mut failures = outcome.accounts().flat_map(|run| &run.failures);
     match consequence.exception.as_str() {
@@ -317,19 +318,20 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             });
         }
         for reason in &run.uncontrolled {
-            notices.push(format!("another replay may go otherwise, because {reason}"));
+            notices.push(format!("another replay may differ, because {reason}"));
         }
     }
     if outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit && !signals::interrupted() {
         notices.push(
-            "Fissure ended the run, because nobody in it could go on or it took too many steps".to_owned(),
+            "Fissure ended the run, because no thread could continue or the run took too many steps"
+                .to_owned(),
         );
     }
     notices
 }
 
-/// Where a run departed from the schedule that it was to follow. Of several JVMs the recording is that of one, so it is enough
-/// if one of them followed it to its end.
+/// Where a run departed from the recorded schedule. The recording of several JVMs is that of one, so it is enough if one of them followed
+/// it to its end.
 fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
     if outcome.accounts().any(|run| run.schedule == schedule) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `fissure report`: reads reports of earlier runs, puts them together, and shows or converts them.
+//! `fissure report`: reads the reports of earlier runs, merges them, and shows or converts them.
 
 use std::{fs, path::Path};
 
@@ -12,7 +12,7 @@ use crate::{
     verdict::Code,
 };
 
-/// Carries the command out. An error means that the command line or one of its files was bad.
+/// Executes the command. An error means that the command line or one of its files was bad.
 pub(crate) fn run(options: &ReportArguments) -> Result<Code, Error> {
     if options.update_baseline {
         return update_baseline(options);
@@ -22,7 +22,7 @@ pub(crate) fn run(options: &ReportArguments) -> Result<Code, Error> {
     reporting.finish(report, Stream::Output)
 }
 
-/// Writes the baseline; what is in it afterwards is known, so that nothing is left to fail on.
+/// Writes the baseline. Its findings are known from then on, so none of them counts in the exit code.
 fn update_baseline(options: &ReportArguments) -> Result<Code, Error> {
     let Some(path) = &options.reporting.baseline else { return Err(Error::NoBaseline) };
     let file = OutputFile::check("--baseline", path)?;

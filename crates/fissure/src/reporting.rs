@@ -1,4 +1,4 @@
-//! What every command that has findings does with them: judge, show, write, and give the exit code.
+//! Reporting for all commands with findings: judges, shows and writes them, and gives the exit code.
 //!
 //! The options are checked and files read before the program runs, so that a long run is never lost to a typing error.
 
@@ -53,7 +53,7 @@ pub(crate) struct ReportingArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Report and count only what this file does not know; `fissure report --update-baseline` writes it.
+    /// Report and count only findings that are not in this file; `fissure report --update-baseline` writes it.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
@@ -61,8 +61,8 @@ pub(crate) struct ReportingArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, only what was
-    /// confirmed (what counts for a hunt unless this says otherwise), only bugs, or none.
+    /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, only confirmed ones (the
+    /// default for a hunt), only bugs, or none.
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
 
@@ -75,7 +75,7 @@ pub(crate) struct ReportingArguments {
     pub(crate) verbose: bool,
 }
 
-/// Everything about reports, checked.
+/// The options about reports, checked, with the files that they name.
 #[derive(Debug)]
 pub(crate) struct Reporting {
     color: Color,
@@ -96,13 +96,13 @@ impl Reporting {
         Self::prepare_with(arguments, arguments.baseline.is_some())
     }
 
-    /// The same, where only what was made to happen counts, unless the options say otherwise.
+    /// The same, where only confirmed findings count by default.
     pub(crate) fn prepare_for_hunt(arguments: &ReportingArguments) -> Result<Self, Error> {
         let fail_on = arguments.fail_on.unwrap_or(FailOn::Confirmed);
         Ok(Reporting { fail_on, ..Self::prepare(arguments)? })
     }
 
-    /// The same, for a baseline that is about to be written and need not be there.
+    /// The same, for a baseline that is about to be written and need not exist.
     pub(crate) fn prepare_without_baseline(arguments: &ReportingArguments) -> Result<Self, Error> {
         Self::prepare_with(arguments, false)
     }
@@ -157,7 +157,7 @@ impl Reporting {
         self.finish(report, Stream::Error)
     }
 
-    /// The same for the methods of an object, which have a table of their own.
+    /// The same for the methods of an object, which the report lists in a table.
     pub(crate) fn finish_object(self, mut report: Report, object: &ObjectReport) -> Result<Code, Error> {
         self.judge(&mut report);
         let (known, suppressed) = report.triage.counts();
@@ -195,12 +195,12 @@ impl Reporting {
         Ok(if report.problem.is_some() { Code::Error } else { verdict::code(report, self.fail_on) })
     }
 
-    /// What is watched: what the command line says, or else the configuration.
+    /// The scope of the command line, or else that of the configuration.
     pub(crate) fn scope(&self, lists: &[ScopeList]) -> Vec<Pointcut> {
         if lists.is_empty() { self.config.scope.clone() } else { ScopeList::all(lists) }
     }
 
-    /// Tells what is new in a report.
+    /// Decides which findings of a report are new, by baseline and suppressions.
     pub(crate) fn judge(&self, report: &mut Report) {
         triage::judge(report, self.baseline.as_ref(), &self.config.suppress);
     }

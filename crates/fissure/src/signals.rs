@@ -1,8 +1,7 @@
-//! Hands signals on to the program while it runs, so that stopping Fissure stops the program and Fissure still reports. Where
-//! several programs run at once, each leads a group of processes that is ended as a whole.
+//! Forwards signals to the program while it runs, so that stopping Fissure stops the program and Fissure still reports. If several
+//! programs run at once, each leads a process group that is ended as a whole.
 //!
-//! Unsafe code is here for what the kernel alone can do: signal handlers cannot be had without it. The handler touches
-//! nothing but atomics and calls nothing but `kill`, both of which are allowed in a handler.
+//! Signal handlers and `waitid` need unsafe code. The handler only uses atomics and `kill`, both of which are async-signal-safe.
 
 use std::{
     io,
@@ -14,25 +13,25 @@ use std::{
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
-/// The signals that are handed on. SIGQUIT makes a JVM print its threads, which must not end Fissure.
+/// The signals that are forwarded. SIGQUIT makes a JVM print its threads, and must not end Fissure.
 const FORWARDED: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// The process that gets the signals; 0 while there is none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-/// A signal that came before there was a process to hand it to; 0 if none.
+/// A signal that came before there was a process to forward it to; 0 if none.
 static PENDING: AtomicI32 = AtomicI32::new(0);
 
-/// How many signals came that ask to end while signals are handed on.
+/// How many signals that ask to end came while signals are forwarded.
 static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a signal came that was only to be noted.
+/// Whether a signal came while signals are only recorded.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Lets programs that are started from now on lie at the same addresses each time. A JVM sorts some of what it loads by address,
-/// so that the order in which it loads classes would differ from run to run. Where the kernel forbids it, it stays so.
-pub(crate) fn keep_addresses() {
-    // SAFETY: only changes how programs are laid out that this process starts later.
+/// Disables address space randomisation for programs that are started from now on. A JVM sorts some of what it loads by address, so
+/// that the order in which it loads classes would differ from run to run. If the kernel forbids it, randomisation stays on.
+pub(crate) fn disable_address_randomisation() {
+    // SAFETY: `personality` has no memory effects; it only changes the layout of programs that this process starts later.
     unsafe {
         let current = libc::personality(0xffff_ffff);
         if current >= 0 {
@@ -41,12 +40,12 @@ pub(crate) fn keep_addresses() {
     }
 }
 
-/// Signals are handed on as long as this lives.
+/// Signals are forwarded as long as this lives.
 pub(crate) struct Forwarding {
     _handlers: Handlers,
 }
 
-/// Signals are only noted as long as this lives.
+/// Signals are only recorded as long as this lives.
 pub(crate) struct Interruption {
     _handlers: Handlers,
 }
@@ -54,7 +53,7 @@ pub(crate) struct Interruption {
 /// A function that the system calls with a signal.
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// Handlers that are installed, and what was there before.
+/// The handlers that are installed, and the actions that they replaced.
 struct Handlers {
     former: Vec<(c_int, sigaction)>,
 }
@@ -67,7 +66,7 @@ impl Forwarding {
         Forwarding { _handlers: Handlers::install(forward) }
     }
 
-    /// Hands signals on to `child` from now on.
+    /// Forwards signals to `child` from now on.
     pub(crate) fn begin(&self, child: &Child) {
         CHILD.store(child.id().cast_signed(), Ordering::SeqCst);
         let early = PENDING.swap(0, Ordering::SeqCst);
@@ -76,19 +75,19 @@ impl Forwarding {
         }
     }
 
-    /// Does not hand them on any more: the child may be reaped.
+    /// Stops forwarding, so that the child may be reaped.
     pub(crate) fn end(&self) {
         CHILD.store(0, Ordering::SeqCst);
     }
 
-    /// How many signals came that ask to end.
+    /// How many signals asked to end.
     pub(crate) fn interruptions(&self) -> u32 {
         INTERRUPTIONS.load(Ordering::SeqCst)
     }
 }
 
-/// Waits until a child of this process has ended. It is not reaped, so that its process id is not given to a stranger while the
-/// handler may use it.
+/// Waits until a child of this process has ended. The child is not reaped, so that the kernel cannot give its process id to another
+/// process while the handler may use it.
 pub(crate) fn wait_without_reaping(process: u32) {
     loop {
         let mut info = MaybeUninit::<siginfo_t>::uninit();
@@ -101,7 +100,7 @@ pub(crate) fn wait_without_reaping(process: u32) {
     }
 }
 
-/// Sends a signal to a process, which the caller knows to be the one that it means.
+/// Sends a signal to a process. The caller knows that the id still belongs to the process that it means.
 pub(crate) fn send(process: u32, signal: c_int) {
     // SAFETY: `kill` has no memory effects.
     unsafe { libc::kill(process.cast_signed(), signal) };
@@ -115,12 +114,12 @@ impl Interruption {
     }
 }
 
-/// Whether a signal came that asks Fissure to end.
+/// Whether a signal asked Fissure to end.
 pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Whether a child has ended. It is not reaped, so that its process id, which is also that of its group, stays its own.
+/// Whether a child has ended. It is not reaped, so that its process id, which is also that of its group, is not given away.
 pub(crate) fn has_ended(child: &Child) -> io::Result<bool> {
     // SAFETY: siginfo_t is plain data for which all zeroes is a valid value.
     let mut info: siginfo_t = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -129,7 +128,7 @@ pub(crate) fn has_ended(child: &Child) -> io::Result<bool> {
     if unsafe { libc::waitid(libc::P_PID, child.id(), &mut info, options) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, and left the process id at zero if there was nobody to tell of.
+    // SAFETY: the call succeeded, and left the process id at zero if the child had not ended.
     Ok(unsafe { info.si_pid() } != 0)
 }
 
@@ -191,7 +190,7 @@ extern "C" fn forward(signal: c_int, info: *mut siginfo_t, _context: *mut c_void
     }
     // SAFETY: the system passes a valid pointer to a handler that was installed with SA_SIGINFO.
     let by_kernel = unsafe { (*info).si_code } > 0;
-    // The terminal sends its signals to the child as well: handing them on would double them.
+    // The terminal sends its signals to the child as well: forwarding would double them.
     if by_kernel {
         return;
     }

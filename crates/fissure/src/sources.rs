@@ -1,4 +1,4 @@
-//! Finds source files: where the user says, and where they usually are.
+//! Finds source files, in folders that the user names and in usual ones.
 
 use std::{
     cell::RefCell,
@@ -15,7 +15,7 @@ use fissure_report::SourceFinder;
 /// Folders of sources relative to the working directory.
 const USUAL: [&str; 4] = ["", "src/main/java", "src/test/java", "src"];
 
-/// Looks for source files and remembers what it read.
+/// Finds source files and caches their text.
 #[derive(Debug)]
 pub(crate) struct Sources {
     directory: PathBuf,
@@ -26,8 +26,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Looks in the folders `named` by the user, then in usual places of `directory` and in the class path of
-    /// `command`, which is relative to `directory`.
+    /// Searches the folders `named` by the user, then usual folders of `directory` and the class path of `command`, which is
+    /// relative to `directory`.
     pub(crate) fn new(named: &[PathBuf], directory: &Path, command: &[OsString]) -> Self {
         let mut folders = named.to_vec();
         folders.extend(USUAL.iter().map(|usual| directory.join(usual)));
@@ -42,7 +42,7 @@ impl Sources {
         Sources { directory: directory.to_owned(), folders, files, read: RefCell::default() }
     }
 
-    /// The first file that fits the class, and its text.
+    /// The first file that matches the class, and its text.
     fn find(&self, class: &str, file: &str) -> Option<(PathBuf, Rc<str>)> {
         // The name comes from a class file: it must not lead out of the folders.
         if file.is_empty() || file.contains('/') {
@@ -55,7 +55,7 @@ impl Sources {
             if let Some(text) = self.read(&path) {
                 return Some((path, text));
             }
-            // Elsewhere a file of the same name may belong to another class, so its package decides.
+            // A file of the same name outside the package's folder may belong to another class, so its package decides.
             let path = folder.join(file);
             if let Some(text) = self.read(&path).filter(|text| declared_package(text) == package) {
                 return Some((path, text));
@@ -87,13 +87,13 @@ impl SourceFinder for Sources {
     fn path(&self, class: &str, file: &str) -> Option<String> {
         let (path, _) = self.find(class, file)?;
         let path = path.strip_prefix(&self.directory).unwrap_or(&path);
-        // A folder that the user wrote as `./src` should not show in the path.
+        // A folder that the user wrote as `./src` should not appear in the path.
         let path: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
         Some(path.to_string_lossy().into_owned())
     }
 }
 
-/// The package that a source file says it belongs to.
+/// The package that a source file declares.
 fn declared_package(text: &str) -> &str {
     text.lines()
         .filter_map(|line| line.trim().strip_prefix("package "))
@@ -102,7 +102,7 @@ fn declared_package(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// The entries of the class path that a `java` command line gives, or the environment.
+/// The class path entries of a `java` command line, or of the environment.
 fn class_path(command: &[OsString]) -> Vec<PathBuf> {
     const OPTIONS: [&str; 3] = ["-cp", "-classpath", "--class-path"];
     let mut found = Vec::new();
@@ -124,7 +124,7 @@ fn class_path(command: &[OsString]) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A folder with files whose first line says where they are.
+    /// A folder with files whose first line is their path.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for path in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_are_not_taken() {
+    fn files_of_other_classes_are_not_found() {
         check("com.other.Flat", "Flat.java", None);
         check("com.acme.Main", "Main.java", None);
         check("Main", "../classes/Main.java", None);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_out_of_range_are_not_there() {
+    fn lines_out_of_range_are_not_found() {
         let folder = folder();
         let sources = Sources::new(&[folder.path().join("named")], folder.path(), &[]);
         assert_eq!(sources.line("com.acme.Account", "Account.java", 0), None);

@@ -1,5 +1,5 @@
-//! Waits for the program's end: tells now and then that it still runs, tells of deadlocks at once, and ends it at its time limit
-//! or when the user insists.
+//! Waits for the program's end: prints now and then that it still runs, prints deadlocks at once, and ends it at its time limit or
+//! when the user insists.
 
 use std::{
     collections::HashMap,
@@ -19,22 +19,22 @@ use fissure_model::{
 
 use crate::{output, signals, signals::Forwarding};
 
-/// How often it is looked whether there is something to do.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long a program may take to end in an orderly way once it is asked to.
+/// The interval between two checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a program may take to end in an orderly way after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
-/// When it is told that the program still runs.
+/// When it is printed that the program still runs.
 const REMINDERS: [Duration; 3] =
     [Duration::from_secs(60), Duration::from_secs(5 * 60), Duration::from_secs(30 * 60)];
-/// How many signals kill the program: the first two are for the program itself.
+/// The number of the signal that kills the program: the first two are forwarded to it.
 const KILLING_SIGNAL: u32 = 3;
 
 /// Why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By itself, or somebody else ended it.
+    /// By itself, or another process ended it.
     Own,
-    /// Fissure got a signal that asks to end, and handed it on.
+    /// Fissure got a signal that asks to end, and forwarded it.
     Interrupted,
     /// Fissure ended it after this time.
     TimeLimit(Duration),
@@ -54,11 +54,11 @@ pub(crate) fn wait(
         let (sender, ended) = channel();
         scope.spawn(move || {
             signals::wait_without_reaping(process);
-            // Nobody else receives, and that one waits for it.
+            // Sending cannot fail: the receiver waits for this message.
             let _ = sender.send(());
         });
-        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
-            watch.look(forwarding.interruptions());
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CHECK_INTERVAL) {
+            watch.check(forwarding.interruptions());
         }
     });
     watch.end_the_rest();
@@ -73,13 +73,13 @@ struct Watch<'a> {
     folder: &'a Path,
     began: Instant,
     reminders: usize,
-    /// Signals that were told about.
+    /// Signals that were handled.
     signals: u32,
-    /// Processes that were asked to end at the time limit, and when they are killed.
-    asked: Option<(Vec<Process>, Instant)>,
-    /// How far the records of each JVM were read, and the deadlocks that were told.
+    /// Processes that got SIGTERM at the time limit, and when they are killed.
+    terminated: Option<(Vec<Process>, Instant)>,
+    /// How far the records of each JVM were read, and the deadlocks that were printed.
     read: HashMap<PathBuf, u64>,
-    told: Vec<String>,
+    printed: Vec<String>,
 }
 
 impl<'a> Watch<'a> {
@@ -91,14 +91,14 @@ impl<'a> Watch<'a> {
             began: Instant::now(),
             reminders: 0,
             signals: 0,
-            asked: None,
+            terminated: None,
             read: HashMap::new(),
-            told: Vec::new(),
+            printed: Vec::new(),
         }
     }
 
-    fn look(&mut self, signals: u32) {
-        self.heed(signals);
+    fn check(&mut self, signals: u32) {
+        self.handle_signals(signals);
         let elapsed = self.began.elapsed();
         if REMINDERS.get(self.reminders).is_some_and(|&after| elapsed >= after) {
             let after = in_words(REMINDERS[self.reminders]);
@@ -108,13 +108,13 @@ impl<'a> Watch<'a> {
                 "the program still runs after {after}; Ctrl-C ends it and reports what was seen{limit}"
             ));
         }
-        match (&self.asked, self.limit) {
+        match (&self.terminated, self.limit) {
             (None, Some(limit)) if elapsed >= limit => {
                 let processes = Process::tree(self.process);
                 for process in &processes {
                     process.send(libc::SIGTERM);
                 }
-                self.asked = Some((processes, Instant::now() + GRACE));
+                self.terminated = Some((processes, Instant::now() + GRACE));
             }
             (Some((_, until)), _) if Instant::now() >= *until => self.kill(),
             _ => {}
@@ -124,8 +124,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The user may insist.
-    fn heed(&mut self, signals: u32) {
+    /// Handles new signals: the last one that is allowed kills the program.
+    fn handle_signals(&mut self, signals: u32) {
         if signals <= self.signals {
             return;
         }
@@ -140,18 +140,18 @@ impl<'a> Watch<'a> {
     /// Kills the program and all processes that it started.
     fn kill(&mut self) {
         let mut processes = Process::tree(self.process);
-        processes.extend(self.asked.iter().flat_map(|(asked, _)| asked.clone()));
+        processes.extend(self.terminated.iter().flat_map(|(processes, _)| processes.clone()));
         for process in processes {
             process.send(libc::SIGKILL);
         }
     }
 
-    /// A program that was ended may leave processes behind that still write down what they saw.
+    /// Ends the processes that an ended program leaves behind, after a grace period in which they may finish their records.
     fn end_the_rest(&mut self) {
-        let Some((processes, until)) = &self.asked else { return };
+        let Some((processes, until)) = &self.terminated else { return };
         let runs = |process: &&Process| process.id != self.process && process.is_running();
         while processes.iter().any(|process| runs(&process)) && Instant::now() < *until {
-            thread::sleep(LOOK);
+            thread::sleep(CHECK_INTERVAL);
         }
         for process in processes.iter().filter(runs) {
             process.send(libc::SIGKILL);
@@ -159,14 +159,14 @@ impl<'a> Watch<'a> {
     }
 
     fn ending(&self, signals: u32) -> Ending {
-        match (&self.asked, self.limit) {
+        match (&self.terminated, self.limit) {
             _ if signals > 0 => Ending::Interrupted,
             (Some(_), Some(limit)) => Ending::TimeLimit(limit),
             _ => Ending::Own,
         }
     }
 
-    /// The deadlocks that JVMs wrote down since the last look. A file that cannot be read is looked at again when all is over.
+    /// The deadlocks that JVMs recorded since the last check. A file that cannot be read is read again when the program has ended.
     fn new_deadlocks(&mut self) -> Vec<Finding> {
         let mut found = Vec::new();
         let Ok(entries) = fs::read_dir(self.folder) else { return found };
@@ -176,8 +176,8 @@ impl<'a> Watch<'a> {
             }
             let read = self.read.entry(path.clone()).or_default();
             for finding in deadlocks_since(&path, read).unwrap_or_default() {
-                if !self.told.contains(&finding.id) {
-                    self.told.push(finding.id.clone());
+                if !self.printed.contains(&finding.id) {
+                    self.printed.push(finding.id.clone());
                     found.push(finding);
                 }
             }
@@ -186,7 +186,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The deadlocks in the whole lines of a file from a place on, which is moved on behind them.
+/// The deadlocks in the complete lines of a file from an offset on, which is moved behind them.
 fn deadlocks_since(path: &Path, read: &mut u64) -> io::Result<Vec<Finding>> {
     if fs::metadata(path)?.len() <= *read {
         return Ok(Vec::new());
@@ -195,7 +195,7 @@ fn deadlocks_since(path: &Path, read: &mut u64) -> io::Result<Vec<Finding>> {
     file.seek(SeekFrom::Start(*read))?;
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
-    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |index| index + 1);
     *read += whole as u64;
     let records =
         text[..whole].split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
@@ -231,17 +231,17 @@ pub(crate) fn in_words(time: Duration) -> String {
     }
 }
 
-/// A process, told from a later one with the same number by when it was started.
+/// A process. The start time distinguishes it from a later process with the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Process {
     id: u32,
     parent: u32,
     started: u64,
-    is_over: bool,
+    has_ended: bool,
 }
 
 impl Process {
-    /// A process and all that it and its children have started.
+    /// A process and all its descendants.
     fn tree(root: u32) -> Vec<Process> {
         let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
         let all: Vec<Process> =
@@ -260,21 +260,21 @@ impl Process {
         Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// Understands a line of `/proc/ID/stat`.
+    /// Parses a line of `/proc/ID/stat`.
     fn parse(id: u32, text: &str) -> Option<Process> {
         // The name is in parentheses and may contain anything.
         let (_, rest) = text.rsplit_once(')')?;
         let words: Vec<&str> = rest.split_ascii_whitespace().collect();
         Some(Process {
             id,
-            is_over: matches!(*words.first()?, "Z" | "X"),
+            has_ended: matches!(*words.first()?, "Z" | "X"),
             parent: words.get(1)?.parse().ok()?,
             started: words.get(19)?.parse().ok()?,
         })
     }
 
     fn is_running(&self) -> bool {
-        Process::of(self.id).is_some_and(|now| now.started == self.started && !now.is_over)
+        Process::of(self.id).is_some_and(|now| now.started == self.started && !now.has_ended)
     }
 
     fn send(&self, signal: i32) {
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_largest_exact_unit() {
+    fn times_are_given_in_the_largest_exact_unit() {
         let check = |milliseconds: u64, expected: &str| {
             assert_eq!(in_words(Duration::from_millis(milliseconds)), expected);
         };
@@ -303,17 +303,17 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_read_with_whatever_name_they_have() {
+    fn process_names_may_contain_anything() {
         let line = "7 (a) b (c) S 3 7 7 0 -1 4194560 100 0 0 0 1 2 3 4 20 0 1 0 12345 1000 10";
         let process = Process::parse(7, line).unwrap();
-        assert_eq!((process.parent, process.started, process.is_over), (3, 12345, false));
+        assert_eq!((process.parent, process.started, process.has_ended), (3, 12345, false));
         assert!(Process::parse(7, "nonsense").is_none());
         let own = std::process::id();
         assert!(Process::tree(own).iter().any(|process| process.id == own && process.is_running()));
     }
 
     #[test]
-    fn deadlocks_are_read_once_and_only_whole() {
+    fn deadlocks_are_read_once_and_from_complete_lines() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let status = fissure_model::finding::Status::Confirmed;
         let finding = Finding::new(Kind::Deadlock, status, "deadlock", "Main.run");

@@ -1,4 +1,4 @@
-//! What a run means: whether it could see anything, and which exit code follows.
+//! Decides whether a run saw enough for a result, and which exit code follows.
 
 use std::process::ExitCode;
 
@@ -30,18 +30,18 @@ impl From<Code> for ExitCode {
     }
 }
 
-/// What the program was and how it was looked at.
+/// The program, and how it was watched.
 #[derive(Debug)]
-pub(crate) struct Question<'a> {
-    /// COMMAND's first word.
+pub(crate) struct WatchedProgram<'a> {
+    /// The first word of COMMAND.
     pub(crate) program: &'a str,
     /// Whether that is `java` itself.
     pub(crate) java: bool,
-    /// What was to be watched.
+    /// The classes and pointcuts to watch.
     pub(crate) scope: &'a [Pointcut],
-    /// What was turned into events.
+    /// The events that were recorded.
     pub(crate) watch: Watch,
-    /// Whether a monitor that the user wrote looked at it.
+    /// Whether a monitor script ran.
     pub(crate) has_monitor: bool,
 }
 
@@ -59,9 +59,9 @@ pub(crate) enum Blindness {
     NotUp(String),
 
     #[error(
-        "only build tools' own JVMs were started, and those are not watched: make the build run its tests or \
-         program in a JVM of its own (a forked one), without a daemon from before and even if they are up to date \
-         (`gradle --no-daemon cleanTest test`), or run the program directly"
+        "only build tools' own JVMs were started, and those are not watched: make the build run its tests or program in a \
+         forked JVM, without an earlier daemon and even if they are up to date (`gradle --no-daemon cleanTest test`), or run \
+         the program directly"
     )]
     OnlyBuildTools,
 
@@ -90,14 +90,14 @@ pub(crate) enum Blindness {
     )]
     Failed,
 
-    #[error("the monitor {0}; the program went on without it: correct the script and try again")]
+    #[error("the monitor script {0}; the program went on without it: correct the script and try again")]
     Stopped(String),
 
     #[error(
-        "no point of the program that was reached is one that the monitor asks about: check its pointcuts, and --scope for \
-         code that is not the application's own"
+        "the program reached no join point that the pointcuts of the monitor script match: check them, and --scope for code \
+         that is not the application's own"
     )]
-    NothingAsked,
+    NothingMatched,
 
     #[error(
         "nothing could be found: only one thread of the program ran; run something that uses several threads"
@@ -118,11 +118,11 @@ pub(crate) enum Blindness {
     Overflow(String),
 }
 
-/// Whether the JVMs of a run showed too little for a result.
-pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindness> {
+/// Why the JVMs of a run showed too little for a result, if they did.
+pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Blindness> {
     if jvms.is_empty() {
-        let program = question.program.to_owned();
-        return Some(if question.java { Blindness::NotUp(program) } else { Blindness::NoJvm(program) });
+        let name = program.program.to_owned();
+        return Some(if program.java { Blindness::NotUp(name) } else { Blindness::NoJvm(name) });
     }
     let watched: Vec<&Jvm> = jvms.iter().filter(|jvm| jvm.watched()).collect();
     if watched.is_empty() {
@@ -145,28 +145,28 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
     if coverages.is_empty() {
         return Some(Blindness::NothingSeen);
     }
-    if question.watch == Watch::Locks {
-        // Without fields there is nothing to find: such runs only measure.
+    if program.watch == Watch::Locks {
+        // Without fields there is nothing to find: such runs only measure costs.
         return None;
     }
     if coverages.iter().all(|coverage| coverage.classes_in_scope == 0) {
-        let scope: Vec<String> = question.scope.iter().map(ToString::to_string).collect();
+        let scope: Vec<String> = program.scope.iter().map(ToString::to_string).collect();
         return Some(if scope.is_empty() {
             Blindness::NothingLoaded(advice(&coverages))
         } else {
             Blindness::NothingInScope(scope.join(", "))
         });
     }
-    if question.has_monitor {
+    if program.has_monitor {
         let is_blind = coverages.iter().all(|coverage| coverage.accesses_analysed == 0);
-        return is_blind.then_some(Blindness::NothingAsked);
+        return is_blind.then_some(Blindness::NothingMatched);
     }
-    // Threads of different JVMs share no fields, so each JVM needs two of its own.
+    // Threads of different JVMs share no fields, so one JVM needs two threads.
     let threads = coverages.iter().map(|coverage| coverage.threads).max().unwrap_or_default();
     if threads < 2 {
         return Some(Blindness::OneThread);
     }
-    let full = |reason: &&String| reason.contains("beyond the number that can be told apart");
+    let full = |reason: &&String| reason.ends_with(Coverage::OVERFLOW);
     let overflow = coverages.iter().flat_map(|coverage| coverage.limits.keys()).find(full);
     match overflow {
         Some(reason) => Some(Blindness::Overflow(reason.clone())),
@@ -174,9 +174,9 @@ pub(crate) fn blindness(question: &Question<'_>, jvms: &[Jvm]) -> Option<Blindne
     }
 }
 
-/// Whether code in scope ran in fewer than two of so many threads.
+/// The reason if code in scope ran in fewer than two of so many threads.
 pub(crate) fn one_thread_in_scope(coverages: &[&Coverage], threads: u64) -> Option<Blindness> {
-    // Where it was not counted, there may have been many.
+    // If a JVM did not count them, there may have been many.
     let ran = coverages.iter().map(|coverage| coverage.threads_in_scope.unwrap_or(u64::MAX)).max();
     let ran = match ran {
         Some(0) => "none",
@@ -189,7 +189,7 @@ pub(crate) fn one_thread_in_scope(coverages: &[&Coverage], threads: u64) -> Opti
     })
 }
 
-/// The next step where no class of the application was loaded, with the places that were taken for libraries.
+/// The next step if no class of the application was loaded, with the origins that were taken for libraries.
 fn advice(coverages: &[&Coverage]) -> String {
     let mut sum = Coverage::default();
     coverages.iter().for_each(|coverage| sum.add(coverage));
@@ -201,14 +201,14 @@ fn advice(coverages: &[&Coverage]) -> String {
     format!("all its classes were taken for those of libraries: {places}; {}", widening(coverages))
 }
 
-/// How to get more into scope, by a package that was really loaded if there is one.
+/// How to widen the scope, with a package that was loaded if there is one.
 fn widening(coverages: &[&Coverage]) -> String {
     let origins = || coverages.iter().flat_map(|coverage| &coverage.origins);
-    // The application is in scope unless the user says otherwise.
+    // The application is in scope unless the user gives another scope.
     let is_given = origins().any(|origin| origin.kind == OriginKind::Scope);
     let is_outside = |kind| kind == OriginKind::Library || is_given && kind == OriginKind::Application;
     let others = origins().filter(|origin| is_outside(origin.kind) && !origin.package.is_empty());
-    // A package such as `org` would be too much.
+    // A top-level package such as `org` would be too wide.
     let largest = others.max_by_key(|origin| {
         (origin.package.contains('.'), origin.kind == OriginKind::Library, origin.classes)
     });
@@ -221,12 +221,12 @@ fn widening(coverages: &[&Coverage]) -> String {
     }
 }
 
-/// The first sentence of a run that found nothing because nearly nothing of the program was in scope.
-/// `jvms` of them ran the same.
+/// The note about a run that found nothing because nearly nothing of the program was in scope. `jvms` is the number of JVMs that ran
+/// the same program.
 pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Option<String> {
-    /// Programs with fewer classes of libraries are not mostly libraries.
+    /// A program with fewer library classes does not consist mostly of libraries.
     const MANY: u64 = 100;
-    /// One class in so many is nearly nothing.
+    /// Fewer than one application class in so many is nearly nothing.
     const SHARE: u64 = 50;
     let sum = |kind| {
         let of_kind = coverage.origins.iter().filter(|origin| origin.kind == kind);
@@ -244,45 +244,42 @@ pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Op
     })
 }
 
-/// What limits the meaning of a run that found nothing, as a sentence: several threads ran, but they shared nothing that
-/// is watched.
-pub(crate) fn reservation(question: &Question<'_>, jvms: &[Jvm]) -> Option<String> {
-    if question.has_monitor
-        || question.watch == Watch::Locks
-        || jvms.iter().any(|jvm| !jvm.findings.is_empty())
+/// The note about a run that found nothing although several threads ran: they shared no location that is watched.
+pub(crate) fn reservation(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<String> {
+    if program.has_monitor || program.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty())
     {
         return None;
     }
     let accessing =
         jvms.iter().filter_map(|jvm| jvm.coverage.as_ref()).map(|coverage| coverage.threads_accessing);
-    let who = match accessing.max() {
-        // What one thread alone can touch was left out on purpose.
-        _ if jvms.iter().any(leaves_out) => return None,
+    let threads = match accessing.max() {
+        // The static analysis removed unshared locations on purpose.
+        _ if jvms.iter().any(has_unwatched_locations) => return None,
         None | Some(0) => "no thread",
         Some(1) => "only one thread",
         Some(_) => return None,
     };
     Some(format!(
-        "{who} accessed plain fields or array elements in scope (volatile and final fields and atomics cannot race); \
+        "{threads} accessed plain fields or array elements in scope (volatile and final fields and atomics cannot race); \
          if that is not what you expect, widen --scope"
     ))
 }
 
-/// Whether a static analysis left something out.
-fn leaves_out(jvm: &Jvm) -> bool {
+/// Whether the static analysis removed locations.
+fn has_unwatched_locations(jvm: &Jvm) -> bool {
     let locality = jvm.coverage.as_ref().and_then(|coverage| coverage.locality.as_ref());
     locality.is_some_and(|locality| {
         locality.sites_watched < locality.sites || locality.elements_watched < locality.elements
     })
 }
 
-/// The exit code of a run that could see.
+/// The exit code of a run that saw enough.
 pub(crate) fn code(report: &Report, fail_on: FailOn) -> Code {
     let counting = |finding: &Finding| counts(finding, fail_on) && report.triage.is_news(finding);
     if report.findings.iter().any(counting) { Code::Findings } else { Code::Clean }
 }
 
-/// Whether a finding makes a run fail, if it is news.
+/// Whether a finding counts for the exit code, if it is new.
 pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
     match fail_on {
         FailOn::Warning => !finding.ordered,
@@ -316,9 +313,14 @@ mod tests {
     }
 
     fn check(jvms: &[Jvm], expected: Option<Blindness>) {
-        let question =
-            Question { program: "run.sh", java: false, scope: &[], watch: Watch::All, has_monitor: false };
-        assert_eq!(blindness(&question, jvms), expected, "{jvms:?}");
+        let program = WatchedProgram {
+            program: "run.sh",
+            java: false,
+            scope: &[],
+            watch: Watch::All,
+            has_monitor: false,
+        };
+        assert_eq!(blindness(&program, jvms), expected, "{jvms:?}");
     }
 
     fn check_code(findings: &[bool], fail_on: FailOn, expected: Code) {
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_could_not_see_are_told_from_those_that_could() {
+    fn runs_that_saw_too_little_are_distinguished() {
         let old = || Refusal::Unsupported { text: "too old".to_owned() };
         let unsupported = || Some(Blindness::Unsupported("too old".to_owned()));
         check(&[], Some(Blindness::NoJvm("run.sh".to_owned())));
@@ -371,23 +373,29 @@ mod tests {
     }
 
     #[test]
-    fn the_places_of_libraries_are_told_where_there_is_no_application() {
+    fn libraries_are_listed_if_there_is_no_application() {
         let mut jvm = jvm(0, 2, Vec::new());
         jvm.coverage.as_mut().unwrap().origins = vec![
             origin("lib.jar", OriginKind::Library, 12, "com.acme"),
             origin("b.jar", OriginKind::Library, 1, "b"),
         ];
-        let told = blindness(
-            &Question { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false },
+        let blindness = blindness(
+            &WatchedProgram {
+                program: "java",
+                java: true,
+                scope: &[],
+                watch: Watch::All,
+                has_monitor: false,
+            },
             &[jvm],
         );
-        let told = told.unwrap().to_string();
-        assert!(told.contains("those of libraries: lib.jar (12 classes), b.jar (1 class); name"), "{told}");
-        assert!(told.contains("--scope 'com.acme..*' for lib.jar"), "{told}");
+        let text = blindness.unwrap().to_string();
+        assert!(text.contains("those of libraries: lib.jar (12 classes), b.jar (1 class); name"), "{text}");
+        assert!(text.contains("--scope 'com.acme..*' for lib.jar"), "{text}");
     }
 
     #[test]
-    fn that_nearly_nothing_was_in_scope_is_told() {
+    fn a_scope_with_nearly_nothing_is_noted() {
         let scarce = |own, libraries| {
             let origins = vec![
                 origin("classes", OriginKind::Application, own, "com.acme"),
@@ -403,8 +411,8 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_overflowed_make_nothing_found_an_error() {
-        let reason = "lock sets beyond the number that can be told apart";
+    fn a_run_without_findings_is_an_error_if_tables_overflowed() {
+        let reason = &format!("lock sets {}", Coverage::OVERFLOW);
         let mut full = jvm(1, 2, Vec::new());
         full.coverage.as_mut().unwrap().limits.insert(reason.to_owned(), 1);
         check(&[full], Some(Blindness::Overflow(reason.to_owned())));
@@ -414,34 +422,39 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_share_nothing_watched_are_told() {
-        let question =
-            Question { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
+    fn threads_that_share_no_watched_location_are_noted() {
+        let program =
+            WatchedProgram { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
         let accessing = |threads_accessing| {
             let mut jvm = jvm(1, 2, Vec::new());
             jvm.coverage.as_mut().unwrap().threads_accessing = threads_accessing;
             [jvm]
         };
-        assert!(reservation(&question, &accessing(0)).unwrap().starts_with("no thread"));
-        assert!(reservation(&question, &accessing(1)).unwrap().starts_with("only one thread"));
-        assert_eq!(reservation(&question, &accessing(2)), None);
-        assert_eq!(reservation(&question, &[jvm(1, 2, vec![finding("a", 1, false)])]), None);
+        assert!(reservation(&program, &accessing(0)).unwrap().starts_with("no thread"));
+        assert!(reservation(&program, &accessing(1)).unwrap().starts_with("only one thread"));
+        assert_eq!(reservation(&program, &accessing(2)), None);
+        assert_eq!(reservation(&program, &[jvm(1, 2, vec![finding("a", 1, false)])]), None);
     }
 
     #[test]
-    fn the_question_shapes_the_answer() {
+    fn the_reason_depends_on_command_and_scope() {
         let scope = ["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let question =
-            Question { program: "java", java: true, scope: &scope, watch: Watch::Fields, has_monitor: false };
-        assert_eq!(blindness(&question, &[]), Some(Blindness::NotUp("java".to_owned())));
+        let program = WatchedProgram {
+            program: "java",
+            java: true,
+            scope: &scope,
+            watch: Watch::Fields,
+            has_monitor: false,
+        };
+        assert_eq!(blindness(&program, &[]), Some(Blindness::NotUp("java".to_owned())));
         let nothing = Some(Blindness::NothingInScope("a.B, c..*".to_owned()));
-        assert_eq!(blindness(&question, &[jvm(0, 0, Vec::new())]), nothing);
-        let measuring = Question { watch: Watch::Locks, ..question };
+        assert_eq!(blindness(&program, &[jvm(0, 0, Vec::new())]), nothing);
+        let measuring = WatchedProgram { watch: Watch::Locks, ..program };
         assert_eq!(blindness(&measuring, &[jvm(0, 0, Vec::new())]), None);
     }
 
     #[test]
-    fn the_exit_code_counts_what_it_should() {
+    fn the_exit_code_follows_fail_on() {
         check_code(&[], FailOn::Warning, Code::Clean);
         check_code(&[true], FailOn::Warning, Code::Clean);
         check_code(&[true, false], FailOn::Warning, Code::Findings);

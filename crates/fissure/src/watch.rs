@@ -1,4 +1,4 @@
-//! One run of a program under the agent: a folder for its records, the settings in it, and what came of it.
+//! One run of a program under the agent: creates a folder for its records, writes the settings, and reports the result.
 
 use std::{env, ffi::OsString, fs, io, path::Path, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
     endings::{self, Doubt},
     error::Error,
     launch, locality, project,
-    verdict::{self, Question},
+    verdict::{self, WatchedProgram},
 };
 
-/// What to run and how to look at it.
+/// The program to run, and how to watch it.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) command: &'a [OsString],
@@ -27,13 +27,13 @@ pub(crate) struct Task<'a> {
     pub(crate) scope: &'a [Pointcut],
     pub(crate) watch: Watch,
     pub(crate) order: Order,
-    /// The monitor that the user wrote, if there is one.
+    /// The monitor script, if there is one.
     pub(crate) monitor: Option<&'a MonitorSettings>,
-    /// Whether what only one thread can touch is found out first, and left alone.
+    /// Whether a static analysis first finds unshared locations, which are not watched.
     pub(crate) is_static: bool,
-    /// Whether that is only checked, and everything watched all the same.
+    /// Whether the static analysis is only checked, and everything is watched.
     pub(crate) is_checked: bool,
-    /// When the program is ended, if it has not ended by then.
+    /// After which time the program is ended.
     pub(crate) time_limit: Option<Duration>,
 }
 
@@ -41,17 +41,17 @@ pub(crate) struct Task<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) report: Report,
-    /// Why the run is no clean one if nothing that counts is found: the program failed, or it was ended.
+    /// Why the run is not clean if nothing that counts is found: the program failed, or it was ended.
     pub(crate) doubt: Option<Doubt>,
 }
 
-/// Refuses on systems where no agent can work.
+/// An error on systems where no agent can work.
 pub(crate) fn check_platform() -> Result<(), Error> {
     let known = cfg!(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
     if known { Ok(()) } else { Err(Error::Platform) }
 }
 
-/// Runs the program once and reports what was seen, which may be a problem.
+/// Runs the program once and reports what was seen, or the problem.
 pub(crate) fn run(task: &Task<'_>) -> Watched {
     match try_run(task) {
         Ok(watched) => watched,
@@ -62,16 +62,16 @@ pub(crate) fn run(task: &Task<'_>) -> Watched {
     }
 }
 
-/// A folder whose path survives every way of quoting.
+/// A folder whose path needs no quoting.
 pub(crate) fn plain_folder() -> Result<TempDir, Error> {
     let mut last = io::Error::other("no folder has a plain path");
-    for place in [env::temp_dir().as_path(), Path::new("/tmp"), Path::new("/var/tmp")] {
-        let made = place.canonicalize().and_then(|place| {
+    for parent in [env::temp_dir().as_path(), Path::new("/tmp"), Path::new("/var/tmp")] {
+        let made = parent.canonicalize().and_then(|parent| {
             let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
-            if !place.as_os_str().as_encoded_bytes().iter().all(plain) {
+            if !parent.as_os_str().as_encoded_bytes().iter().all(plain) {
                 return Err(io::Error::other("its path has blanks or other special characters"));
             }
-            tempfile::Builder::new().prefix("fissure-").tempdir_in(place)
+            tempfile::Builder::new().prefix("fissure-").tempdir_in(parent)
         });
         match made {
             Ok(folder) => return Ok(folder),
@@ -94,28 +94,28 @@ fn try_run(task: &Task<'_>) -> Result<Watched, Error> {
     write_settings(task, folder.path(), &settings, locality.as_deref())?;
     let (exit, ending) = launch::run(task.command, &agent, &settings, folder.path(), task.time_limit)?;
     let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
-    let question = Question {
+    let watched = WatchedProgram {
         program: &program.to_string_lossy(),
         java: launch::is_java(program),
         scope: task.scope,
         watch: task.watch,
         has_monitor: task.monitor.is_some(),
     };
-    let told = endings::tell(task.command, task.scope, exit, ending, &jvms);
-    let blindness = verdict::blindness(&question, &jvms);
-    // A run that was cut short may have seen little for that reason alone.
-    let is_cut_short = told.doubt.as_ref().is_some_and(Doubt::is_cut_short);
+    let summary = endings::summarise(task.command, task.scope, exit, ending, &jvms);
+    let blindness = verdict::blindness(&watched, &jvms);
+    // A run that was cut short may have seen little for that reason.
+    let is_cut_short = summary.doubt.as_ref().is_some_and(Doubt::is_cut_short);
     let problem = blindness.filter(|_| !is_cut_short).map(|blindness| blindness.to_string());
     let mut report = report(task.command, exit, &jvms, problem);
     if report.problem.is_none() {
-        report.notices.extend(verdict::reservation(&question, &jvms));
+        report.notices.extend(verdict::reservation(&watched, &jvms));
         if report.findings.is_empty() {
             report.notices.splice(0..0, verdict::scarcity(task.scope, &report.coverage, 1));
         }
     }
-    report.notices.extend(told.notices);
-    report.next_step = told.next_step;
-    Ok(Watched { report, doubt: told.doubt })
+    report.notices.extend(summary.notices);
+    report.next_step = summary.next_step;
+    Ok(Watched { report, doubt: summary.doubt })
 }
 
 fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<&Path>) -> Result<(), Error> {

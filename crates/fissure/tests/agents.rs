@@ -1,8 +1,8 @@
-//! Other agents in the same JVM: JaCoCo, before and after Fissure's agent, and Mockito's, which has classes transformed
-//! again while they are in use.
+//! Other agents in the same JVM: JaCoCo, before and after Fissure's agent, and Mockito, which retransforms classes while they are in
+//! use.
 //!
-//! Maven fetches them. Without Maven nothing is tested here, and it is said so; with `FISSURE_TEST_OFFLINE` set as well. If Maven
-//! is there and cannot fetch them, the test fails. `FISSURE_TEST_JAVAS` adds JVMs as for the programs.
+//! Maven fetches them. Without Maven, or with `FISSURE_TEST_OFFLINE` set, the tests are skipped with a message. If Maven is there and
+//! cannot fetch them, the test fails. `FISSURE_TEST_JAVAS` adds JVMs as for the programs.
 
 mod common;
 
@@ -14,19 +14,19 @@ use std::{
 
 use serde_json::Value;
 
-use common::{fetched, javas, jdk_tool, undisturbed};
+use common::{fetched, isolated, javas, jdk_tool};
 
-/// What the tests need from Maven, and the compiled programs.
+/// The jars from Maven, and the compiled programs.
 struct Place {
     agent: PathBuf,
     jars: Vec<PathBuf>,
     classes: PathBuf,
 }
 
-/// How another agent comes into the JVM.
+/// How another agent is loaded into the JVM.
 #[derive(Debug, Clone, Copy)]
 enum Order {
-    /// By the command line, so that Fissure's agent is there before.
+    /// By the command line, after Fissure's agent.
     Later,
     /// By the environment, whose options the launcher puts before all others.
     Earlier,
@@ -44,7 +44,7 @@ fn other_agents_in_the_jvm_work_and_so_does_fissure() {
 }
 
 impl Place {
-    /// Fetches the agents and compiles the programs; nothing if there is no Maven to do it.
+    /// Fetches the agents and compiles the programs; nothing if there is no Maven.
     fn prepare() -> Option<Place> {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/agents");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
@@ -72,7 +72,7 @@ impl Place {
         env::join_paths(self.jars.iter().chain([&self.classes])).expect("no colon in a path")
     }
 
-    /// JaCoCo writes down what was covered, and its marks are no race.
+    /// JaCoCo records its coverage, and its probes are not reported as races.
     fn check_coverage(&self, java: &Path, order: Order) {
         let data = self.classes.join("covered.exec");
         let jacoco = self.jar("org.jacoco.agent-");
@@ -100,7 +100,7 @@ impl Place {
         check(&what, &plain, &watched, self, "Covered.balance");
     }
 
-    /// Classes that Mockito has transformed again are still watched, and do what Mockito wants.
+    /// Classes that Mockito retransforms are still watched, and behave as Mockito wants.
     fn check_mocks(&self, java: &Path) {
         let option = format!("-javaagent:{}", self.jar("mockito-core-").display());
         let run = |watched: bool| {
@@ -113,7 +113,7 @@ impl Place {
     }
 
     fn command(&self, java: &Path, watched: bool, options: &[&str]) -> Command {
-        let mut command = undisturbed(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
+        let mut command = isolated(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
         if watched {
             command.args(["detect", "--json"]).arg(self.report()).arg("--").arg(java);
         }
@@ -126,7 +126,7 @@ impl Place {
     }
 }
 
-/// The program printed and ended as without Fissure, and its one race was found.
+/// The program printed and ended as without Fissure, and Fissure found its one race.
 fn check(what: &str, plain: &Output, watched: &Output, place: &Place, subject: &str) {
     let stderr = String::from_utf8_lossy(&watched.stderr);
     assert!(plain.status.success(), "{what}: {}", String::from_utf8_lossy(&plain.stderr));

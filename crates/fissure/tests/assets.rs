@@ -1,18 +1,18 @@
-//! End to end: every program under `programs/assets` is hunted in with a few runs, and its header says what must come out.
+//! End to end: hunts in every program under `programs/assets` with a few runs, and compares the findings with the program's header.
 //!
 //! A header is a run of comment lines at the top of the source. Those that begin with `fissure:` are expectations:
 //!
-//! - `must-be-bug PATTERN SUBJECT`: made to happen, and something broke that does not break without interference. The pattern is a
+//! - `must-be-bug PATTERN SUBJECT`: made to happen, with a failure that no reference run shows. The pattern is a
 //!   number from 1 to 11, or `race`.
 //! - `must-confirm PATTERN SUBJECT`: made to happen.
 //! - `may-confirm PATTERN SUBJECT`: allowed by the program as well.
-//! - `only-unit METHOD`: whatever is found, the unit of work that is torn apart is this one.
-//! - `nothing-predicted`: there is not even a warning, which holds for all programs in which nothing must be found.
+//! - `only-unit METHOD`: in all findings, the unit of work whose atomicity is violated is this one.
+//! - `nothing-predicted`: there is not even a warning; this holds for all programs in which nothing must be found.
 //! - `correct`: the program has no broken twin.
 //! - `strategy NAME`: instead of assetfuzzer.
 //! - `config LINE`: a line of the configuration, in its section about atomic sets.
 //!
-//! Whatever else is made to happen is a false alarm. `FISSURE_TEST_PROGRAMS` (a part of a class name) narrows the programs down.
+//! Any other confirmed finding is a false alarm. `FISSURE_TEST_PROGRAMS` (a part of a class name) selects programs.
 
 #![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
 
@@ -34,16 +34,16 @@ use serde_json::Value;
 
 /// Programs that are hunted in at the same time, each with one JVM after the other.
 const WORKERS: usize = 2;
-/// Enough for each prediction of the programs to be tried.
+/// Enough to try each prediction of the programs.
 const RUNS: &str = "6";
-/// Enough for the programs to do all that they do.
+/// Enough for the profiling runs to reach all code of the programs.
 const PROFILING_RUNS: &str = "3";
-/// What goes wrong by itself in these programs does so in every run.
-const CONTROL_RUNS: &str = "2";
-/// JVMs start faster with these, and what is found does not depend on them.
+/// Failures of these programs that do not depend on the schedule show in every run.
+const REFERENCE_RUNS: &str = "2";
+/// JVMs start faster with these options, on which the findings do not depend.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// What a header says.
+/// The expectations of a header.
 #[derive(Debug, Default)]
 struct Expectations {
     bugs: Vec<Claim>,
@@ -96,7 +96,7 @@ fn fissure(command: &str, options: &[&str], class: &str) -> (Value, Output) {
     let mut fissure = common::fissure();
     fissure.arg(command).args(options).arg("--json").arg(report.path());
     fissure.arg("--").arg(common::jdk_tool("java")).args(QUICK_START).arg("-cp").arg(classes()).arg(class);
-    // What an earlier version of the static analysis found out must not be remembered here.
+    // The cached result of an earlier version of the static analysis must not be used here.
     let cache = tempfile::tempdir().expect("a temporary folder can be made");
     fissure.env("FISSURE_AGENT", common::agent()).env("XDG_CACHE_HOME", cache.path());
     let output = fissure.output().expect("Fissure can be run");
@@ -111,7 +111,7 @@ fn findings(report: &Value) -> &[Value] {
 }
 
 #[test]
-fn what_is_planted_is_confirmed_and_correct_twins_are_clean() {
+fn planted_violations_are_confirmed_and_correct_twins_are_clean() {
     let mut programs = programs();
     if let Ok(part) = env::var("FISSURE_TEST_PROGRAMS") {
         programs.retain(|program| program.class.contains(&part));
@@ -161,9 +161,9 @@ fn every_broken_program_has_a_correct_twin_and_every_pattern_a_program() {
     }
 }
 
-/// The same seed, target and options make the same happen, by the same steps.
+/// The same seed, goal and options make the same happen, by the same steps.
 #[test]
-fn what_was_confirmed_can_be_replayed() {
+fn confirmed_findings_can_be_replayed() {
     check_replay("HalfOldPair", &[]);
     let config = tempfile::NamedTempFile::new().unwrap();
     fs::write(config.path(), "[atomic-sets]\ncontents = true\n").unwrap();
@@ -186,21 +186,21 @@ fn check_replay(class: &str, extra: &[&str]) {
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), report.to_string()).unwrap();
-    // The report knows the options, the configuration's file among them.
+    // The report has the options, including the configuration's file.
     let named = format!("{}#{}", file.path().display(), finding["id"].as_str().unwrap());
     let (again, output) = fissure("replay", &[&named], class);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(findings(&again)[0]["status"], "bug");
 }
 
-/// The target of a finding as the report writes it beside the seed.
+/// The goal of a finding as the report writes it beside the seed.
 fn target_text(target: &Value) -> String {
     let goal: fissure_model::goal::Goal = serde_json::from_value(target.clone()).unwrap();
     goal.to_string()
 }
 
 #[test]
-fn any_strategy_can_be_monitored() {
+fn any_strategy_can_run_the_checker() {
     let options = ["--strategy", "random", "--check", "atomic-sets", "--runs", "12"];
     let (report, output) = fissure("hunt", &options, "BufferAndLength");
     assert!(output.status.code().is_some_and(|code| code < 2));
@@ -229,7 +229,7 @@ fn strategies_hunt_one_after_the_other() {
     );
 }
 
-/// What only one thread can touch has no part in anything that could be found.
+/// Fields that only one thread can access cannot be part of a finding.
 #[test]
 fn hunts_with_the_static_analysis_find_the_same() {
     check_static("OwnScratch", &["--strategy", "assetfuzzer", "--profile", "2"], true);
@@ -238,7 +238,7 @@ fn hunts_with_the_static_analysis_find_the_same() {
     check_static("BufferAndLength", &["--strategy", "racefuzzer", "--profile", "2"], false);
 }
 
-/// Hunts in one program with and without `--static`, and tells whether anything was to be left out.
+/// Hunts in one program with and without `--static`, and checks whether locations were left out.
 fn check_static(class: &str, options: &[&str], leaves_out: bool) {
     let hunt = |more: &[&str]| {
         fissure(
@@ -249,15 +249,15 @@ fn check_static(class: &str, options: &[&str], leaves_out: bool) {
     };
     let (plain, _) = hunt(&[]);
     let (analysed, output) = hunt(&["--static"]);
-    let told = |report: &Value| -> BTreeSet<String> {
-        let told = |finding: &Value| {
+    let summary = |report: &Value| -> BTreeSet<String> {
+        let summary = |finding: &Value| {
             let known = ["kind", "subject", "pattern", "status"].map(|name| finding[name].to_string());
             known.join(" ")
         };
-        findings(report).iter().map(told).collect()
+        findings(report).iter().map(summary).collect()
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(told(&analysed), told(&plain), "{class} {options:?}: {stderr}");
+    assert_eq!(summary(&analysed), summary(&plain), "{class} {options:?}: {stderr}");
     let coverage = &analysed["coverage"]["static"];
     let count = |name: &str| coverage[name].as_u64().unwrap_or_else(|| panic!("{class}: {coverage}"));
     assert!(plain["coverage"]["static"].is_null() && count("sites") > 0, "{class} {options:?}: {stderr}");
@@ -265,7 +265,7 @@ fn check_static(class: &str, options: &[&str], leaves_out: bool) {
     assert_eq!(is_less, leaves_out, "{class} {options:?}: {coverage}");
 }
 
-/// Hunts in one program; what is wrong comes back as one block of text.
+/// Hunts in one program; gives its problems as one block of text.
 fn check(program: &Program) -> Option<String> {
     let expectations = &program.expectations;
     let config = tempfile::NamedTempFile::new().expect("a temporary file can be made");
@@ -279,7 +279,7 @@ fn check(program: &Program) -> Option<String> {
         PROFILING_RUNS,
         "--no-minimise",
         "--reference-runs",
-        CONTROL_RUNS,
+        REFERENCE_RUNS,
         "--runs",
         RUNS,
         "--jobs",
@@ -320,7 +320,7 @@ fn check_report(report: &Value, expectations: &Expectations, code: Option<i32>) 
         }
         let unit = finding["accesses"][0]["unit"].as_str();
         if let Some(only) = expectations.only_unit.as_deref().filter(|only| unit != Some(only)) {
-            problems.push(format!("{unit:?} is torn apart, not {only}"));
+            problems.push(format!("the violated unit is {unit:?}, not {only}"));
         }
         problems.extend(check_finding(finding));
     }
@@ -334,7 +334,7 @@ fn check_report(report: &Value, expectations: &Expectations, code: Option<i32>) 
     problems
 }
 
-/// What happened can be replayed, and every place in it is told.
+/// A finding can be replayed, and has all its sites.
 fn check_finding(finding: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let count = |name: &str| finding[name].as_array().map_or(0, Vec::len);
@@ -344,7 +344,7 @@ fn check_finding(finding: &Value) -> Vec<String> {
     if finding["kind"] == "atomic-set-violation" {
         let events = if finding["pattern"].as_u64() < Some(6) { 3 } else { 4 };
         if count("sites") != events || count("accesses") != events {
-            problems.push("an event is not told".to_owned());
+            problems.push("a site of an event is missing".to_owned());
         }
         let steps = finding["interleaving"]["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
         if steps.iter().filter(|step| step["role"].is_string()).count() != events {
@@ -392,7 +392,7 @@ fn programs() -> Vec<Program> {
     programs
 }
 
-/// Reads the expectations of a header; what cannot be understood is a mistake in the program.
+/// Reads the expectations of a header; an unknown expectation is a mistake in the program.
 fn parse_header(text: &str) -> Result<Expectations, String> {
     let mut expectations = Expectations::default();
     for line in text.lines().take_while(|line| line.starts_with("//")) {
@@ -424,7 +424,7 @@ fn parse_header(text: &str) -> Result<Expectations, String> {
 }
 
 #[test]
-fn headers_are_understood() {
+fn headers_are_parsed() {
     let text = "// Words.\n// fissure: must-be-bug 9 A$B\n// fissure: config a = 'b c'\nclass A {}";
     let expectations = parse_header(text).unwrap();
     assert_eq!(expectations.bugs, [Claim { pattern: "9".to_owned(), subject: "A$B".to_owned() }]);

@@ -1,5 +1,5 @@
-//! A baseline across an edit of the program, with a real JVM: what was known stays known when lines shift and local
-//! variables get other names, and what is new is told.
+//! A baseline across an edit of the program, with a real JVM: known findings stay known when lines shift and local
+//! variables get other names, and new ones are reported.
 
 mod common;
 

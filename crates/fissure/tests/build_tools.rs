@@ -1,7 +1,7 @@
 //! Real projects of Maven with JUnit 5 and of Gradle with JUnit 4 under `fissure detect` and `fissure hunt`: the JVM of the
-//! tests is watched or controlled, the build tool's own is not, and findings name the test.
+//! tests is watched or controlled, the build tool's own JVM is not, and findings name the test.
 //!
-//! Needs `mvn` or `gradle` and what they download; where that is not to be had, the tests say so and do nothing.
+//! Needs `mvn` or `gradle` and their downloads; without them the tests are skipped with a message.
 
 mod common;
 
@@ -12,17 +12,17 @@ use std::{
 
 use serde_json::Value;
 
-use common::{fissure, read_report, skip, told, undisturbed};
+use common::{fissure, isolated, output_text, read_report, skip};
 
-/// The test in which everything is found. None of the threads that the findings are about has it on its stack.
+/// The test in which all findings are. The threads of the findings do not have it on their stacks.
 const TEST: &str = "com.acme.AccountTest.twoPay";
 
-/// A build tool, and how it is made to run the tests.
+/// A build tool, and how it runs the tests.
 struct Tool {
     command: &'static [&'static str],
     /// The file that describes the project.
     build: (&'static str, &'static str),
-    /// Where the annotation for tests is.
+    /// The package of the annotation for tests.
     annotation: &'static str,
 }
 
@@ -32,7 +32,7 @@ const MAVEN: Tool = Tool {
     annotation: "org.junit.jupiter.api.Test",
 };
 
-/// Tests that have passed before are not run again unless their results are removed.
+/// The results of tests must be removed, because tests that passed before are not run again.
 const GRADLE: Tool = Tool {
     command: &["gradle", "--no-daemon", "--quiet", "cleanTest", "test"],
     build: ("build.gradle", include_str!("build_tools/build.gradle")),
@@ -46,7 +46,7 @@ struct Project {
 }
 
 impl Project {
-    /// Makes the project. Nothing if the tool is not there or cannot build it without Fissure, which is said.
+    /// Creates the project. Nothing, with a message, if the tool is missing or cannot build it without Fissure.
     fn make(tool: Tool) -> Option<Project> {
         if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
             skip("build tools, because FISSURE_TEST_OFFLINE is set");
@@ -67,15 +67,17 @@ impl Project {
             fs::write(path, text).unwrap();
         }
         let (name, arguments) = tool.command.split_first().unwrap();
-        let built =
-            undisturbed(name).args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output();
+        let built = isolated(name).args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output();
         match built {
             Err(error) => {
                 skip(&format!("{name} is not there ({error}); install it to run this test"));
                 None
             }
             Ok(output) if !output.status.success() => {
-                skip(&format!("{name} cannot build the project, with or without Fissure: {}", told(&output)));
+                skip(&format!(
+                    "{name} cannot build the project, with or without Fissure: {}",
+                    output_text(&output)
+                ));
                 None
             }
             Ok(_) => Some(Project { folder, tool }),
@@ -102,7 +104,7 @@ impl Project {
 }
 
 fn flat(output: &Output) -> String {
-    told(output).split_whitespace().collect::<Vec<_>>().join(" ")
+    output_text(output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn check_detect(tool: Tool) {
@@ -119,7 +121,7 @@ fn check_detect(tool: Tool) {
     let unordered = findings.iter().filter(|finding| finding["ordered"] != true);
     let subjects: Vec<&str> = unordered.map(|finding| finding["subject"].as_str().unwrap()).collect();
     assert!(subjects.contains(&"com.acme.Customer.payments"), "{text}");
-    // The build tool's own business is none of the findings.
+    // No finding concerns the build tool's own code.
     assert!(
         findings.iter().all(|found| found["subject"].as_str().unwrap().starts_with("com.acme.")),
         "{text}"
@@ -135,7 +137,7 @@ fn check_detect(tool: Tool) {
     assert!(results.iter().all(is_own), "{sarif}");
 }
 
-/// Hunts in the tests, and replays what was found if any of the runs stayed under control.
+/// Hunts in the tests, and replays the finding if any of the runs stayed under control.
 fn check_hunt(tool: Tool) {
     let Some(project) = Project::make(tool) else { return };
     let output = project.fissure(&[
@@ -165,12 +167,12 @@ fn check_hunt(tool: Tool) {
     assert!(project.read("found.xml").contains(&format!("classname=\"{TEST}\"")));
 
     let notices = report["notices"].to_string();
-    if notices.contains("may go otherwise") && notices.contains("seeds 1 and 2") {
+    if notices.contains("may not replay identically") && notices.contains("seeds 1 and 2") {
         return;
     }
     let output = project.fissure(&["replay", "found.json"]);
-    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
-    assert!(flat(&output).contains("shows again with the recorded schedule"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(flat(&output).contains("shows again with the recorded schedule"), "{}", output_text(&output));
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn tests_that_maven_runs_are_watched() {
 
 #[test]
 fn tests_that_maven_runs_are_controlled() {
-    // The threads by which Surefire talks to Maven are not controlled. Now and then one wakes a thread that is, which is said.
+    // The threads by which Surefire talks to Maven are not controlled. If one of them wakes a controlled thread, a note says so.
     check_hunt(MAVEN);
 }
 

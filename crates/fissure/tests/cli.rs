@@ -1,4 +1,4 @@
-//! The command line from outside, without a JVM: a shell script stands in for one and writes the agent's records.
+//! The command line from outside, without a JVM: a shell script replaces the JVM and writes the agent's records.
 
 mod common;
 
@@ -9,11 +9,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// What every fake JVM says first.
+/// The first record of every fake JVM.
 const HELLO: &str =
     r#"{"record":"hello","pid":4294967295,"vm_name":"Fake VM","vm_version":"17","command":"Main"}"#;
 
-/// Coverage of a run that could see something.
+/// The coverage of a run that saw enough.
 const SEEN: &str = r#"{"record":"coverage","jvms":1,"classes_loaded":9,"classes_rewritten":8,"classes_in_scope":1,
 "classes_hidden":0,"methods_rewritten":7,"methods_left_alone":0,"left_alone":[],"threads":3,"threads_accessing":2,
 "access_sites":5,"lock_operations":0,"locations":4,"accesses_analysed":6,"limits":{}}"#;
@@ -33,7 +33,7 @@ fn race(id: &str, ordered: bool) -> String {
     )
 }
 
-/// A folder for one test, with a file that passes for the agent.
+/// A folder for one test, with a file that takes the place of the agent.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -65,8 +65,8 @@ impl Place {
              done\nfolder=$(dirname \"$settings\")\ngrep -q '\"analysis\"' \"$settings\" || exit 99\n\
              cat > \"$folder/jvm-$$.jsonl\" <<'RECORDS'\n{records}RECORDS\n{rest}\n"
         );
-        // Another process writes the script: a file that this one has open for writing could not be executed by the
-        // children that other tests start meanwhile.
+        // Another process writes the script: the children that other tests start meanwhile could not execute a file that this process
+        // has open for writing.
         let mut shell = Command::new("sh")
             .args(["-c", "cat > \"$0\" && chmod +x \"$0\""])
             .arg(self.path(name))
@@ -89,12 +89,12 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Checks the exit code, what standard error contains, and that standard output is the program's own.
+/// Checks the exit code, texts on standard error, and that standard output is only the program's.
 fn check(output: &Output, code: i32, texts: &[&str], stdout: &str) {
     let error = stderr(output);
     assert_eq!(output.status.code(), Some(code), "{error}");
     for text in texts {
-        // The report is wrapped for people; what it says matters here.
+        // The report is wrapped, but only its words matter here.
         let flat = error.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(text), "no '{text}' in: {error}");
     }
@@ -112,7 +112,7 @@ fn read_json(path: &Path) -> serde_json::Value {
 }
 
 #[test]
-fn misuse_is_refused_with_a_sentence() {
+fn misuse_is_rejected_with_a_sentence() {
     check_misuse(&["detect", "--bogus", "--", "true"], "unexpected argument '--bogus' found");
     check_misuse(&["detect", "java", "Main"], "the command to run comes after `--`");
     check_misuse(&["detect"], "no command was given");
@@ -194,7 +194,7 @@ fn a_missing_agent_is_an_error() {
 }
 
 #[test]
-fn a_command_without_a_jvm_is_never_green() {
+fn a_command_without_a_jvm_is_an_error() {
     let place = Place::new();
     let output = place.fissure(&["detect", "--json", "out.json", "--", "true"]).output().unwrap();
     let text = "'true' started no JVM that Fissure could reach";
@@ -207,7 +207,7 @@ fn a_command_without_a_jvm_is_never_green() {
 }
 
 #[test]
-fn a_race_is_told_with_its_source() {
+fn a_race_is_reported_with_its_source() {
     let place = Place::new();
     fs::write(place.path("Main.java"), "class Main {\n  int x = 1;\n  int y = x;\n}\n").unwrap();
     let records = [HELLO, SEEN, &race("late", true), &race("x", false), END];
@@ -329,7 +329,7 @@ fn signals_reach_the_program_and_the_report_follows() {
         let mut line = String::new();
         BufReader::new(fissure.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        // The shell's own: a small system has no program of that name.
+        // The shell's builtin: a small system has no program of that name.
         let kill = format!("kill -s {signal} {}", fissure.id());
         let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
         assert!(sent.success());
@@ -363,7 +363,7 @@ fn a_program_that_will_not_end_is_killed() {
 #[test]
 fn all_processes_of_a_program_end_at_the_time_limit() {
     let place = Place::new();
-    // The second process is what the first one leaves behind, and takes its time to end.
+    // The first process leaves the second one behind, which takes some time to end.
     let rest = "(trap 'sleep 0.3; echo inner; exit' TERM; while :; do sleep 0.05; done) & wait";
     let output = place.detect(&["--time-limit", "0.5"], &[HELLO, SEEN], rest);
     check(&output, 2, &["the program did not end within 500 ms, and nothing was found"], "inner\n");
@@ -396,7 +396,7 @@ fn runs_that_gnu_parallel_spreads_are_merged() {
     let mut parallel = Command::new("parallel");
     parallel.args(["--will-cite", &job, ":::", "1", "2", "3"]).current_dir(place.folder.path());
     parallel.env("FISSURE_AGENT", place.path("agent.so")).env_remove("JAVA_TOOL_OPTIONS");
-    // It keeps its own state in the user's folder.
+    // GNU parallel keeps its state in the user's home.
     parallel.env("HOME", place.folder.path()).stdin(Stdio::null());
     let output = parallel.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

@@ -11,26 +11,26 @@ use std::{
 
 use serde_json::Value;
 
-use common::{agent, fissure, javas, jdk_tool, read_report, told, undisturbed};
+use common::{agent, fissure, isolated, javas, jdk_tool, output_text, read_report};
 
 /// The compiled program, kept as long as the tests run.
 static CLASSES: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/endings/Endings.java");
-    let output = undisturbed(jdk_tool("javac"))
+    let output = isolated(jdk_tool("javac"))
         .args(["--release", "11", "-g", "-d"])
         .arg(folder.path())
         .arg(source)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     folder
 });
 
-/// JVMs start faster with these.
+/// JVMs start faster with these options.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// Fissure's text and report about a run.
+/// Fissure's text and report for a run.
 struct Seen {
     code: Option<i32>,
     text: String,
@@ -43,7 +43,7 @@ impl Seen {
         findings.filter(|finding| finding["kind"] == "deadlock").collect()
     }
 
-    /// Whether the text has these words, wherever its lines are broken.
+    /// Whether the text has these words, however its lines are wrapped.
     fn says(&self, text: &str) -> bool {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
     }
@@ -67,7 +67,7 @@ fn run_on(java: &Path, options: &[&str], way: &str) -> Seen {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("report.json");
     let output = command(java, options, way, &json).output().unwrap();
-    let text = told(&output);
+    let text = output_text(&output);
     let report = read_report(&std::fs::read_to_string(&json).unwrap_or_else(|_| panic!("{text}")));
     Seen { code: output.status.code(), text, report }
 }
@@ -76,7 +76,7 @@ fn run(options: &[&str], way: &str) -> Seen {
     run_on(&jdk_tool("java"), options, way)
 }
 
-/// A deadlock of two threads, of which each says what it holds and what it waits for, at these methods.
+/// Checks a deadlock of two threads, each with the lock that it holds and the one that it waits for, at these methods.
 fn check_deadlock(seen: &Seen, waiting: [&str; 2]) {
     let found = seen.deadlocks();
     assert_eq!(found.len(), 1, "{}", seen.text);
@@ -101,7 +101,7 @@ fn check_deadlock(seen: &Seen, waiting: [&str; 2]) {
     assert_eq!(lines.len(), 2, "{}", seen.text);
 }
 
-/// The line of the source that a site is on.
+/// The line of the source at a site.
 fn source_line(site: &Value) -> String {
     let source = include_str!("../../../programs/endings/Endings.java");
     let line = site["line"].as_u64().unwrap() as usize;
@@ -179,7 +179,7 @@ fn start(way: &str, json: &Path) -> Child {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "up\n");
-    // The JVM has to be up as well, and to have done what it does before it hangs.
+    // The JVM has to be up as well, and to reach the code in which it hangs.
     std::thread::sleep(std::time::Duration::from_millis(1_200));
     child
 }
@@ -191,7 +191,7 @@ fn interrupt(way: &str) -> Seen {
     let kill = format!("kill -s INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    let text = told(&output);
+    let text = output_text(&output);
     let report = read_report(&std::fs::read_to_string(&json).unwrap_or_else(|_| panic!("{text}")));
     Seen { code: output.status.code(), text, report }
 }
@@ -226,11 +226,14 @@ fn a_program_that_fails_is_not_clean() {
     let seen = run(&["--fail-on", "never"], "exits");
     seen.check(2, &["the program failed"]);
     let seen = run(&[], "races-and-throws");
-    seen.check(1, &["found 1 data race", &format!("the program failed ({failed}); whether other schedules")]);
+    seen.check(
+        1,
+        &["found 1 data race", &format!("the program failed ({failed}); to find out whether the schedule")],
+    );
     check_next_step(&seen, "races-and-throws");
 }
 
-/// The last line is the command that goes on from here.
+/// The last line is the command to run next.
 fn check_next_step(seen: &Seen, way: &str) {
     let last = seen.text.lines().last().unwrap().trim();
     assert!(

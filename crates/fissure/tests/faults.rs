@@ -1,13 +1,13 @@
-//! Faults of Fissure's own code, planted by the agent of debug builds: the program keeps its output and exit code, the failure
-//! is told before anything else, and the result is never clean.
+//! Faults of Fissure's own code, injected by the agent of debug builds: the program keeps its output and exit code, the failure
+//! is reported first, and the result is never clean.
 
 mod common;
 
 use std::process::Output;
 
-use common::{compiled, fissure, told};
+use common::{compiled, fissure, output_text};
 
-/// The program fails here if Fissure does: both threads must end, whoever controls them.
+/// Both threads must end whether or not Fissure controls them, so that the program fails only if Fissure disturbs it.
 const PROGRAM: &str = "public class Tally {
     private static int count;
 
@@ -45,7 +45,7 @@ fn run(fault: &str, command: &[&str]) -> Output {
 
 fn check(fault: &str, command: &[&str], said: &str) {
     let output = run(fault, command);
-    let text = told(&output);
+    let text = output_text(&output);
     assert_eq!(output.status.code(), Some(2), "{fault} {command:?}: {text}");
     let first = text.lines().find(|line| !line.is_empty() && *line != "30").unwrap_or_default();
     assert!(first.starts_with("error: Fissure itself failed: "), "{fault} {command:?}: {text}");
@@ -68,5 +68,5 @@ fn a_panic_of_the_agent_does_not_reach_the_program() {
 #[test]
 fn without_a_fault_the_same_program_is_watched() {
     let output = run("none", &["hunt", "--runs", "2", "--reference-runs", "1"]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
 }

@@ -1,7 +1,7 @@
-//! Tests of JUnit 4, JUnit 5 and TestNG under `fissure hunt`: a test that fails in some schedules is a finding that names the test
-//! and its message, whichever way the framework hides the exception from the JVM.
+//! Tests of JUnit 4, JUnit 5 and TestNG under `fissure hunt`: a schedule-dependent test failure is a finding that names the test and its
+//! message, however the framework hides the exception from the JVM.
 //!
-//! Maven fetches the frameworks; where that is not to be had, the tests say so and do nothing.
+//! Maven fetches the frameworks; without it the tests are skipped with a message.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::{
     sync::LazyLock,
 };
 
-use common::{fetched, fissure, jdk_tool, read_report, told};
+use common::{fetched, fissure, jdk_tool, output_text, read_report};
 
 /// The jars and the compiled tests.
 static CLASS_PATH: LazyLock<Option<std::ffi::OsString>> = LazyLock::new(prepare);
@@ -44,7 +44,7 @@ fn check(class: &str, arguments: &[&str], message: &str) {
     command.args(["--", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"]).arg(class_path);
     command.args(arguments).current_dir(folder.path());
     let output = command.output().unwrap();
-    let text = told(&output);
+    let text = output_text(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let report = read_report(&std::fs::read_to_string(&json).unwrap());
     let findings = report["findings"].as_array().unwrap();

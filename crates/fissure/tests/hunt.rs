@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use common::{
     hunting::{Place, classes},
-    told,
+    output_text,
 };
 
-/// How often a replay must come out the same.
+/// How often a replay must give the same result.
 const REPLAYS: usize = 20;
 
 fn check_misuse(arguments: &[&str], expected: &str) {
     let output = Place::new().fissure(arguments);
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-    assert!(told.contains(expected), "{arguments:?}: {told}");
+    let text = output_text(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    assert!(text.contains(expected), "{arguments:?}: {text}");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_violation_is_made_to_happen_and_its_twin_is_clean() {
     assert_eq!((code, report["findings"].as_array().unwrap().len()), (Some(0), 0), "{text}");
 }
 
-/// With a scheduling point at every access to a field, those that only one thread can make are none.
+/// With a scheduling point at every access to a field, accesses that only one thread can make are none.
 #[test]
 fn field_points_find_the_same_with_the_static_analysis() {
     let place = Place::new();
@@ -72,7 +72,7 @@ fn field_points_find_the_same_with_the_static_analysis() {
         assert!(report["coverage"]["static"]["sites"].as_u64() > Some(0), "{class}: {report}");
         if is_broken {
             let output = place.replay(&["report.json"], class);
-            assert_eq!(output.status.code(), Some(1), "{class}: {}", told(&output));
+            assert_eq!(output.status.code(), Some(1), "{class}: {}", output_text(&output));
         }
     }
 }
@@ -89,7 +89,7 @@ fn the_report_does_not_depend_on_how_many_run_at_a_time() {
 }
 
 #[test]
-fn a_hunt_stops_at_the_first_bug_if_asked() {
+fn until_bug_stops_a_hunt_at_the_first_bug() {
     let place = Place::new();
     let (code, text) = place.hunt(&["--runs", "40", "--until-bug", "--seed", "7"], "AccountTransfer");
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -107,19 +107,23 @@ fn a_finding_is_replayed_the_same_each_time() {
     let finding = &report["findings"][0];
     let named = format!("report.json#{}", finding["id"].as_str().unwrap());
     let first = place.replay(&[&named], "AccountTransfer");
-    assert_eq!(first.status.code(), Some(1), "{}", told(&first));
+    assert_eq!(first.status.code(), Some(1), "{}", output_text(&first));
     assert_eq!(String::from_utf8_lossy(&first.stdout), "balance -40\n");
-    assert!(told(&first).contains("shows again with the recorded schedule"), "{}", told(&first));
-    assert!(told(&first).contains("bug[atomicity-violation]"), "{}", told(&first));
-    assert!(!told(&first).contains("departed"), "{}", told(&first));
+    assert!(
+        output_text(&first).contains("shows again with the recorded schedule"),
+        "{}",
+        output_text(&first)
+    );
+    assert!(output_text(&first).contains("bug[atomicity-violation]"), "{}", output_text(&first));
+    assert!(!output_text(&first).contains("departed"), "{}", output_text(&first));
     for _ in 1..REPLAYS {
-        assert_eq!(told(&place.replay(&[&named], "AccountTransfer")), told(&first));
+        assert_eq!(output_text(&place.replay(&[&named], "AccountTransfer")), output_text(&first));
     }
 }
 
-/// Many programs notice themselves that something is wrong, and end with an exit code.
+/// Many programs detect an error themselves, and end with an exit code.
 #[test]
-fn failures_that_nothing_explains_are_told_with_their_steps_and_replayed() {
+fn unexplained_failures_are_reported_with_their_steps_and_replayed() {
     let place = Place::new();
     let (code, text) = place.hunt(&["--runs", "6"], "LazyExit");
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -134,48 +138,56 @@ fn failures_that_nothing_explains_are_told_with_their_steps_and_replayed() {
     let acquires = steps.iter().filter(|step| step["action"] == "acquire").count();
     assert_eq!((acquires, &steps[steps.len() - 1]["role"]), (4, &Value::from("failed")), "{text}");
     let again = place.replay(&["report.json"], "LazyExit");
-    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
-    assert!(told(&again).contains("shows again with the recorded schedule"), "{}", told(&again));
+    assert_eq!(again.status.code(), Some(1), "{}", output_text(&again));
+    assert!(
+        output_text(&again).contains("shows again with the recorded schedule"),
+        "{}",
+        output_text(&again)
+    );
     let seed = finding["seeds"][0].to_string();
     let by_seed = place.replay(&["report.json", "--seed", &seed], "LazyExit");
-    assert_eq!(by_seed.status.code(), Some(1), "{}", told(&by_seed));
+    assert_eq!(by_seed.status.code(), Some(1), "{}", output_text(&by_seed));
     let (code, text) = place.hunt(&["--runs", "6"], "LazyExitFixed");
     assert_eq!(code, Some(0), "{text}");
 }
 
-/// What breaks at accesses is found without an option that asks for them, told with what it comes of, and replayed.
+/// A failure caused by accesses is found without an option for them, explained by them, and replayed.
 #[test]
-fn accesses_that_come_in_between_are_found_and_explained() {
+fn a_remote_access_between_local_ones_is_found_and_explained() {
     let place = Place::new();
     let (code, text) = place.hunt(&["--runs", "16"], "CheckedMap");
     let report: Value = serde_json::from_str(&text).unwrap();
     let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{text}") };
     assert_eq!((code, finding["subject"].as_str()), (Some(1), Some("CheckedMap.read")), "{text}");
     let reason = finding["reason"].as_str().unwrap();
-    let expected = "when one thread reads entries at CheckedMap.read:11 and then reads entries at CheckedMap.read:12, and another \
-                    gets to write entries at CheckedMap.lambda$main$0:20 in between";
+    let expected = "`entries` is read at CheckedMap.read:11 and read at CheckedMap.read:12, and another thread writes it in between, at \
+                    CheckedMap.lambda$main$0:20";
     assert!(reason.contains(expected), "{reason}");
-    let told_steps = finding["interleaving"]["steps"].as_array().unwrap().iter();
-    let accesses: Vec<&str> = told_steps
+    let steps = finding["interleaving"]["steps"].as_array().unwrap().iter();
+    let accesses: Vec<&str> = steps
         .filter(|step| step["object"] == "CheckedMap.entries")
         .filter_map(|step| step["action"].as_str())
         .collect();
     assert_eq!(accesses, ["read", "write", "read"], "{text}");
     let again = place.replay(&["report.json"], "CheckedMap");
-    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
-    assert!(told(&again).contains("shows again with the recorded schedule"), "{}", told(&again));
-    let place_in_list =
+    assert_eq!(again.status.code(), Some(1), "{}", output_text(&again));
+    assert!(
+        output_text(&again).contains("shows again with the recorded schedule"),
+        "{}",
+        output_text(&again)
+    );
+    let index =
         finding["targets"].as_array().unwrap().iter().position(|target| target["first"].is_object()).unwrap();
-    let seed = finding["seeds"][place_in_list].to_string();
-    let target = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
-    let by_target = place.replay(&["--seed", &seed, "--goal", target], "CheckedMap");
-    assert_eq!(by_target.status.code(), Some(1), "{}", told(&by_target));
+    let seed = finding["seeds"][index].to_string();
+    let goal = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
+    let by_goal = place.replay(&["--seed", &seed, "--goal", goal], "CheckedMap");
+    assert_eq!(by_goal.status.code(), Some(1), "{}", output_text(&by_goal));
     let (code, text) = place.hunt(&["--runs", "4", "--points", "locks"], "CheckedMap");
     assert_eq!(code, Some(0), "{text}");
 }
 
 #[test]
-fn what_was_not_tried_or_looked_at_is_said() {
+fn notes_say_what_was_not_tried() {
     let place = Place::new();
     let notices = |options: &[&str], class: &str| {
         let (code, text) = place.hunt(options, class);
@@ -183,32 +195,35 @@ fn what_was_not_tried_or_looked_at_is_said() {
         let report: Value = serde_json::from_str(&text).unwrap();
         report["notices"].to_string()
     };
-    assert!(notices(&["--runs", "2"], "CasCounter").contains("ways that were not tried"));
+    assert!(
+        notices(&["--runs", "2"], "CasCounter")
+            .contains("candidate interleavings of accesses were not tried")
+    );
     assert!(!notices(&["--runs", "16"], "CasCounter").contains("not tried"));
     assert!(notices(&["--runs", "2", "--points", "locks"], "CasCounter").contains("at lock operations only"));
     let few = notices(&["--runs", "2", "--steps", "12"], "VolatileCounterFixed");
-    assert!(few.contains("because a run that stops at every access did not come to its end"), "{few}");
+    assert!(few.contains("because a run with a scheduling point at every access did not end"), "{few}");
 }
 
-/// Where the JVM is only a part of the command, it is the command's exit code that counts.
+/// If the JVM is only a part of the command, the command's exit code counts.
 #[test]
 fn an_exit_code_of_the_command_is_a_finding() {
     let place = Place::new();
     let script = format!("java -cp '{}' LazyExit print | grep two && exit 4 || exit 0", classes().display());
     let arguments = ["hunt", "--runs", "6", "--json", "report.json", "--", "sh", "-c", &script];
     let output = place.fissure(&arguments);
-    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
     let report: Value =
         serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["findings"][0]["subject"], "LazyExit", "{report}");
     let message = "the program ended with exit code 4, reference runs with 0";
     assert_eq!(report["findings"][0]["consequence"]["message"], message);
     let again = place.fissure(&["replay", "report.json", "--", "sh", "-c", &script]);
-    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+    assert_eq!(again.status.code(), Some(1), "{}", output_text(&again));
 }
 
 #[test]
-fn a_seed_is_replayed_with_what_it_looked_for() {
+fn a_seed_is_replayed_with_its_goal() {
     let place = Place::new();
     let (_, text) = place.hunt(&["--runs", "4"], "AccountTransfer");
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -227,21 +242,25 @@ fn a_seed_is_replayed_with_what_it_looked_for() {
         let mut options = vec!["--seed", seed.as_str()];
         options.extend(target.iter().flat_map(|target| ["--goal", target.as_str()]));
         let output = place.replay(&options, "AccountTransfer");
-        assert_eq!(output.status.code(), Some(1), "{options:?}: {}", told(&output));
-        assert!(told(&output).contains(finding["id"].as_str().unwrap()), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {}", output_text(&output));
+        assert!(output_text(&output).contains(finding["id"].as_str().unwrap()), "{}", output_text(&output));
         let by_report = place.replay(&["report.json", "--seed", &seed], "AccountTransfer");
-        assert_eq!(by_report.status.code(), Some(1), "{}", told(&by_report));
+        assert_eq!(by_report.status.code(), Some(1), "{}", output_text(&by_report));
     }
 }
 
 #[test]
-fn a_replay_of_another_program_says_that_it_is_another() {
+fn a_replay_of_another_program_departs_from_the_recording() {
     let place = Place::new();
     place.hunt(&["--runs", "2"], "AccountTransfer");
     let output = place.replay(&["report.json"], "AccountTransferFixed");
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(told(&output).contains("does not show with the recorded schedule"), "{}", told(&output));
-    assert!(told(&output).contains("departed from its recording"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+    assert!(
+        output_text(&output).contains("does not show with the recorded schedule"),
+        "{}",
+        output_text(&output)
+    );
+    assert!(output_text(&output).contains("departed from its recording"), "{}", output_text(&output));
 }
 
 #[test]
@@ -249,8 +268,8 @@ fn runs_beyond_the_time_limit_are_killed_with_all_their_processes() {
     let place = Place::new();
     let script = "sleep 600 & echo $! >> processes; wait";
     let output = place.fissure(&["hunt", "--time-limit", "1", "--jobs", "10", "--", "sh", "-c", script]);
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    assert!(told(&output).contains("time limit of 1 s"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
+    assert!(output_text(&output).contains("time limit of 1 s"), "{}", output_text(&output));
     let processes = fs::read_to_string(place.path("processes")).unwrap();
     assert_eq!(processes.lines().count(), 10);
     for process in processes.lines() {
@@ -272,12 +291,12 @@ fn runs_that_see_nothing_are_an_error() {
 }
 
 #[test]
-fn command_lines_that_make_no_sense_are_refused() {
+fn invalid_command_lines_are_rejected() {
     check_misuse(&["hunt"], "no command was given");
     check_misuse(&["hunt", "--strategy", "assetfuzzer", "--profile", "0", "--", "java"], "--profile");
     check_misuse(&["hunt", "--strategy", "magic", "--", "java"], "invalid value 'magic'");
     check_misuse(&["replay", "--seed", "1", "--strategy", "random,atomfuzzer", "--", "java"], "one strategy");
-    check_misuse(&["replay", "--seed", "1", "--goal", "9|A", "--", "java"], "as the report gives it");
+    check_misuse(&["replay", "--seed", "1", "--goal", "9|A", "--", "java"], "copy the goal from the report");
     check_misuse(&["hunt", "--check", "everything", "--", "java"], "atomic-sets");
     check_misuse(&["hunt", "--pause", "2", "--", "java"], "a probability is a number from 0 to 1");
     check_misuse(&["hunt", "--runs", "0", "--", "java"], "invalid value '0'");
@@ -296,7 +315,7 @@ fn command_lines_that_make_no_sense_are_refused() {
     check_misuse(&["replay", "nowhere.json", "--", "java"], "the report nowhere.json cannot be read");
     check_misuse(
         &["replay", "--seed", "1", "--goal", "a", "--", "java"],
-        "two places are written with a slash",
+        "two acquires have a slash between their sites",
     );
 }
 
@@ -307,22 +326,22 @@ fn a_replay_takes_the_options_of_the_report() {
     assert_eq!(code, Some(1));
     let report = place.path("report.json");
     let replayed = place.replay(&[report.to_str().unwrap()], "TicketCounter");
-    assert_eq!(replayed.status.code(), Some(1), "{}", told(&replayed));
-    assert!(!told(&replayed).contains("departed"), "{}", told(&replayed));
+    assert_eq!(replayed.status.code(), Some(1), "{}", output_text(&replayed));
+    assert!(!output_text(&replayed).contains("departed"), "{}", output_text(&replayed));
 }
 
-/// Virtual threads are there from Java 21 on; `FISSURE_TEST_JAVAS` names JVMs that have them.
+/// Virtual threads exist from Java 21 on; `FISSURE_TEST_JAVAS` names JVMs that have them.
 #[test]
-fn virtual_threads_are_never_passed_over_in_silence() {
+fn virtual_threads_are_always_reported() {
     let place = Place::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/behaviour/VirtualThreads.java");
     let folder = place.path("classes");
     let output = Command::new("javac").arg("-d").arg(&folder).arg(source).output().unwrap();
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     let javas = std::env::var("FISSURE_TEST_JAVAS").unwrap_or_default();
     for java in std::iter::once("java").chain(javas.split(':').filter(|java| !java.is_empty())) {
         let version = Command::new(java).arg("-version").output().unwrap();
-        let version = told(&version);
+        let version = output_text(&version);
         let number = version.split('"').nth(1).and_then(|version| version.split(['.', '-']).next());
         if number.and_then(|number| number.parse::<u32>().ok()).is_none_or(|number| number < 21) {
             continue;
@@ -337,12 +356,12 @@ fn virtual_threads_are_never_passed_over_in_silence() {
             folder.to_str().unwrap(),
             "VirtualThreads",
         ]);
-        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-        let words: Vec<String> = told(&output).split_whitespace().map(str::to_owned).collect();
+        assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
+        let words: Vec<String> = output_text(&output).split_whitespace().map(str::to_owned).collect();
         assert!(
             words.join(" ").contains("uses virtual threads, which are not controlled"),
             "{}",
-            told(&output)
+            output_text(&output)
         );
     }
 }

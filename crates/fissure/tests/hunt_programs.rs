@@ -1,17 +1,17 @@
-//! End to end: every program under `programs/hunt` is hunted in with a few seeds, and its header says what must come out.
+//! End to end: hunts in every program under `programs/hunt` with a few seeds, and compares the findings with the program's header.
 //!
 //! A header is a run of comment lines at the top of the source. Those that begin with `fissure:` are expectations:
 //!
-//! - `must-be-bug KIND SUBJECT`: made to happen, and something broke that does not break without interference.
+//! - `must-be-bug KIND SUBJECT`: made to happen, with a failure that no reference run shows.
 //! - `must-confirm KIND SUBJECT`: made to happen.
 //! - `must-warn KIND SUBJECT`: possible, and never made to happen.
 //! - `program-exit CODE`: some run ends with it. Runs of programs without anything to find end with 0 or with these.
 //! - `hunt OPTION…`, `java OPTION…`, `stdin LINE`: how Fissure and the program are run.
 //!
-//! A `*` at a subject's end stands for any rest. Whatever else is made to happen is a false alarm.
+//! A `*` at a subject's end stands for any rest. Any other confirmed finding is a false alarm.
 //!
 //! `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on; `FISSURE_TEST_PROGRAMS` (a part
-//! of a class name) narrows the programs down.
+//! of a class name) selects programs.
 
 #![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
 
@@ -36,20 +36,20 @@ use common::{agent, javas, jdk_tool, schema_problems};
 /// Programs that are hunted in at the same time, each with one JVM after the other.
 const WORKERS: usize = 2;
 
-/// Enough for what is learned in the reference runs to be tried.
+/// Enough to try the goals that the reference runs show.
 const RUNS_FOR_BROKEN: &str = "6";
-/// Where bugs are all there is to find, the first of them ends the hunt.
+/// The limit for programs with bugs only, whose hunt ends at the first of them.
 const RUNS_FOR_BUGS: &str = "16";
-/// Whoever cries wolf does so at once.
+/// A false alarm shows in the first runs.
 const RUNS_FOR_CORRECT: &str = "4";
 
-/// What goes wrong by itself in these programs does so in every run, unless they ask for more.
-const CONTROL_RUNS: &str = "2";
+/// Failures of these programs that do not depend on the schedule show in every run, unless the header asks for more runs.
+const REFERENCE_RUNS: &str = "2";
 
-/// JVMs start faster with these, and what is found does not depend on them.
+/// JVMs start faster with these options, on which the findings do not depend.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// What a header says.
+/// The expectations of a header.
 #[derive(Debug, Default)]
 struct Expectations {
     bugs: Vec<Claim>,
@@ -61,7 +61,7 @@ struct Expectations {
     stdin: String,
 }
 
-/// One finding that a header speaks of.
+/// A finding that a header names.
 #[derive(Debug, PartialEq, Eq)]
 struct Claim {
     kind: String,
@@ -76,7 +76,7 @@ struct Program {
     expectations: Expectations,
 }
 
-/// Where things are.
+/// The folders that the tests use.
 struct Setting {
     classes: PathBuf,
     agent: PathBuf,
@@ -132,7 +132,7 @@ fn every_broken_program_has_a_correct_twin() {
 }
 
 #[test]
-fn headers_are_understood() {
+fn headers_are_parsed() {
     let text = "// Words.\n// fissure: must-be-bug deadlock a.B$C.d\n// fissure: must-warn atomicity-violation E.f:*\n\
                 // fissure: program-exit 3\n// fissure: java -Xmx16m -Xint\n// fissure: stdin two words\nclass B {}";
     let expectations = parse_header(text).unwrap();
@@ -147,7 +147,7 @@ fn headers_are_understood() {
 }
 
 impl Setting {
-    /// Hunts in one program on one JVM; what is wrong comes back as one block of text.
+    /// Hunts in one program on one JVM; gives its problems as one block of text.
     fn check(&self, program: &Program, java: &Path) -> Option<String> {
         let expectations = &program.expectations;
         let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
@@ -162,7 +162,7 @@ impl Setting {
         let mut command = common::fissure();
         command.args(["hunt", "--runs", runs, "--no-minimise"]);
         if !expectations.hunt_options.iter().any(|option| option == "--reference-runs") {
-            command.args(["--reference-runs", CONTROL_RUNS]);
+            command.args(["--reference-runs", REFERENCE_RUNS]);
         }
         if is_done_with_one {
             command.arg("--until-bug");
@@ -203,7 +203,7 @@ fn check_report(report: &Value, expectations: &Expectations, code: Option<i32>) 
     }
     for claim in &expectations.warnings {
         if !possible.iter().any(|finding| claim.covers(finding)) {
-            problems.push(format!("{} {} was not told as possible", claim.kind, claim.subject));
+            problems.push(format!("{} {} was not reported as possible", claim.kind, claim.subject));
         }
     }
     for finding in &happened {
@@ -240,29 +240,29 @@ fn check_exits(report: &Value, expectations: &Expectations) -> Vec<String> {
     problems
 }
 
-/// What happened can be replayed, and every place in it is told.
+/// A finding can be replayed, and has all its sites.
 fn check_finding(finding: &Value) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut complain = |problem: &str| problems.push(format!("{}: {problem}", finding["subject"]));
+    let mut report_problem = |problem: &str| problems.push(format!("{}: {problem}", finding["subject"]));
     let list = |name: &str| finding[name].as_array().map(Vec::as_slice).unwrap_or_default();
     if list("seeds").is_empty() || list("schedules").is_empty() {
-        complain("it names no seed or no schedule");
+        report_problem("it names no seed or no schedule");
     }
     if finding["hits"].as_u64().unwrap_or_default() == 0 {
-        complain("it was hit in no run");
+        report_problem("it was hit in no run");
     }
     let sites = list("sites");
     if sites.is_empty() || sites.iter().any(|site| !site["method"].is_string() || !site["thread"].is_string())
     {
-        complain("a place of it is not told");
+        report_problem("a site is incomplete");
     }
     if finding["kind"] == "atomicity-violation" {
         let roles: Vec<&str> = sites.iter().filter_map(|site| site["role"].as_str()).collect();
         if roles != ["entered", "acquired", "interfered", "reacquired"] {
-            complain(&format!("its places are {roles:?}"));
+            report_problem(&format!("its sites are {roles:?}"));
         }
         if finding["interleaving"]["steps"].as_array().is_none_or(Vec::is_empty) {
-            complain("it shows no interleaving");
+            report_problem("it shows no interleaving");
         }
     }
     problems
@@ -303,7 +303,7 @@ fn block(program: &Program, java: &Path, problems: &[String], output: &Output) -
     text
 }
 
-/// Runs Fissure to its end; it stops by itself programs that hang.
+/// Runs Fissure to its end; Fissure ends programs that hang.
 fn run(command: &mut Command, stdin: &str) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
@@ -312,7 +312,7 @@ fn run(command: &mut Command, stdin: &str) -> Output {
         .spawn()
         .unwrap_or_else(|error| panic!("cannot start Fissure: {error}"));
     if let Some(mut pipe) = child.stdin.take() {
-        // Fissure need not read its input, and may be gone by now.
+        // Fissure need not read its input, and may have ended by now.
         let _ = pipe.write_all(stdin.as_bytes());
     }
     child.wait_with_output().expect("Fissure can be waited for")
@@ -339,7 +339,7 @@ fn read_program(path: PathBuf) -> Program {
     Program { path, class, expectations }
 }
 
-/// Reads the expectations of a header; what cannot be understood is a mistake in the program.
+/// Reads the expectations of a header; an unknown expectation is a mistake in the program.
 fn parse_header(text: &str) -> Result<Expectations, String> {
     let mut expectations = Expectations::default();
     for line in text.lines().take_while(|line| line.starts_with("//")) {

@@ -1,7 +1,7 @@
-//! The application is told from libraries, on a real JVM: directories, archives, modules and classes without an origin.
+//! Distinguishes the application from libraries, on a real JVM: directories, archives, modules and classes without an origin.
 //!
-//! Every program has the same two races, one in `com.app.Main` and one in `org.lib.Counter`. They only differ in where these
-//! classes come from.
+//! Every program has the same two races, one in `com.app.Main` and one in `org.lib.Counter`. They differ only in the origins of these
+//! classes.
 
 mod common;
 
@@ -14,9 +14,9 @@ use std::{
 
 use serde_json::Value;
 
-use common::{fissure, jdk_tool, read_report, told, undisturbed};
+use common::{fissure, isolated, jdk_tool, output_text, read_report};
 
-/// Two threads that increment a field of their own and one of a library.
+/// Two threads that increment a field of the application and one of a library.
 const MAIN: &str = "package com.app;
 public class Main {
     static int own;
@@ -37,13 +37,13 @@ public class Counter {
     }
 }";
 
-/// An application that leaves all threads to a library.
+/// An application whose threads all run code of a library.
 const CALLER: &str = "package com.app;
 public class Caller {
     public static void main(String[] arguments) throws Exception { org.lib.Counter.inTwoThreads(); }
 }";
 
-/// Threads of a pool that share nothing but what is made for it.
+/// Threads of a pool that share only thread-safe objects.
 const CAREFUL: &str = "package com.app;
 import java.util.concurrent.*;
 public class Careful {
@@ -57,7 +57,7 @@ public class Careful {
     }
 }";
 
-/// A loader that gives classes the origin that Spring Boot gives them, or none.
+/// A class loader that gives classes the origin that Spring Boot gives them, or none.
 const LAUNCHER: &str = "package org.starter;
 import java.io.*;
 import java.net.*;
@@ -83,7 +83,7 @@ public class Launcher extends ClassLoader {
     }
 }";
 
-/// Classes in directories and archives, made once for all tests.
+/// Classes in directories and archives, built once for all tests.
 struct Built {
     folder: tempfile::TempDir,
 }
@@ -201,12 +201,12 @@ impl Built {
 
     fn run(&self, tool: &str, arguments: &[&str]) {
         let output =
-            undisturbed(jdk_tool(tool)).args(arguments).current_dir(self.folder.path()).output().unwrap();
-        assert!(output.status.success(), "{tool} {arguments:?}: {}", told(&output));
+            isolated(jdk_tool(tool)).args(arguments).current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{tool} {arguments:?}: {}", output_text(&output));
     }
 }
 
-/// Detects in a folder of what was built; gives what was said, and the report.
+/// Runs `fissure detect` in a folder of the built classes; gives its output and its report.
 fn detect_in(folder: &Path, options: &[&str], java: &[&str]) -> (Output, Value) {
     common::agent();
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -218,10 +218,10 @@ fn detect_in(folder: &Path, options: &[&str], java: &[&str]) -> (Output, Value) 
 }
 
 fn flat(output: &Output) -> String {
-    told(output).split_whitespace().collect::<Vec<_>>().join(" ")
+    output_text(output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs java, and checks the exit code, which fields race, and what is said.
+/// Runs java, and checks the exit code, the fields with races, and a text of the output.
 fn check_in(folder: &Path, options: &[&str], java: &[&str], subjects: &[&str], text: &str) {
     let (output, report) = detect_in(folder, options, java);
     let said = flat(&output);
@@ -282,21 +282,21 @@ fn the_main_module_is_the_application() {
 }
 
 #[test]
-fn what_the_project_built_is_the_application() {
+fn archives_below_the_projects_root_are_the_application() {
     let folder = BUILT.path("project");
     let java = ["-cp", "../app:target/lib.jar", "com.app.Main"];
     check_in(&folder, &[], &java, &[OWN, LIBRARY], "target/lib.jar (1 class)");
 }
 
 #[test]
-fn a_scope_says_otherwise() {
+fn a_scope_overrides_origins() {
     let java = ["-cp", "app:lib.jar", "com.app.Main"];
     let text = "note: in scope: lib.jar (1 class); the rest of the application: 1 class";
     check_in(BUILT.folder.path(), &["--scope", "org.lib..*"], &java, &[LIBRARY], text);
 }
 
 #[test]
-fn classes_are_told_apart_inside_of_archives_and_without_an_origin() {
+fn classes_inside_archives_and_without_an_origin_are_distinguished() {
     let launched = |own: &str, lib: &str, text: &str| {
         check(&["-cp", "starter", "org.starter.Launcher", "all", own, lib], &[OWN], text);
     };
@@ -313,12 +313,12 @@ fn code_in_scope_must_run_in_two_threads() {
     let advice = "name what to watch with --scope, for example --scope 'org.lib..*' for lib.jar";
     check(&["-cp", "app:lib.jar", "com.app.Caller"], &[], &format!("in several threads, or {advice}"));
     let (output, report) = detect_in(BUILT.folder.path(), &[], &["-cp", "app:lib.jar", "com.app.Careful"]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
     assert_eq!(report["coverage"]["threads_in_scope"], 2, "{report}");
 }
 
 #[test]
-fn a_run_without_the_application_names_what_there_was() {
+fn a_run_without_the_application_lists_the_libraries() {
     let text = "all its classes were taken for those of libraries: lib.jar (1 class), runner.jar (1 class); name what to \
                 watch with --scope, for example --scope 'org.";
     check(&["-cp", "lib.jar:runner.jar", "org.junit.Runner"], &[], text);

@@ -1,27 +1,27 @@
-//! End to end: every program under `programs/` runs under `fissure detect`, and its header says what must come out.
+//! End to end: runs every program under `programs/` with `fissure detect`, and compares the findings with the program's header.
 //!
 //! A header is a run of comment lines at the top of the source. Those that begin with `fissure:` are expectations:
 //!
 //! - `must-find ANALYSIS KIND SUBJECT`: reported, and not as ordered. A `*` at the subject's end stands for any rest.
-//! - `may-find ANALYSIS KIND SUBJECT`: depends on the schedule, so both is right.
+//! - `may-find ANALYSIS KIND SUBJECT`: depends on the schedule, so both results are right.
 //! - `must-find-ordered ANALYSIS SUBJECT`: reported as ordered by thread start or join.
-//! - `must-not-find-ordered SUBJECT`: not even that. Other ordered findings are always right.
-//! - `rule RULE SUBJECT`: Atomizer is silent about the block because of this rule, and reports it without.
-//! - `must-leave-alone CLASS`: the coverage names the class among what was not rewritten.
+//! - `must-not-find-ordered SUBJECT`: not even reported as ordered. Other ordered findings are always right.
+//! - `rule RULE SUBJECT`: Atomizer does not report the block because of this rule, and reports it without the rule.
+//! - `must-leave-alone CLASS`: the coverage lists the class as not instrumented.
 //! - `static-fields NUMBER`: so many plain fields are left to watch with `--static`.
-//! - `detect OPTION…`: what Fissure is told beside the analysis.
+//! - `detect OPTION…`: Fissure's options beside the analysis.
 //! - `release NUMBER`: it is compiled for this release, and older JVMs do not run it.
 //! - `service NAME CLASS`: the class is registered as a provider of the service.
 //! - `program-exit CODE`, `java OPTION…`, `args ARGUMENT…`, `stdin LINE`: how the program runs and ends.
 //!
-//! Whatever else is found without being ordered is a false alarm. Programs in `race` and `atomicity` print `done`; those in
+//! Any other finding that is not ordered is a false alarm. Programs in `race` and `atomicity` print `done`; those in
 //! `behaviour` run without Fissure first and must behave the same under it.
 //!
-//! Of its two runs, each with other analyses, the first also holds the claims of the static analysis against what the threads do. A
-//! third one goes with `--static`, which must not change what is found. Programs in `sharing` have no second one.
+//! Each program runs twice, with different analyses; the first run also checks the claims of the static analysis against the accesses of
+//! the threads. A third run has `--static`, which must not change the findings. Programs in `sharing` have no second run.
 //!
 //! `FISSURE_TEST_JAVAS` (paths of `java`, separated by colons) adds JVMs to run on; `FISSURE_TEST_PROGRAMS` (a part
-//! of a class name) narrows the programs down.
+//! of a class name) selects programs.
 
 #![allow(clippy::print_stdout, reason = "the counts belong to the tests' own output")]
 
@@ -51,27 +51,27 @@ use common::{agent, javas, jdk_tool, schema_problems};
 /// JVMs that run at the same time; more would only slow each other down on small machines.
 const WORKERS: usize = 2;
 
-/// No program takes a tenth of it; one that takes this long hangs.
+/// No program takes a tenth of this; one that takes this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What headers may speak of.
+/// The analyses that headers may name.
 const ANALYSES: [&str; 3] = ["racer", "eraser", "atomizer"];
 
-/// What each program is run with. Several analyses are one run.
+/// The analyses of each run of a program. Several analyses are one run.
 const RUNS: [&str; 2] = ["racer,atomizer", "eraser"];
-/// The same for programs about blocks that should be atomic.
+/// The same for programs about atomic blocks.
 const ATOMICITY_RUNS: [&str; 2] = ["racer,atomizer", "atomizer"];
 
-/// The same for programs that are about the static analysis, for which all there is to see are runs with it.
+/// The same for programs about the static analysis, for which only runs with it matter.
 const SHARING_RUNS: [&str; 1] = ["racer"];
 
-/// JVMs start faster with these. Where the static analysis is tried, programs do not depend on them; all other runs are with the JVM as it is.
+/// JVMs start faster with these options. Only runs with the static analysis have them; all others have the JVM's defaults.
 const QUICK_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /// The folders are tested one after the other, so that there are never more than [`WORKERS`] JVMs.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// What a header says.
+/// The expectations of a header.
 #[derive(Debug, Default)]
 struct Expectations {
     must_find: Vec<Claim>,
@@ -81,7 +81,7 @@ struct Expectations {
     must_leave_alone: Vec<String>,
     /// How many plain fields are left to watch with `--static`.
     static_fields: Option<u64>,
-    /// Rules of Atomizer, and what would be found without each.
+    /// Rules of Atomizer, and the finding without each.
     rules: Vec<(String, String)>,
     program_exit: i32,
     detect_options: Vec<String>,
@@ -94,10 +94,10 @@ struct Expectations {
     services: Vec<(String, String)>,
 }
 
-/// The release that programs are compiled for.
+/// The release that programs are compiled for by default.
 const OLDEST: u32 = 11;
 
-/// One finding that a header speaks of.
+/// A finding that a header names.
 #[derive(Debug, PartialEq, Eq)]
 struct Claim {
     analysis: String,
@@ -113,15 +113,15 @@ struct Program {
     expectations: Expectations,
 }
 
-/// How a process ended and what it printed.
+/// How a process ended and its output.
 struct Ended {
-    /// As a shell shows it: a death by signal is 128 plus the signal's number. `None` if it had to be stopped.
+    /// The exit code as a shell shows it: 128 plus the signal's number for a death by signal. `None` if it had to be stopped.
     code: Option<i32>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-/// What all programs of a folder have in common.
+/// The settings for all programs of a folder.
 struct Folder {
     programs: Vec<Program>,
     classes: PathBuf,
@@ -148,7 +148,7 @@ fn programs_behave_as_without_fissure() {
 }
 
 #[test]
-fn sharing_in_odd_ways_is_never_overlooked() {
+fn unusual_ways_of_sharing_are_never_missed() {
     check_folder("sharing", false, SHARING_RUNS);
 }
 
@@ -169,7 +169,7 @@ fn check_twins(folder: &str) {
     }
     for program in &fixed {
         let expectations = &program.expectations;
-        // A program without races may have blocks that are not atomic.
+        // A program without races may have atomicity violations.
         let counts = |claim: &Claim| folder != "race" || claim.analysis != "atomizer";
         assert!(
             !expectations.must_find.iter().chain(&expectations.may_find).any(counts),
@@ -181,7 +181,7 @@ fn check_twins(folder: &str) {
 }
 
 #[test]
-fn headers_are_understood() {
+fn headers_are_parsed() {
     let text = "// Words.\n// fissure: must-find racer data-race a.B$C.d\n// fissure: must-find-ordered eraser E.f\n\
                 // fissure: program-exit 3\n// fissure: java -Xmx16m -Xint\n// fissure: stdin two words\nclass B {}";
     let expectations = parse_header(text).unwrap();
@@ -196,8 +196,8 @@ fn headers_are_understood() {
     }
 }
 
-/// Compiles a folder, runs each program of it in each JVM, and fails with one block for each program that differs
-/// from its header.
+/// Compiles a folder, runs each of its programs in each JVM, and fails with one block for each program that differs from its
+/// header.
 fn check_folder(name: &str, compared: bool, runs: impl Into<Vec<&'static str>>) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let sources = programs_folder(name);
@@ -242,7 +242,7 @@ fn check_folder(name: &str, compared: bool, runs: impl Into<Vec<&'static str>>) 
 }
 
 impl Folder {
-    /// Runs one program in one JVM, with all analyses; the blocks tell what was wrong.
+    /// Runs one program in one JVM, with all analyses; gives its problems as blocks of text.
     fn check(&self, program: &Program, java: &Path) -> Vec<String> {
         let expectations = &program.expectations;
         let mut command = vec![java.as_os_str().to_owned()];
@@ -251,12 +251,12 @@ impl Folder {
         command.extend(expectations.arguments.iter().map(OsString::from));
         let plain = self.compared.then(|| run(&command, &expectations.stdin, None));
         let mut failures = Vec::new();
-        // Whoever checks the claims of the static analysis watches everything as well.
+        // A run that checks the claims of the static analysis watches everything as well.
         let with = |option| (self.runs[0], Some(option));
         let without = self.runs[1..].iter().map(|analysis| (*analysis, None));
         let modes = [with("--check-static"), with("--static")].into_iter().chain(without);
         for (analysis, option) in modes {
-            // Atomizer asks what other orders there are, so it has nothing to say where an order is taken for granted.
+            // Atomizer looks for other orders of events, so it does not run where the order is fixed.
             let is_ordered = expectations.detect_options.iter().any(|option| option == "happens-before");
             let analysis = if is_ordered { analysis.trim_end_matches(",atomizer") } else { analysis };
             let report = tempfile::NamedTempFile::new().expect("a temporary file can be made");
@@ -291,7 +291,7 @@ impl Folder {
         failures
     }
 
-    /// Runs a program without a rule of Atomizer: what the rule keeps quiet about must be found.
+    /// Runs a program without a rule of Atomizer: the finding that the rule suppresses must be reported.
     fn check_rule(
         &self,
         program: &Program,
@@ -320,7 +320,7 @@ impl Folder {
     }
 }
 
-/// The program's own output under Fissure against what it is without, or against `done`.
+/// Compares the program's output under Fissure with its output without Fissure, or with `done`.
 fn check_streams(ended: &Ended, plain: Option<&Ended>, expectations: &Expectations) -> Vec<String> {
     let mut problems = Vec::new();
     let expected_stdout = plain.map_or(b"done\n".as_slice(), |plain| &plain.stdout);
@@ -342,7 +342,7 @@ fn check_streams(ended: &Ended, plain: Option<&Ended>, expectations: &Expectatio
     problems
 }
 
-/// The findings, the exit codes and what was left alone against the header.
+/// Compares the findings, the exit codes and the classes that were not instrumented with the header.
 fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<String> {
     let is_run = |claim: &&Claim| run.split(',').any(|analysis| analysis == claim.analysis);
     let mut problems = Vec::new();
@@ -356,7 +356,7 @@ fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<S
     for claim in expectations.must_find.iter().filter(is_run) {
         match unordered.iter().find(|finding| claim.covers(finding)) {
             Some(finding) if claim.kind == "data-race" => problems.extend(check_sites(finding)),
-            Some(finding) => problems.extend(check_story(finding)),
+            Some(finding) => problems.extend(check_explanation(finding)),
             None => problems.push(format!("{} {} was not found", claim.kind, claim.subject)),
         }
     }
@@ -371,7 +371,7 @@ fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<S
         if !listed.any(|claim| claim.covers(finding)) {
             problems.push(format!("false alarm: {} {}", finding["kind"], describe(finding)));
         }
-        // A race is told once, a block once for each place that breaks it.
+        // A race is reported once, a block once for each site that violates it.
         let last = if finding["kind"] == "data-race" { &Value::Null } else { &finding["sites"][2] };
         let key = [&finding["kind"], &finding["subject"], &last["class"], &last["line"]];
         if seen.contains(&key) {
@@ -390,13 +390,13 @@ fn check_report(report: &Value, expectations: &Expectations, run: &str) -> Vec<S
     let left_alone = report["coverage"]["left_alone"].as_array().map(Vec::as_slice).unwrap_or_default();
     for class in &expectations.must_leave_alone {
         if !left_alone.iter().any(|left| left["class"] == **class) {
-            problems.push(format!("the coverage does not tell that {class} was left alone"));
+            problems.push(format!("the coverage does not list {class} as left alone"));
         }
     }
     problems
 }
 
-/// What the static analysis left out, and that nothing of it was touched by two threads.
+/// Checks the claims of the static analysis: no location that it left out was accessed by two threads.
 fn check_static(report: &Value, expectations: &Expectations) -> Vec<String> {
     let coverage = &report["coverage"];
     let mut problems = Vec::new();
@@ -412,35 +412,35 @@ fn check_static(report: &Value, expectations: &Expectations) -> Vec<String> {
     problems
 }
 
-/// A race has two accesses by two threads, one of them a write, each with its place.
+/// A race has two accesses by two threads, one of them a write, each with its site.
 fn check_sites(finding: &Value) -> Vec<String> {
     let sites = finding["sites"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut problems = Vec::new();
-    let mut complain = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
+    let mut report_problem = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
     match sites {
         [first, .., last] if first["thread"] != last["thread"] => {}
-        _ => complain("it names no two accesses of different threads"),
+        _ => report_problem("it names no two accesses of different threads"),
     }
     if !sites.iter().any(|site| site["role"] == "write") {
-        complain("none of its accesses writes");
+        report_problem("none of its accesses writes");
     }
     for site in sites {
         let placed = site["line"].is_u64() && site["file"].is_string() && site["method"].is_string();
         if !placed || site["stack"].as_array().is_none_or(Vec::is_empty) {
-            complain("an access without its place or stack");
+            report_problem("an access without its place or stack");
         }
     }
     problems
 }
 
-/// A block that is not atomic has three places, each with a stack, and a reason.
-fn check_story(finding: &Value) -> Vec<String> {
+/// A block that is not atomic has three sites, each with a stack, and a reason.
+fn check_explanation(finding: &Value) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut complain = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
+    let mut report_problem = |problem: &str| problems.push(format!("{}: {problem}", describe(finding)));
     let sites = finding["sites"].as_array().map(Vec::as_slice).unwrap_or_default();
     let roles: Vec<&str> = sites.iter().filter_map(|site| site["role"].as_str()).collect();
     if roles != ["entered", "committed", "violated"] {
-        complain("its places are others");
+        report_problem("its sites have other roles");
     }
     for site in sites {
         let stack = site["stack"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -448,20 +448,20 @@ fn check_story(finding: &Value) -> Vec<String> {
         let begins = stack.last().is_some_and(|frame| {
             frame["class"] == "java.lang.Thread" && frame["method"] == "run" || frame["method"] == "main"
         });
-        // Some JDKs come without lines.
+        // Classes of some JDKs have no line numbers.
         let is_jdk = site["class"].as_str().is_some_and(|class| class.starts_with("java."));
         let is_placed = is_jdk || site["line"].is_u64() && site["file"].is_string();
         if !is_first || !begins || !is_placed {
-            complain("a place without its line or its whole stack");
+            report_problem("a site without its line or its whole stack");
         }
     }
     if !finding["object"].is_string() || !finding["reason"].is_string() {
-        complain("it does not say why");
+        report_problem("it has no object or no reason");
     }
     problems
 }
 
-/// Fissure's own exit code, and that it did see the program.
+/// Checks Fissure's exit code, and that it saw the program.
 fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool, program_exit: i32) -> Vec<String> {
     let mut problems = Vec::new();
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -477,7 +477,7 @@ fn check_verdict(report: &Value, ended: &Ended, may_be_blind: bool, program_exit
     if blind && !may_be_blind {
         problems.push(format!("Fissure could not see: {}", report["problem"]));
     }
-    // A JVM that was killed could not count to the end, but then it must have found something before.
+    // A JVM that was killed could not record its final counts, but then it must have found something before.
     for counted in ["jvms", "classes_in_scope", "classes_rewritten", "threads"] {
         if findings.is_empty() && report["coverage"][counted].as_u64().unwrap_or_default() == 0 {
             problems.push(format!("the coverage counts no {counted}"));
@@ -547,21 +547,21 @@ fn block(program: &Program, java: &Path, analysis: &str, problems: &[String], en
     text
 }
 
-/// Runs a command to its end, or stops it and what it started when it hangs.
+/// Runs a command to its end, or kills it and its children if it hangs.
 fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = |name| fs::File::create(folder.path().join(name)).expect("a file can be made in it");
-    let mut process = common::undisturbed(&command[0]);
+    let mut process = common::isolated(&command[0]);
     process.args(&command[1..]).stdin(Stdio::piped()).stdout(file("stdout")).stderr(file("stderr"));
     process.process_group(0);
     if let Some(agent) = agent {
         process.env("FISSURE_AGENT", agent);
-        // What an earlier version of the static analysis found out must not be remembered here.
+        // The cached result of an earlier version of the static analysis must not be used here.
         process.env("XDG_CACHE_HOME", folder.path());
     }
     let mut child = process.spawn().unwrap_or_else(|error| panic!("cannot start {:?}: {error}", command[0]));
     if let Some(mut pipe) = child.stdin.take() {
-        // A program that does not read its input may be gone by now; that is its own affair.
+        // A program that does not read its input may have ended by now, which is no problem.
         let _ = pipe.write_all(stdin.as_bytes());
     }
     let started = Instant::now();
@@ -573,7 +573,7 @@ fn run(command: &[OsString], stdin: &str, agent: Option<&Path>) -> Ended {
         }
     };
     if status.is_none() {
-        // The shell's own: a small system has no program of that name.
+        // The shell's builtin: a small system has no program of that name.
         let kill = format!("kill -s KILL -- -{}", child.id());
         let _ = Command::new("sh").args(["-c", &kill]).status();
         let _ = child.kill();
@@ -621,7 +621,7 @@ fn read_program(path: PathBuf) -> Program {
     Program { path, class, expectations }
 }
 
-/// Reads the expectations of a header; what cannot be understood is a mistake in the program.
+/// Reads the expectations of a header; an unknown expectation is a mistake in the program.
 fn parse_header(text: &str) -> Result<Expectations, String> {
     let mut expectations = Expectations::default();
     for line in text.lines().take_while(|line| line.starts_with("//")) {

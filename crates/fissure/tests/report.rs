@@ -207,7 +207,7 @@ fn files_that_are_no_reports_are_rejected() {
     place.check(
         "report a.json --baseline text.json",
         2,
-        &["the baseline text.json cannot be read (it is no baseline"],
+        &["the baseline text.json cannot be read (it is not a baseline"],
     );
     place.check(
         "report a.json --html no/where.html",

@@ -1,4 +1,4 @@
-//! A hunt that several machines share is the whole hunt: with systems that really start many copies of a command.
+//! A hunt that several machines share equals the whole hunt: with systems that start many copies of a command.
 
 mod common;
 
@@ -11,12 +11,11 @@ use serde_json::Value;
 
 use common::{
     hunting::{Place, classes},
-    skip,
+    isolated, output_text, skip,
     slurm::Cluster,
-    told, undisturbed,
 };
 
-/// Without targets what a run does depends on its seed alone, so that not only the seeds but all counts must be the same.
+/// Without goals a run depends on its seed alone, so that not only the seeds but all counts must be the same.
 const UNLEARNED: &str = "--runs 9 --no-minimise --seed 5 --learn no";
 const LEARNED: &str = "--runs 9 --no-minimise --seed 5";
 
@@ -33,7 +32,7 @@ fn seeds(report: &Value) -> Vec<u64> {
     seeds
 }
 
-/// What of a report with one finding must add up.
+/// The parts of a report with one finding that must add up.
 #[derive(Debug, PartialEq)]
 struct Counts {
     runs: u64,
@@ -69,7 +68,7 @@ fn whole(place: &Place, options: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What one of the machines does.
+/// The command of one machine.
 fn job(options: &str, report: &str) -> String {
     let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
     format!(
@@ -77,7 +76,7 @@ fn job(options: &str, report: &str) -> String {
     )
 }
 
-/// Compares `part-1.json`, `part-2.json` and what they were merged to, `all.json`, with the whole.
+/// Compares `part-1.json`, `part-2.json` and the merged `all.json` with the whole.
 fn check_parts(place: &Place, options: &str, whole: &Value) {
     let read = |name: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(place.path(name)).unwrap()).unwrap()
@@ -100,16 +99,20 @@ fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
     }
     let place = Place::new();
     for options in [UNLEARNED, LEARNED] {
-        let mut parallel = undisturbed("parallel");
+        let mut parallel = isolated("parallel");
         parallel.args(["--will-cite", "-N0", &job(options, "part-{#}.json"), ":::", "1", "2"]);
         parallel.env("FISSURE_SHARDS", "2");
-        // It keeps its own state in the user's folder.
+        // GNU parallel keeps its state in the user's home.
         parallel.env("HOME", place.folder.path()).current_dir(place.folder.path()).stdin(Stdio::null());
         let output = parallel.output().unwrap();
-        assert!(output.status.success(), "{}", told(&output));
-        assert!(told(&output).contains("shard 2/2 was taken from PARALLEL_SEQ"), "{}", told(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
+        assert!(
+            output_text(&output).contains("shard 2/2 was taken from PARALLEL_SEQ"),
+            "{}",
+            output_text(&output)
+        );
         let output = place.fissure(&["report", "part-1.json", "part-2.json", "--json", "all.json"]);
-        assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
         check_parts(&place, options, &whole(&place, options));
     }
 }
@@ -133,8 +136,8 @@ fn shards_that_slurm_starts_are_together_the_whole_hunt() {
     let merged = cluster.run("sbatch", &arguments, folder);
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap_or_default();
     let (hunted, said) = (read("hunt-2.txt"), read("merge.txt"));
-    // The last job's exit code is that of the report: something was found.
-    assert_eq!(merged.status.code(), Some(1), "{}{said}{hunted}", told(&merged));
+    // The last job's exit code is that of the report, which has a finding.
+    assert_eq!(merged.status.code(), Some(1), "{}{said}{hunted}", output_text(&merged));
     assert!(hunted.contains("shard 2/2 was taken from SLURM_ARRAY_TASK_ID"), "{hunted}");
     check_parts(&place, UNLEARNED, &whole(&place, UNLEARNED));
 }

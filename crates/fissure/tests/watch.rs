@@ -1,4 +1,4 @@
-//! End to end: monitors that users write, and pointcuts as scopes. Needs the agent, which `cargo build -p fissure-jvm` builds.
+//! End to end: monitor scripts, and pointcuts as scopes. Needs the agent, which `cargo build -p fissure-jvm` builds.
 
 use std::{
     collections::BTreeSet,
@@ -54,7 +54,7 @@ fn fissure(folder: &Path, arguments: &[&str], class: &str) -> Output {
     command.env_remove("JAVA_TOOL_OPTIONS").output().unwrap()
 }
 
-/// What a script prints about a class, without the marks in front.
+/// The lines that a script prints for a class, without their prefix.
 fn printed(script: &str, class: &str) -> (Vec<String>, Output) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("it.rhai"), script).unwrap();
@@ -64,7 +64,7 @@ fn printed(script: &str, class: &str) -> (Vec<String>, Output) {
     (lines, output)
 }
 
-/// A line without the numbers of objects, some of which are the JVM's own.
+/// A line without the numbers of objects, some of which belong to the JVM.
 fn unnumbered(line: &str) -> String {
     let mut parts = line.split('@');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -82,12 +82,12 @@ fn check_printed(script: &str, expected: &[&str]) {
     assert_eq!(output.stdout, b"done\n");
 }
 
-/// What was found about a class: subjects, each with whether it is ordered.
+/// The findings for a class: subjects, each with whether it is ordered.
 fn found(arguments: &[&str], class: &str) -> BTreeSet<(String, bool)> {
     let folder = tempfile::tempdir().unwrap();
     let output = fissure(folder.path(), &[arguments, &["--json", "out.json"]].concat(), class);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|code| code < 2), "{class}: {told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code < 2), "{class}: {text}");
     let report: Value = serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
     report["findings"]
         .as_array()
@@ -103,27 +103,27 @@ fn check_scope(scope: &str, class: &str, expected: &[&str]) {
     assert_eq!(subjects, expected, "{scope} on {class}");
 }
 
-/// A program must go on whatever its monitor does, and the report says what that was.
+/// A program must continue whatever its monitor script does, and the report says why the script was stopped.
 fn check_stopped(body: &str, expected: &str) {
     let script = format!("let all = [];\nbefore(\"get(*) || set(*) || call(*)\", |e| {{\n{body}\n}});");
     let (_, output) = printed(&script, "Points");
-    let told = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b"done\n"[..]), "{told}");
-    let expected = format!("the monitor it.rhai was stopped: {expected}");
-    assert!(told.contains(&expected) && told.contains("the program ended with exit code 0"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b"done\n"[..]), "{text}");
+    let expected = format!("the monitor script it.rhai was stopped: {expected}");
+    assert!(text.contains(&expected) && text.contains("the program ended with exit code 0"), "{text}");
 }
 
-/// A script that cannot be used: the program does not even start.
+/// With a script that cannot be loaded, the program does not start.
 fn check_refused(script: &str, expected: &str) {
     let (_, output) = printed(script, "Points");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.starts_with(&format!("fissure: --monitor it.rhai: {expected}")), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.starts_with(&format!("fissure: --monitor it.rhai: {expected}")), "{text}");
     assert!(output.stdout.is_empty());
 }
 
 #[test]
-fn locks_are_told_before_and_after_they_are_acquired_and_given_back() {
+fn locks_have_events_before_and_after_acquire_and_release() {
     let script = |pointcut: &str| {
         format!(
             "before(\"{pointcut}\", |e| print(`before ${{e.kind}} ${{e.line}} ${{e.locks.len}}`));\n\
@@ -166,7 +166,7 @@ fn locks_are_told_before_and_after_they_are_acquired_and_given_back() {
 }
 
 #[test]
-fn accesses_calls_and_executions_are_told_as_the_pointcut_says() {
+fn accesses_calls_and_executions_are_selected_by_pointcuts() {
     let at = |pointcut: &str, what: &str| format!("before(\"{pointcut}\", |e| print({what}))");
     let account = "Points$Account";
     check_printed(
@@ -213,7 +213,7 @@ fn the_scripted_racer_finds_what_the_built_in_one_finds() {
         for class in programs {
             let built_in = || found(&["detect", "--analysis", "racer"], class);
             let scripted = || found(&["watch", "--monitor", monitor], class);
-            // Which of two accesses comes first may differ from run to run, and with it what is ordered.
+            // The schedule decides which of two accesses comes first, and with it what is ordered.
             let is_same = (0..3).any(|_| built_in() == scripted());
             assert!(is_same, "{class}: {:?}, but by script {:?}", built_in(), scripted());
         }
@@ -225,30 +225,30 @@ fn the_scripted_racer_finds_what_the_built_in_one_finds() {
 }
 
 #[test]
-fn circles_of_locks_are_found_by_the_scripted_checker() {
+fn the_scripted_checker_finds_cycles_of_locks() {
     let monitor = root().join("docs/monitors/lock-order.rhai");
     let found = |class| found(&["watch", "--monitor", monitor.to_str().unwrap()], class);
     assert!(found("LockOrderFixed").is_empty());
-    // Both may really wait for each other for ever, which a run without control cannot help; a nap apart they do not.
+    // The threads may really deadlock, because the run is not controlled; a sleep between them prevents that.
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("timeout");
     command.arg("20").arg(env!("CARGO_BIN_EXE_fissure")).args(["watch", "--monitor"]).arg(&monitor);
     command.args(["--json", "out.json", "--", "java", "-cp"]).arg(classes()).arg("LockOrder");
     let output = command.current_dir(folder.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("LockOrder.transfer: locks are acquired in a circle"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("LockOrder.transfer: locks are acquired in a circle"), "{text}");
 }
 
 #[test]
-fn findings_of_monitors_come_out_in_all_formats() {
+fn findings_of_monitor_scripts_are_written_in_all_formats() {
     let folder = tempfile::tempdir().unwrap();
     let monitor = root().join("docs/monitors/racer.rhai");
     let formats = ["--json", "o.json", "--html", "o.html", "--sarif", "o.sarif", "--junit", "o.xml"];
     let arguments = [&["watch", "--monitor", monitor.to_str().unwrap()], &formats[..]].concat();
     let output = fissure(folder.path(), &arguments, "PaperTask");
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("warning[custom]: int PaperTask.shared: accessed by two threads"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("warning[custom]: int PaperTask.shared: accessed by two threads"), "{text}");
     for file in ["o.json", "o.html", "o.sarif", "o.xml"] {
         let text = fs::read_to_string(folder.path().join(file)).unwrap();
         assert!(
@@ -264,7 +264,7 @@ fn findings_of_monitors_come_out_in_all_formats() {
 }
 
 #[test]
-fn monitors_that_go_wrong_are_stopped_and_the_program_goes_on() {
+fn monitor_scripts_that_fail_are_stopped_and_the_program_continues() {
     check_stopped("throw \"enough\";", "line 3, column 1: it threw 'enough'");
     check_stopped("loop {}", "it did not come to an end");
     check_stopped("loop { all.push(\"x\".to_upper()); }", "it did not come to an end");
@@ -276,7 +276,7 @@ fn monitors_that_go_wrong_are_stopped_and_the_program_goes_on() {
 }
 
 #[test]
-fn scripts_that_cannot_be_used_are_refused_before_the_program_starts() {
+fn scripts_that_cannot_be_loaded_are_rejected_before_the_program_starts() {
     check_refused("before(\"lock()\", |e| {\n  let = 1;\n});", "line 2, column 7: ");
     check_refused(
         "before(\"get(int A.*\", |e| 0);",
@@ -284,32 +284,32 @@ fn scripts_that_cannot_be_used_are_refused_before_the_program_starts() {
     );
     check_refused("print(1);", "it has no advice");
     let output = fissure(Path::new("."), &["watch", "--monitor", "no-such.rhai"], "Points");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
-    assert!(told.contains("no-such.rhai: the script cannot be read"), "{told}");
+    assert!(text.contains("no-such.rhai: the script cannot be read"), "{text}");
 }
 
 #[test]
-fn a_monitor_that_asks_about_nothing_that_happens_is_an_error() {
+fn a_monitor_script_that_matches_no_join_point_is_an_error() {
     let (_, output) = printed("before(\"get(* NoSuchClass.*)\", |e| 0)", "Points");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("no point of the program"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("the program reached no join point"), "{text}");
 }
 
 #[test]
-fn what_no_advice_selects_is_not_rewritten() {
+fn only_join_points_of_advice_are_instrumented() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("it.rhai"), "before(\"set(int Account.balance)\", |e| 0)").unwrap();
     fissure(folder.path(), &["watch", "--monitor", "it.rhai", "--json", "out.json"], "Points");
     let report: Value = serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
     assert_eq!(report["coverage"]["access_sites"], 1);
-    // Beside the class with the one access only those of the JDK that are rewritten for their threads and locks.
+    // Beside the class with the one access, only JDK classes are instrumented, for their threads and locks.
     assert_eq!(report["coverage"]["accesses_analysed"], 2);
 }
 
 #[test]
-fn what_only_one_thread_can_touch_is_not_maybe_shared() {
+fn fields_of_one_thread_are_not_maybe_shared() {
     let folder = tempfile::tempdir().unwrap();
     let script = "before(\"set(int Account.balance) && maybeShared()\", |e| 0)";
     fs::write(folder.path().join("it.rhai"), script).unwrap();
@@ -319,9 +319,9 @@ fn what_only_one_thread_can_touch_is_not_maybe_shared() {
     };
     assert_eq!(watch(&[]).status.code(), Some(0));
     let output = watch(&["--static"]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("no point of the program"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("the program reached no join point"), "{text}");
 }
 
 #[test]
@@ -338,9 +338,9 @@ fn scopes_are_pointcuts() {
     let output = fissure(folder.path(), &["detect", "--analysis", "racer"], "PaperTask");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let output = fissure(folder.path(), &["detect", "--scope", "get(static * *"], "PaperTask");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
-    assert!(told.contains("a ')' is missing (column 15)") && told.contains("\n                ^"), "{told}");
+    assert!(text.contains("a ')' is missing (column 15)") && text.contains("\n                ^"), "{text}");
 }
 
 #[test]
@@ -352,10 +352,10 @@ fn the_tutorial_shows_the_scripts_as_they_are() {
         let script = fs::read_to_string(root().join(format!("docs/monitors/{name}.rhai"))).unwrap();
         assert!(blocks.contains(&script.as_str()), "the tutorial does not show {name}.rhai as it is");
     }
-    // What is shown on the way there works, too.
+    // The scripts on the way there work, too.
     for block in blocks {
         let (_, output) = printed(block, "TwoLocks");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() != Some(2), "{block}\n{told}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() != Some(2), "{block}\n{text}");
     }
 }

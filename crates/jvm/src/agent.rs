@@ -165,15 +165,30 @@ pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
     }
 }
 
+/// The tables outside of the heap, which the hook classes read by address.
+struct Tables {
+    offsets: Table,
+    flags: Table,
+    hits: Table,
+    cells: Table,
+    counters: Table,
+}
+
+impl Tables {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            offsets: Table::new(crate::sites::MOST_SITES, 4)?,
+            flags: Table::new(2 * crate::sites::MOST_SITES, 1)?,
+            hits: Table::new(crate::blocks::MOST_EXECUTIONS, 8)?,
+            cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
+            counters: Table::new(COUNTED_THREADS, 32)?,
+        })
+    }
+}
+
 impl Agent {
     /// Creates the agent of this JVM.
-    pub(crate) fn install(
-        vm: Vm,
-        tool: Tool,
-        settings: Settings,
-        origins: Origins,
-        output: Output,
-    ) -> std::io::Result<()> {
+    pub(crate) fn install(vm: Vm, tool: Tool, settings: Settings, origins: Origins, output: Output) {
         let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
         let machine = Machine::new(settings.analysis);
         let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
@@ -181,8 +196,17 @@ impl Agent {
             Err(problem) => {
                 output
                     .write(&Record::Notice { text: format!("The monitor script cannot be used: {problem}") });
-                return Ok(());
+                return;
             }
+        };
+        let refuse = |reason: String| output.write(&Record::InternalError { text: reason });
+        let control = match settings.control.as_ref().map(Control::new).transpose() {
+            Ok(control) => control,
+            Err(error) => return refuse(format!("the schedule cannot be followed: {error}")),
+        };
+        let tables = match Tables::new() {
+            Ok(tables) => tables,
+            Err(error) => return refuse(format!("there is no memory for the agent's tables: {error}")),
         };
         let agent = Agent {
             blocks: Mutex::new(Blocks::new(without)),
@@ -197,7 +221,7 @@ impl Agent {
                 .as_deref()
                 .and_then(|path| Locality::read(path, settings.locality_checked)),
             machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
-            control: settings.control.as_ref().map(Control::new),
+            control,
             monitor,
             explorer: settings.explore.then(Explorer::default),
             settings,
@@ -213,11 +237,11 @@ impl Agent {
             lookout: Lookout::default(),
             failures: AtomicU64::new(0),
             counts: Counts::default(),
-            offsets: Table::new(crate::sites::MOST_SITES, 4)?,
-            flags: Table::new(2 * crate::sites::MOST_SITES, 1)?,
-            hits: Table::new(crate::blocks::MOST_EXECUTIONS, 8)?,
-            cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
-            counters: Table::new(COUNTED_THREADS, 32)?,
+            offsets: tables.offsets,
+            flags: tables.flags,
+            hits: tables.hits,
+            cells: tables.cells,
+            counters: tables.counters,
             engine: AtomicUsize::new(0),
             vm,
             switch: OnceLock::new(),
@@ -227,7 +251,6 @@ impl Agent {
         agent.offsets.set_i32(0, -1);
         // A second agent in one JVM would be the same library loaded twice; the first one is kept.
         let _ = AGENT.set(agent);
-        Ok(())
     }
 
     /// Reports that Fissure has failed and ends all instrumentation and control; the program goes on.
@@ -388,16 +411,16 @@ impl Agent {
                 coverage.limits.insert(reason.to_owned(), count);
             }
         };
-        limit("access sites beyond the number that can be told apart", code.sites.overflow());
+        limit(&format!("access sites {}", Coverage::OVERFLOW), code.sites.overflow());
         limit("executions of blocks that were judged only once because there were too many", dropped);
         limit("arrays too large to watch", get(&self.counts.large_arrays));
-        limit("lock sets beyond the number that can be told apart", sets_full);
+        limit(&format!("lock sets {}", Coverage::OVERFLOW), sets_full);
         limit(
             "accesses and executions of blocks left out for lack of memory",
             get(&self.counts.out_of_memory),
         );
         limit("accesses of shared locations dropped from their histories", u64::from(histories_cut));
-        limit("thread starts and joins beyond the number that can be told apart", u64::from(order_cut));
+        limit(&format!("thread starts and joins {}", Coverage::OVERFLOW), u64::from(order_cut));
         coverage
     }
 

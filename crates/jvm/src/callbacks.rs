@@ -123,10 +123,7 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
         &property(c"jdk.module.main"),
         &settings.whereabouts,
     );
-    if let Err(error) = Agent::install(vm, tool, settings, origins, output) {
-        drop(error);
-        return;
-    }
+    Agent::install(vm, tool, settings, origins, output);
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMInit = Some(vm_init);
     callbacks.VMStart = Some(vm_start);

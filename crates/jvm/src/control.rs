@@ -34,7 +34,7 @@ use fissure_model::{
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
     observer::{self, Observer},
-    recording::Recording,
+    recording::{Recording, RecordingError},
     strategy::{
         AssetFuzzer, AtomFuzzer, Guided, Interleaver, RaceFuzzer, Replay, Sequential, Strategy, Uniform,
     },
@@ -122,7 +122,8 @@ struct ControlledThread {
 }
 
 impl Control {
-    pub(crate) fn new(settings: &ControlSettings) -> Self {
+    /// Control by these settings. A recording that cannot be read is an error: another schedule in its place would prove nothing.
+    pub(crate) fn new(settings: &ControlSettings) -> Result<Self, RecordingError> {
         let strategy: Box<dyn Strategy> = match settings.steering {
             Steering::Random => Box::new(Uniform),
             Steering::Atomfuzzer => {
@@ -139,7 +140,7 @@ impl Control {
                     }
                     _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
                 };
-                match beginning.and_then(|beginning| beginning.parse::<Recording>().ok()) {
+                match beginning.map(str::parse::<Recording>).transpose()? {
                     Some(beginning) => Box::new(Guided::new(&beginning, rest)),
                     None => rest,
                 }
@@ -148,8 +149,7 @@ impl Control {
             Steering::Racefuzzer => Box::new(RaceFuzzer::new()),
             Steering::Sequential => Box::new(Sequential),
             Steering::Replay => {
-                let recording: Recording =
-                    settings.schedule.as_deref().unwrap_or_default().parse().unwrap_or_default();
+                let recording: Recording = settings.schedule.as_deref().unwrap_or_default().parse()?;
                 Box::new(Replay::new(&recording))
             }
         };
@@ -159,7 +159,7 @@ impl Control {
             let wanted = observer::Wanted { predictions, violations, races, interleavings };
             conductor.observe_with(Observer::new(wanted));
         }
-        Self {
+        Ok(Self {
             state: Mutex::new(State {
                 conductor,
                 threads: Vec::new(),
@@ -177,7 +177,7 @@ impl Control {
                 is_over: false,
             }),
             releases: AtomicU64::new(0),
-        }
+        })
     }
 
     /// Locks the state, after processing the release that the hook class may have stored.

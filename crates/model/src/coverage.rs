@@ -131,6 +131,9 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// The end of every reason of a limit that makes a run without findings meaningless: a table of fixed size overflowed.
+    pub const OVERFLOW: &str = "beyond the number that can be told apart";
+
     /// How many names of methods that could not be instrumented are kept.
     pub const NAMED: usize = 100;
 

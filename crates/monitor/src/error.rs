@@ -1,4 +1,4 @@
-//! What can be wrong with a script.
+//! Errors of monitor scripts.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use rhai::{EvalAltResult, Position};
 
 use crate::monitor::Ending;
 
-/// Why a script cannot be used at all.
+/// Why a script cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{problem}", place(*.line, *.column))]
+#[error("{}{problem}", position_text(*.line, *.column))]
 pub struct LoadError {
     /// The line, from 1 on; 0 if there is none.
     pub line: usize,
     /// The column, from 1 on; 0 if there is none.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
 /// Why a script was stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{problem}", place(*.line, *.column))]
+#[error("{}{problem}", position_text(*.line, *.column))]
 pub struct Stopped {
     /// The line, from 1 on; 0 if there is none.
     pub line: usize,
     /// The column, from 1 on; 0 if there is none.
     pub column: usize,
-    /// What it did.
+    /// The problem.
     pub problem: String,
 }
 
@@ -44,7 +44,7 @@ impl LoadError {
 }
 
 impl Stopped {
-    /// What became of a script, in words of its own.
+    /// The reason why a script was stopped, in the words of its author's language.
     pub(crate) fn from_result(error: &EvalAltResult, ending: Ending) -> Stopped {
         let mut innermost = error;
         let mut position = error.position();
@@ -60,15 +60,15 @@ impl Stopped {
             EvalAltResult::ErrorTooManyOperations(_) => {
                 "it did not come to an end (too many operations for one event)".to_owned()
             }
-            EvalAltResult::ErrorStackOverflow(_) => "its functions call each other too deep".to_owned(),
+            EvalAltResult::ErrorStackOverflow(_) => "its functions call each other too deeply".to_owned(),
             EvalAltResult::ErrorDataTooLarge(what, _) => format!("it used too much memory ({what})"),
-            EvalAltResult::ErrorRuntime(value, _) => match value.read_lock::<Complaint>() {
-                Some(complaint) => complaint.0.clone(),
+            EvalAltResult::ErrorRuntime(value, _) => match value.read_lock::<FunctionError>() {
+                Some(error) => error.0.clone(),
                 None => format!("it threw '{value}'"),
             },
             other => {
                 let mut other = other.to_string();
-                // The position is told apart.
+                // The position is kept separately.
                 if let Some(end) = other.rfind(" (line ") {
                     other.truncate(end);
                 }
@@ -80,20 +80,20 @@ impl Stopped {
     }
 }
 
-/// What a function of ours says about its arguments, to tell it from what a script throws by itself.
+/// An error of one of Fissure's functions about its arguments, in contrast to a value that a script throws.
 #[derive(Debug, Clone)]
-struct Complaint(String);
+struct FunctionError(String);
 
-/// An error of a function of ours.
-pub(crate) fn complain(problem: String) -> Box<EvalAltResult> {
-    Box::new(EvalAltResult::ErrorRuntime(rhai::Dynamic::from(Complaint(problem)), Position::NONE))
+/// An error of one of Fissure's functions.
+pub(crate) fn function_error(problem: String) -> Box<EvalAltResult> {
+    Box::new(EvalAltResult::ErrorRuntime(rhai::Dynamic::from(FunctionError(problem)), Position::NONE))
 }
 
 fn line_and_column(position: Position) -> (usize, usize) {
     (position.line().unwrap_or(0), position.position().unwrap_or(0))
 }
 
-fn place(line: usize, column: usize) -> String {
+fn position_text(line: usize, column: usize) -> String {
     match (line, column) {
         (0, _) => String::new(),
         (line, 0) => format!("line {line}: "),

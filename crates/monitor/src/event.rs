@@ -1,10 +1,10 @@
-//! What a monitor is told.
+//! The events that a monitor script handles.
 
 use std::sync::Arc;
 
 use fissure_model::finding::{Frame, HeldLock};
 
-/// On which side of a point.
+/// The side of a join point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum When {
     /// Before it.
@@ -13,10 +13,10 @@ pub enum When {
     After,
 }
 
-/// A place in the program and what happens there; the same for all events at it.
+/// A site in the program and what happens there; all events there share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventSite {
-    /// A number of its own.
+    /// A unique number.
     pub number: u32,
     /// `get`, `set`, `call`, `execution`, `lock` or `unlock`.
     pub kind: &'static str,
@@ -28,46 +28,46 @@ pub struct EventSite {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
-    /// The field or method in question, with the class that declares it; empty for locks.
+    /// The field or method that is accessed or called, with the class that declares it; empty for locks.
     pub member: String,
     /// The type of a field.
     pub field_type: Option<String>,
-    /// Whether that is static.
+    /// Whether the member is static.
     pub is_static: bool,
-    /// Whether a constructor does this.
+    /// Whether the code is a constructor's.
     pub in_constructor: bool,
 }
 
 /// An object of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// A number of its own.
+    /// A unique number.
     pub number: i64,
     /// How reports name it: `com.acme.Account@3`.
     pub name: Arc<str>,
 }
 
-/// A point that was reached.
+/// A join point that was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The advices that selected it, by their place among [`Monitor::advices`](crate::Monitor::advices).
+    /// The advice that selected it, by index in [`Monitor::advices`](crate::Monitor::advices).
     pub advices: Arc<[usize]>,
-    /// Where.
+    /// Its site.
     pub site: Arc<EventSite>,
     /// The thread's number.
     pub thread: u32,
     /// The thread's name.
     pub thread_name: Arc<str>,
-    /// The part of the thread's life, for [`Outside::is_before`](crate::Outside::is_before).
+    /// The segment of the thread between starts and joins, for [`Outside::is_before`](crate::Outside::is_before).
     pub segment: u32,
-    /// The object: whose field or method it is, the array, or the lock.
+    /// The object whose field or method it is, the array, or the lock.
     pub object: Option<Object>,
-    /// Which element of an array.
+    /// The index of an array's element.
     pub index: Option<i32>,
-    /// The locks that the thread holds, in the order in which it got them.
+    /// The locks that the thread holds, in the order in which it acquired them.
     pub locks: Arc<[HeldLock]>,
-    /// Whether the thread initializes a class meanwhile, which others wait for.
+    /// Whether the thread is initializing a class, which other threads wait for.
     pub is_initializing: bool,
-    /// The stack, if this thread was not seen at this place before.
+    /// The stack, if the thread was not at this site before.
     pub stack: Option<Vec<Frame>>,
 }

@@ -1,16 +1,16 @@
-//! Monitors that users write: scripts of advices on pointcuts, fed by plain events.
+//! Monitor scripts: users write advice on pointcuts, and front ends feed it with plain events.
 //!
-//! A monitor is a script in Rhai that names pointcuts and says what to do before or after the points that they select:
+//! A monitor script is written in Rhai. It names pointcuts and says what to do before or after the join points that they select:
 //!
 //! ```text
 //! after("lock()", |e| { print(`${e.thread} has ${e.object}`); });
 //! ```
 //!
-//! A front end asks a [`Monitor`] for its [`Advice`]s, watches the points that they select and nothing else, and hands over an
-//! [`Event`] for each that is reached, in the order in which they happened. What the script reports comes back as findings.
+//! A front end asks a [`Monitor`] for its [`Advice`], instruments the join points that it selects and nothing else, and passes on an
+//! [`Event`] for each that is reached, in the order in which they happened. Reports of the script come back as findings.
 //!
-//! Nothing that a script does can harm the program: it runs on a thread of its own, and one that fails, loops or uses too
-//! much memory is stopped ([`Stopped`]). Nothing here knows what a JVM is.
+//! A script cannot harm the program: it runs on its own thread, and one that fails, loops or uses too much memory is stopped
+//! ([`Stopped`]). This crate does not depend on the JVM.
 
 mod error;
 mod event;

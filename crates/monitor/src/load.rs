@@ -1,4 +1,4 @@
-//! The language of scripts: Rhai without what a monitor has no use for, and with advices and reports.
+//! The language of monitor scripts: Rhai without the parts that scripts do not need, and with advice and reports.
 
 use std::rc::Rc;
 
@@ -8,22 +8,22 @@ use rhai::{
 };
 
 use crate::{
-    error::complain,
+    error::function_error,
     event::When,
     monitor::{Advice, Ending, Limits, Shared, is_beyond},
-    values::{self, Place, Told, places},
+    values::{self, Place, ScriptReport, places},
 };
 
-/// Every so many operations it is looked at the clock.
-const OPERATIONS_PER_LOOK: u64 = 256;
-/// How deep functions may call each other.
+/// The clock is checked once in so many operations.
+const OPERATIONS_PER_CLOCK_CHECK: u64 = 256;
+/// How deeply functions may call each other.
 const DEEPEST_CALLS: usize = 64;
 
-/// An engine whose functions work for `shared`.
+/// An engine whose functions work on `shared`.
 pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
     let mut engine = Engine::new();
-    // Rhai reserves the word for itself and has no use for it; events have threads. Rhai calls the function volatile,
-    // by marking it as deprecated.
+    // Rhai reserves the word `thread` without using it; events have threads. Rhai marks `on_parse_token` as deprecated because
+    // its interface may change.
     #[allow(deprecated)]
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if word.as_str() == "thread" => Token::Identifier(word),
@@ -34,14 +34,16 @@ pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
         .set_max_operations(limits.operations)
         .set_max_call_levels(DEEPEST_CALLS)
         .set_max_expr_depths(128, 64);
-    let watched = shared.clone();
+    let progress = shared.clone();
     engine.on_progress(move |operations| {
         if is_beyond(limits.memory) {
-            watched.ending.set(Ending::Memory);
+            progress.ending.set(Ending::Memory);
             return Some(Dynamic::UNIT);
         }
-        if operations.is_multiple_of(OPERATIONS_PER_LOOK) && watched.began.get().elapsed() > limits.time {
-            watched.ending.set(Ending::Time);
+        if operations.is_multiple_of(OPERATIONS_PER_CLOCK_CHECK)
+            && progress.began.get().elapsed() > limits.time
+        {
+            progress.ending.set(Ending::Time);
             return Some(Dynamic::UNIT);
         }
         None
@@ -57,12 +59,12 @@ pub(crate) fn engine(shared: &Rc<Shared>, limits: Limits) -> Engine {
     engine
 }
 
-/// Memory is looked at between operations. Those that can fill it in one go are not there, or say how much they would need. (Rhai's own
-/// bounds on sizes walk through a whole array each time something is added to it.)
+/// Bounds the memory of a script. Memory is checked between operations, so operations that can fill it at once are removed, or check the
+/// size of their result. (Rhai's own bounds on sizes walk through a whole array each time an element is added to it.)
 fn bounded(engine: &mut Engine, memory: usize) {
     type Refusal = Result<(), Box<EvalAltResult>>;
     fn refuse(name: &str) -> Refusal {
-        Err(complain(format!("monitors have no {name}(…)")))
+        Err(function_error(format!("monitor scripts have no {name}(…)")))
     }
     engine.register_fn("pad", |_: &mut Array, _: i64, _: Dynamic| refuse("pad"));
     engine.register_fn("pad", |_: &mut ImmutableString, _: i64, _: char| refuse("pad"));
@@ -72,7 +74,7 @@ fn bounded(engine: &mut Engine, memory: usize) {
     let replaced = move |text: &mut ImmutableString, from: &str, to: &str| -> Refusal {
         let size = text.len().saturating_add(text.matches(from).count().saturating_mul(to.len()));
         if size > memory {
-            return Err(complain("it used too much memory".to_owned()));
+            return Err(function_error("it used too much memory".to_owned()));
         }
         *text = text.replace(from, to).into();
         Ok(())
@@ -111,7 +113,7 @@ fn advices(engine: &mut Engine, shared: &Rc<Shared>) {
     });
 }
 
-/// Advices are declared before the program starts: by then it is decided which of its points are watched.
+/// Advice must be declared before the program starts, because the join points to instrument are decided then.
 fn declare(shared: &Shared, name: &str, position: Position) -> Result<(), Box<EvalAltResult>> {
     if shared.is_loading.get() {
         return Ok(());
@@ -120,7 +122,7 @@ fn declare(shared: &Shared, name: &str, position: Position) -> Result<(), Box<Ev
 }
 
 fn raise(problem: String, position: Position) -> Box<EvalAltResult> {
-    let mut error = complain(problem);
+    let mut error = function_error(problem);
     error.set_position(position);
     error
 }
@@ -132,11 +134,14 @@ fn reports(engine: &mut Engine, shared: &Rc<Shared>) {
     });
     let plain = shared.clone();
     engine.register_fn("report", move |message: ImmutableString| {
-        report(&plain, Told { message: message.to_string(), ..Told::default() });
+        report(&plain, ScriptReport { message: message.to_string(), ..ScriptReport::default() });
     });
     let with_place = shared.clone();
     engine.register_fn("report", move |message: ImmutableString, place: Place| {
-        report(&with_place, Told { message: message.to_string(), places: vec![place], ..Told::default() });
+        report(
+            &with_place,
+            ScriptReport { message: message.to_string(), places: vec![place], ..ScriptReport::default() },
+        );
     });
     let with_places = shared.clone();
     engine.register_fn(
@@ -144,21 +149,25 @@ fn reports(engine: &mut Engine, shared: &Rc<Shared>) {
         move |message: ImmutableString, kept: Array| -> Result<(), Box<EvalAltResult>> {
             report(
                 &with_places,
-                Told { message: message.to_string(), places: places(kept)?, ..Told::default() },
+                ScriptReport {
+                    message: message.to_string(),
+                    places: places(kept)?,
+                    ..ScriptReport::default()
+                },
             );
             Ok(())
         },
     );
     let full = shared.clone();
     engine.register_fn("report", move |map: Map| -> Result<(), Box<EvalAltResult>> {
-        report(&full, Told::from_map(map)?);
+        report(&full, ScriptReport::from_map(map)?);
         Ok(())
     });
 }
 
-fn report(shared: &Shared, told: Told) {
+fn report(shared: &Shared, script_report: ScriptReport) {
     let now = shared.now.borrow().clone();
-    let found = shared.findings.borrow_mut().add(&shared.name, told, now.as_deref());
+    let found = shared.findings.borrow_mut().add(&shared.name, script_report, now.as_deref());
     if let Some(finding) = found {
         shared.outside.found(finding);
     }

@@ -1,8 +1,8 @@
-//! How much memory a script keeps.
+//! The memory that a script keeps.
 //!
-//! What a script allocates and frees is counted by the allocator while the script runs, on its own thread. So the count is what all its
-//! values take together, wherever it keeps them. A library that runs monitors makes [`Counting`] its global allocator; in one that
-//! does not, memory is bounded by the sizes of single values alone.
+//! The allocator counts what a script allocates and frees while the script runs, on its own thread. So the count is the size of all its
+//! values together, wherever the script keeps them. A library that runs monitor scripts makes [`Counting`] its global allocator; without
+//! it, memory is bounded only by the sizes of single values.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -19,7 +19,7 @@ thread_local! {
 pub struct Counting;
 
 fn count(change: isize) {
-    // A thread that ends may have no such variables any more.
+    // The thread-local variables of a thread that ends may be destroyed already.
     let _ = IS_COUNTED.try_with(|is_counted| {
         if is_counted.get() {
             let _ = BYTES.try_with(|bytes| bytes.set(bytes.get().wrapping_add(change)));
@@ -27,46 +27,46 @@ fn count(change: isize) {
     });
 }
 
-// SAFETY: everything is left to the system's allocator; the variables that count are plain numbers that need no memory.
+// SAFETY: all calls are forwarded to the system's allocator; the thread-local counters are plain numbers that never allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller's obligations are those of the forwarded call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller's obligations are those of the forwarded call.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller's obligations are those of the forwarded call.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller's obligations are those of the forwarded call.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Something that was allocated elsewhere, and that a script may keep: it counts by its size while it is kept, and freeing it does
-/// not count.
+/// A value that was allocated while nothing was counted, and that a script may keep: its size counts while it is kept, and freeing it
+/// does not count.
 #[derive(Debug)]
 pub(crate) struct Charged<T> {
-    thing: Option<T>,
+    value: Option<T>,
     size: isize,
 }
 
 impl<T> Charged<T> {
-    pub(crate) fn new(thing: T, size: usize) -> Charged<T> {
+    pub(crate) fn new(value: T, size: usize) -> Charged<T> {
         let size = size as isize;
         BYTES.set(BYTES.get().wrapping_add(size));
-        Charged { thing: Some(thing), size }
+        Charged { value: Some(value), size }
     }
 }
 
@@ -74,8 +74,8 @@ impl<T> std::ops::Deref for Charged<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // It is there until it is dropped.
-        self.thing.as_ref().expect("a charged thing")
+        // The value is there until `drop`.
+        self.value.as_ref().expect("the value of a `Charged` is taken only when it is dropped")
     }
 }
 
@@ -83,17 +83,17 @@ impl<T> Drop for Charged<T> {
     fn drop(&mut self) {
         BYTES.set(BYTES.get().wrapping_sub(self.size));
         let was_counted = IS_COUNTED.replace(false);
-        drop(self.thing.take());
+        drop(self.value.take());
         IS_COUNTED.set(was_counted);
     }
 }
 
-/// What the scripts of this thread keep, in bytes.
+/// The size of what the scripts of this thread keep, in bytes.
 pub(crate) fn kept() -> usize {
     usize::try_from(BYTES.get()).unwrap_or(0)
 }
 
-/// Begins to count for a new script of this thread.
+/// Resets the count for a new script of this thread.
 pub(crate) fn begin() {
     BYTES.set(0);
 }

@@ -1,4 +1,4 @@
-//! A monitor at work.
+//! A monitor script that runs.
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,23 +24,23 @@ use crate::{
     values::{Facts, Occurrence, Place, PlaceFacts, Store},
 };
 
-/// What to do on one side of the points that a pointcut selects.
+/// A pointcut and the side of the join points that it selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// On which side.
+    /// The side.
     pub when: When,
-    /// Which points.
+    /// The pointcut.
     pub pointcut: Pointcut,
 }
 
-/// What a script may use before it is stopped.
+/// Limits beyond which a script is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Operations of the script for one event.
     pub operations: u64,
     /// Bytes that all its values take together.
     pub memory: usize,
-    /// Time for one event; operations differ in how long they take.
+    /// Time for one event; single operations take different times.
     pub time: Duration,
 }
 
@@ -50,34 +50,34 @@ impl Default for Limits {
     }
 }
 
-/// Whoever runs a monitor.
+/// The environment of a monitor script.
 pub trait Outside {
     /// The script prints a line.
     fn print(&self, line: &str);
 
-    /// The script has found something; a later finding with the same id replaces an earlier one.
+    /// The script reports a finding; a later finding with the same id replaces an earlier one.
     fn found(&self, finding: Finding);
 
-    /// Whether one part of a thread's life was over before another one began, by the starting and joining of threads.
+    /// Whether one segment of a thread ended before another began, ordered by starting and joining threads.
     fn is_before(&self, earlier: u32, later: u32) -> bool;
 }
 
-/// Stacks beyond this number are not kept; reports show such places without their callers.
+/// Stacks beyond this number are not kept; reports show such sites without their callers.
 const MOST_STACKS: usize = 1 << 16;
-/// About how many bytes an event takes that a script keeps, and a lock in it.
+/// The approximate size in bytes of an event that a script keeps, and of a lock in it.
 const EVENT_SIZE: usize = 256;
 const LOCK_SIZE: usize = 64;
 
-/// What the script's functions and whoever runs it share.
+/// The state that the script's functions share with [`Monitor`].
 pub(crate) struct Shared {
     pub(crate) name: String,
     pub(crate) outside: Rc<dyn Outside>,
-    /// The advices, with the functions that carry them out.
+    /// The advice, with the functions that execute it.
     pub(crate) advices: RefCell<Vec<(Advice, FnPtr)>>,
-    /// What is done at the end.
+    /// The functions to call at the end.
     pub(crate) endings: RefCell<Vec<FnPtr>>,
     pub(crate) is_loading: Cell<bool>,
-    /// The event at hand.
+    /// The event that is being handled.
     pub(crate) now: RefCell<Option<Rc<Facts>>>,
     pub(crate) findings: RefCell<Findings>,
     /// When the script was called last.
@@ -85,7 +85,7 @@ pub(crate) struct Shared {
     pub(crate) ending: Cell<Ending>,
 }
 
-/// Why a script that did nothing wrong by itself was ended.
+/// The limit that ended a script, if one did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     None,
@@ -93,7 +93,7 @@ pub(crate) enum Ending {
     Time,
 }
 
-/// A monitor at work. It stays on the thread that loaded it.
+/// A loaded monitor script. It stays on the thread that loaded it.
 pub struct Monitor {
     engine: Engine,
     script: AST,
@@ -111,7 +111,7 @@ impl std::fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    /// Reads a script and runs what stands at its top level, which declares the advices.
+    /// Compiles a script and runs its top level, which declares the advice.
     pub fn load(
         name: &str,
         source: &str,
@@ -156,17 +156,17 @@ impl Monitor {
         Ok(monitor)
     }
 
-    /// What it wants to know, in order.
+    /// The advice, in the order of its declaration.
     pub fn advices(&self) -> Vec<Advice> {
         self.shared.advices.borrow().iter().map(|(advice, _)| advice.clone()).collect()
     }
 
-    /// Whether it may ask for the locks that threads hold.
+    /// Whether the script may read the locks that threads hold.
     pub fn needs_locks(&self) -> bool {
         self.needs_locks
     }
 
-    /// Tells it of an event. Once it was stopped nothing happens any more.
+    /// Handles an event. A stopped script ignores it.
     pub fn handle(&mut self, event: Event) -> Result<(), Stopped> {
         if self.is_stopped {
             return Ok(());
@@ -212,7 +212,7 @@ impl Monitor {
         result
     }
 
-    /// Objects that are gone: what was kept with them is forgotten.
+    /// Drops the state of objects that were garbage-collected.
     pub fn forget(&mut self, objects: &[i64]) {
         counted(|| {
             let mut store = self.store.borrow_mut();
@@ -220,7 +220,7 @@ impl Monitor {
         });
     }
 
-    /// The program is over.
+    /// Calls the functions for the end of the program.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         let mut result = Ok(());
         let endings = if self.is_stopped { Vec::new() } else { self.shared.endings.borrow().clone() };
@@ -250,17 +250,13 @@ impl Monitor {
         let stopped = match result {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => Stopped::from_result(&error, self.shared.ending.get()),
-            Err(_) => Stopped {
-                line: 0,
-                column: 0,
-                problem: "it did something that its interpreter cannot do".to_owned(),
-            },
+            Err(_) => Stopped { line: 0, column: 0, problem: "its interpreter failed on it".to_owned() },
         };
         self.stop();
         Err(stopped)
     }
 
-    /// Lets go of everything that it kept.
+    /// Drops everything that the script kept.
     fn stop(&mut self) {
         self.is_stopped = true;
         self.store.take();
@@ -268,7 +264,7 @@ impl Monitor {
     }
 }
 
-/// Whether the scripts of this thread keep more than they may.
+/// Whether the scripts of this thread keep more than this.
 pub(crate) fn is_beyond(memory: usize) -> bool {
     kept() > memory
 }

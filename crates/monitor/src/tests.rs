@@ -1,4 +1,4 @@
-//! What scripts can do, what is said about those that cannot be used, and how those that go wrong are stopped.
+//! Tests of the abilities of scripts, the errors for scripts that cannot be loaded, and how scripts that fail are stopped.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
@@ -85,7 +85,7 @@ fn check_stopped(body: &str, expected: &str) {
     let (monitor, listener) = load(&format!("let all = [];\nbefore(\"get(*)\", |e| {{\n{body}\n}});"));
     let mut monitor = monitor.unwrap();
     let stopped = (0..20_000).find_map(|at| monitor.handle(event("get", 1, at + 1, &["a"])).err());
-    let stopped = stopped.unwrap_or_else(|| panic!("{body} went on for ever")).to_string();
+    let stopped = stopped.unwrap_or_else(|| panic!("{body} was not stopped")).to_string();
     assert!(stopped.contains(expected), "{stopped}");
     monitor.handle(event("get", 1, 1, &[])).unwrap();
     monitor.finish().unwrap();
@@ -93,7 +93,7 @@ fn check_stopped(body: &str, expected: &str) {
 }
 
 #[test]
-fn events_show_who_did_what_where() {
+fn events_have_thread_object_member_and_site() {
     let get = event("get", 1, 3, &["a", "b", "a", "r"]);
     for (expression, expected) in [
         ("e.kind", "get"),
@@ -124,7 +124,7 @@ fn events_show_who_did_what_where() {
 }
 
 #[test]
-fn state_is_kept_with_objects_threads_and_at_all() {
+fn state_is_kept_with_objects_with_threads_and_globally() {
     let events = [event("get", 1, 1, &[]), event("get", 2, 1, &[]), event("get", 1, 2, &[])];
     let count = |of: &str| {
         format!(
@@ -160,7 +160,7 @@ fn reports_become_findings_with_their_places() {
     }
     monitor.finish().unwrap();
     let findings = listener.findings.borrow();
-    // The first is ordered, the second is not, and at the end the counts are right.
+    // The first is ordered, the second is not, and the last has the final count.
     assert_eq!(findings.iter().map(|finding| finding.ordered).collect::<Vec<_>>(), [true, false, false]);
     assert_eq!(findings.iter().map(|finding| finding.hits).collect::<Vec<_>>(), [1, 1, 2]);
     let last = &findings[2];
@@ -173,7 +173,7 @@ fn reports_become_findings_with_their_places() {
 }
 
 #[test]
-fn scripts_that_cannot_be_used_are_refused_with_line_and_column() {
+fn scripts_that_cannot_be_loaded_are_rejected_with_line_and_column() {
     check_refused("before(", "line 1, column 8: ");
     check_refused("\n  let = 3;", "line 2, column 7: ");
     check_refused(
@@ -188,7 +188,7 @@ fn scripts_that_cannot_be_used_are_refused_with_line_and_column() {
 }
 
 #[test]
-fn scripts_that_go_wrong_are_stopped_and_the_reason_is_told() {
+fn scripts_that_fail_are_stopped_with_the_reason() {
     check_stopped("throw \"enough\";", "line 3, column 1: it threw 'enough'");
     check_stopped("loop {}", "did not come to an end");
     check_stopped("let x = 1 / 0;", "Division by zero");
@@ -208,7 +208,7 @@ fn scripts_that_go_wrong_are_stopped_and_the_reason_is_told() {
 }
 
 #[test]
-fn what_is_let_go_of_does_not_count() {
+fn freed_memory_does_not_count() {
     let (monitor, _) = load(
         "before(\"get(*)\", |e| { e.thread_state.last = e.place; e.object_state.text = `${e.locks}`; })",
     );

@@ -1,4 +1,4 @@
-//! What scripts see of an event.
+//! The values through which scripts access an event.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -7,33 +7,33 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    error::complain,
+    error::function_error,
     event::{Event, EventSite},
     memory::Charged,
 };
 
-/// What a script keeps with an object, a thread or at all, by names.
+/// The state that a script keeps with an object, with a thread or globally, by names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State(Rc<RefCell<FxHashMap<ImmutableString, Dynamic>>>);
 
-/// What a script keeps, by what it keeps it with.
+/// The whole state of a script.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     objects: FxHashMap<i64, State>,
-    /// With classes, for static members.
+    /// For classes, which have static members.
     classes: FxHashMap<String, State>,
     threads: FxHashMap<u32, State>,
     global: State,
 }
 
 impl Store {
-    /// What is kept with an object that is gone is forgotten.
+    /// Drops the state of an object that was garbage-collected.
     pub(crate) fn forget(&mut self, object: i64) {
         self.objects.remove(&object);
     }
 }
 
-/// Where a thread was, to be told later.
+/// The site and thread of an event, which a script may keep for a later report.
 #[derive(Debug, Clone)]
 pub(crate) struct Place(pub(crate) Rc<PlaceFacts>);
 
@@ -44,7 +44,7 @@ pub(crate) struct PlaceFacts {
 }
 
 impl PlaceFacts {
-    /// As reports show it.
+    /// The site as reports show it.
     pub(crate) fn site(&self) -> Site {
         let site = &self.event.site;
         let here = Frame {
@@ -77,7 +77,7 @@ impl PlaceFacts {
     }
 }
 
-/// An event, as scripts have it.
+/// An event, as scripts access it.
 #[derive(Debug, Clone)]
 pub(crate) struct Occurrence(pub(crate) Rc<Facts>);
 
@@ -141,7 +141,7 @@ pub(crate) fn site(site: &EventSite) -> String {
     }
 }
 
-/// Tells the engine what these are.
+/// Registers the types and their properties.
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<State>("State");
     engine.register_indexer_get(|state: &mut State, name: ImmutableString| -> Dynamic {
@@ -212,51 +212,54 @@ pub(crate) fn register(engine: &mut Engine) {
     getter("global_state", |facts| Dynamic::from(facts.store.borrow().global.clone()));
 }
 
-/// What a script says in a report by a map, checked.
+/// A report of a script, checked.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ScriptReport {
     pub(crate) message: String,
     pub(crate) subject: Option<String>,
     pub(crate) places: Vec<Place>,
     pub(crate) ordered: bool,
 }
 
-impl Told {
-    pub(crate) fn from_map(map: Map) -> Result<Told, Box<EvalAltResult>> {
-        let mut told = Told::default();
+impl ScriptReport {
+    pub(crate) fn from_map(map: Map) -> Result<ScriptReport, Box<EvalAltResult>> {
+        let mut report = ScriptReport::default();
         for (key, value) in map {
             let kind = value.type_name();
-            let wrong =
-                |expected: &str| complain(format!("'{key}' of a report must be {expected}, not {kind}"));
+            let wrong = |expected: &str| {
+                function_error(format!("'{key}' of a report must be {expected}, not {kind}"))
+            };
             match key.as_str() {
-                "message" => told.message = value.into_string().map_err(|_| wrong("a text"))?,
-                "subject" => told.subject = Some(value.into_string().map_err(|_| wrong("a text"))?),
-                "ordered" => told.ordered = value.as_bool().map_err(|_| wrong("true or false"))?,
+                "message" => report.message = value.into_string().map_err(|_| wrong("a text"))?,
+                "subject" => report.subject = Some(value.into_string().map_err(|_| wrong("a text"))?),
+                "ordered" => report.ordered = value.as_bool().map_err(|_| wrong("true or false"))?,
                 "places" => {
-                    told.places = places(value.into_array().map_err(|_| wrong("an array of places"))?)?
+                    report.places = places(value.into_array().map_err(|_| wrong("an array of places"))?)?
                 }
                 _ => {
-                    return Err(complain(format!(
+                    return Err(function_error(format!(
                         "a report has no '{key}'; it has message, subject, places and ordered"
                     )));
                 }
             }
         }
-        if told.message.is_empty() {
-            return Err(complain("a report needs a message".to_owned()));
+        if report.message.is_empty() {
+            return Err(function_error("a report needs a message".to_owned()));
         }
-        Ok(told)
+        Ok(report)
     }
 }
 
-/// Places that a script kept.
+/// Checks that values are places that a script kept.
 pub(crate) fn places(values: Array) -> Result<Vec<Place>, Box<EvalAltResult>> {
     values
         .into_iter()
         .map(|value| {
             let kind = value.type_name();
             value.try_cast::<Place>().ok_or_else(|| {
-                complain(format!("a report's places are what 'e.place' gave, and this is of type {kind}"))
+                function_error(format!(
+                    "a report's places are what 'e.place' gave, and this is of type {kind}"
+                ))
             })
         })
         .collect()

@@ -1,12 +1,12 @@
-//! What is known of the JDK's concurrent collections: the paper's ten classes.
+//! The JDK's concurrent collections of the paper: ten classes.
 //!
-//! Methods are given by name, or by name and number of parameters (`remove/1`) where overloads differ. Methods that
-//! are not mentioned are treated as those of any other class. The classification into readers and updates is the one that the
-//! paper gives for ConcurrentSkipListMap and what follows from it for the others.
+//! Methods are given by name, or by name and number of parameters (`remove/1`) if overloads differ. Methods that are not listed are
+//! treated as those of any other class. The classification into readers and updates is the one that the paper gives for
+//! ConcurrentSkipListMap, and what follows from it for the others.
 
 use crate::spec::{Domain, Method, Role, Spec};
 
-/// What a collection does with its elements.
+/// How a collection uses its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Keys, which are compared or hashed, and values, which are only stored.
@@ -22,11 +22,11 @@ pub enum Shape {
 pub struct BuiltIn {
     /// The class, with its package.
     pub class: &'static str,
-    /// What it does with its elements.
+    /// How it uses its elements.
     pub shape: Shape,
     /// The methods that are taken to be atomic.
     pub core: &'static [&'static str],
-    /// The methods that change nothing.
+    /// The methods that are read-only.
     pub read_only: &'static [&'static str],
     /// The arguments of the constructor.
     pub constructor: &'static [i64],
@@ -125,7 +125,7 @@ const fn queue(class: &'static str) -> BuiltIn {
     BuiltIn { class, shape: Shape::Queue, core: QUEUE_CORE, read_only: COLLECTION_READERS, constructor: &[] }
 }
 
-/// All of them.
+/// All built-in classes.
 pub const CLASSES: &[BuiltIn] = &[
     map("java.util.concurrent.ConcurrentHashMap"),
     map("java.util.concurrent.ConcurrentSkipListMap"),
@@ -146,7 +146,7 @@ pub const CLASSES: &[BuiltIn] = &[
     queue("java.util.concurrent.ConcurrentLinkedDeque"),
 ];
 
-/// What is known of a class.
+/// The entry for a class, if it is built in.
 pub fn find(class: &str) -> Option<&'static BuiltIn> {
     CLASSES.iter().find(|known| known.class == class)
 }
@@ -164,16 +164,16 @@ pub fn means(entry: &str, name: &str, parameters: usize) -> bool {
     }
 }
 
-/// What the object does with the number (or the numbers in the collection) that a method is given in this place.
-pub fn role(shape: Shape, method: &str, parameters: usize, place: usize) -> Role {
+/// The role of the argument at this index, a number or a collection of numbers.
+pub fn role(shape: Shape, method: &str, parameters: usize, index: usize) -> Role {
     match (shape, method) {
         (Shape::Ordered, _) => Role::Key,
         (Shape::Map, "containsValue" | "contains") => Role::Probe,
-        (Shape::Map, "remove" | "replace") if place == 1 && (method, parameters) != ("replace", 2) => {
+        (Shape::Map, "remove" | "replace") if index == 1 && (method, parameters) != ("replace", 2) => {
             Role::Probe
         }
         (Shape::Map, _) => {
-            if place == 0 {
+            if index == 0 {
                 Role::Key
             } else {
                 Role::Stored
@@ -189,7 +189,7 @@ pub fn role(shape: Shape, method: &str, parameters: usize, place: usize) -> Role
 }
 
 impl BuiltIn {
-    /// The spec of the paper for one of the methods in its tables, by the parameters that these methods have.
+    /// The spec of the paper for one of the methods in its tables, with the parameters of these methods.
     pub fn spec(&self, method: &str) -> Spec {
         let core = self.core.iter().filter_map(|entry| {
             let (name, number) = entry.split_once('/')?;
@@ -215,8 +215,8 @@ impl BuiltIn {
     /// A method whose parameters are numbers or collections.
     fn method(&self, name: &str, collections: &[bool]) -> Method {
         let number = collections.len();
-        let domain = |(place, &collection): (usize, &bool)| {
-            let role = role(self.shape, name, number, place);
+        let domain = |(index, &collection): (usize, &bool)| {
+            let role = role(self.shape, name, number, index);
             match (collection, self.shape) {
                 (true, Shape::Map) => Domain::Map { key: Role::Key, value: Role::Stored },
                 (true, _) => Domain::Collection(role),

@@ -1,8 +1,8 @@
-//! How many harnesses the paper counts.
+//! The number of harnesses as the paper counts them.
 //!
 //! The published numbers follow from the number of core invocations n, of read-only ones r and of arguments A of the
 //! method under test: `A·Σₐ C(I−2,a−1)·[a·n^(a−1)(n^b−r^b) + b·n^(b−1)(n^a−r^a)]` with b = I−a. The sequence without the method under
-//! test must contain an update, whatever the method does itself; both orders of the two sequences are counted, and each cut
+//! test must contain an update, whatever the method under test does; both orders of the two sequences are counted, and each split
 //! into lengths a and b as often as there are ways to interleave that many further invocations.
 
 use crate::spec::{Domain, Method, Role, Spec};
@@ -26,7 +26,7 @@ pub fn published(spec: &Spec, invocations: u32, values: u64) -> u64 {
     formula(invocations, all, reading, tested)
 }
 
-/// In how many ways a method can be invoked, as the paper counts: maps of two entries in both orders.
+/// The number of invocations of a method, as the paper counts: maps of two entries in both orders.
 fn arguments(method: &Method, values: u64) -> u64 {
     let choices = |domain: &Domain| match domain {
         Domain::Scalar(Role::Key | Role::Stored | Role::Probe) => values,
@@ -52,7 +52,7 @@ mod tests {
         rules::Rules,
     };
 
-    /// The spec that the paper must have used: two rows have a smaller core, and for one class nothing is read-only.
+    /// The spec that the paper must have used: two rows have a smaller core, and for one class no method is read-only.
     fn published_spec(class: &str, method: &str) -> Spec {
         let object = builtin::find(class).unwrap();
         let mut spec = object.spec(method);
@@ -74,7 +74,7 @@ mod tests {
         }
     }
 
-    /// The formula and the enumeration must mean the same harnesses.
+    /// The formula and the enumeration must count the same harnesses.
     #[test]
     fn enumerating_gives_the_published_numbers_too() {
         for (class, method, invocations, expected) in [
@@ -86,7 +86,7 @@ mod tests {
             let spec = published_spec(class, method);
             let rules = Rules { update_beside_reader: true, ..Rules::NONE };
             let mut count = 0;
-            // A rank has exactly so many values; the paper's rank has at most so many.
+            // A rank uses exactly so many values; the paper's rank uses at most so many.
             for values in 1..=2 {
                 let rank = Rank { invocations, sequences: 2, values };
                 let alphabet = Alphabet::new(&spec, rank, &rules);
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A harness that uses only the number 0 stands for the one that uses only 1 as well.
+    /// A harness that uses only the number 0 stands also for the one that uses only 1.
     fn renamings(alphabet: &Alphabet, harness: &crate::enumerate::Harness, values: usize) -> u64 {
         let operations = harness.operations();
         let uses = operations.iter().any(|&one| !alphabet.invocation(one).arguments.is_empty());

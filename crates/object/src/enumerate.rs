@@ -1,7 +1,7 @@
-//! Enumerates harnesses by rank: so many invocations, sequences and values (Algorithm 1 of the paper).
+//! Enumerates harnesses by rank: the number of invocations, sequences and values (Algorithm 1 of the paper).
 //!
-//! A rank's harnesses have numbers, and a number can be turned into its harness by itself, so that millions of them need
-//! no memory. Numbers whose harness one of the [`Rules`] leaves out stand for nothing.
+//! A rank's harnesses are numbered, and each is computed from its number alone, so that millions of them need no memory. A number whose
+//! harness is left out by one of the [`Rules`] has no harness.
 //!
 //! Beyond the paper: with three or more sequences, one may come before all others, and one after all others.
 
@@ -17,14 +17,14 @@ use crate::{
 /// An operation's number in its [`Alphabet`].
 pub type Operation = u16;
 
-/// How large harnesses are.
+/// The size of harnesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rank {
     /// How many invocations.
     pub invocations: usize,
     /// How many sequences.
     pub sequences: usize,
-    /// How many different values: a harness uses exactly the numbers below it, or none at all in rank 1.
+    /// How many different values: a harness uses exactly the numbers below it; in rank 1 it may use none.
     pub values: usize,
 }
 
@@ -58,7 +58,7 @@ impl Harness {
     }
 }
 
-/// Every invocation that harnesses of a spec may have, numbered.
+/// All invocations that harnesses of a spec may contain, numbered.
 #[derive(Debug, Clone)]
 pub struct Alphabet {
     operations: Vec<(usize, Vec<Value>)>,
@@ -81,7 +81,7 @@ impl Alphabet {
         };
         for (number, method) in spec.methods() {
             for template in templates(number, method, largest.values, fresh) {
-                // The method under test may store two values at once, so that numbers go one beyond the invocations.
+                // The method under test may store two values at once, so the numbers go one beyond the invocations.
                 let last = if fresh { largest.invocations as i64 } else { 0 };
                 for first in 0..=last {
                     let mut next = first;
@@ -94,7 +94,7 @@ impl Alphabet {
         alphabet
     }
 
-    /// The alphabet of the invocations of one schema, whose methods are named by `names`.
+    /// The alphabet of the invocations of one schema, and its harness; `None` if the spec lacks a method.
     pub fn of_schema(spec: &Spec, schema: &Schema) -> Option<(Self, Harness)> {
         let mut alphabet = Alphabet {
             operations: Vec::new(),
@@ -140,12 +140,12 @@ impl Alphabet {
         &self.operations
     }
 
-    /// Whether an operation seems to do nothing but read.
+    /// Whether an operation seems read-only.
     pub fn seems_read_only(&self, operation: Operation) -> bool {
         self.seems_read_only[self.operations[usize::from(operation)].0]
     }
 
-    /// Whether an operation certainly only reads.
+    /// Whether an operation is certainly read-only.
     pub fn read_only(&self, operation: Operation) -> bool {
         self.read_only[self.operations[usize::from(operation)].0]
     }
@@ -155,13 +155,13 @@ impl Alphabet {
         &self.names[self.operations[usize::from(operation)].0]
     }
 
-    /// An operation in words.
+    /// An operation with the name of its method.
     pub fn invocation(&self, operation: Operation) -> Invocation {
         let (method, arguments) = &self.operations[usize::from(operation)];
         Invocation { method: self.names[*method].clone(), arguments: arguments.clone() }
     }
 
-    /// A harness in words.
+    /// A harness with the names of its methods.
     pub fn schema(&self, harness: &Harness) -> Schema {
         let words = |sequence: &Vec<Operation>| sequence.iter().map(|&one| self.invocation(one)).collect();
         Schema { sequences: harness.sequences.iter().map(words).collect(), order: harness.order.clone() }
@@ -184,14 +184,14 @@ pub struct Enumeration<'a> {
 #[derive(Debug)]
 struct Block {
     shape: Shape,
-    /// The sequence and place of the method under test.
+    /// The sequence and index of the method under test.
     target: Option<(usize, usize)>,
     /// The number of its first harness.
     start: usize,
     size: usize,
 }
 
-/// Lengths of sequences, and which of them run at the same time: the first ones.
+/// The lengths of sequences, and how many of them run concurrently: the first ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape {
     lengths: Vec<usize>,
@@ -199,18 +199,18 @@ struct Shape {
     order: Vec<(usize, usize)>,
 }
 
-/// The invocations of a harness before they are numbered; what the rules look at.
+/// The invocations of a harness before fresh values are numbered; the rules check them.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     pub(crate) sequences: Vec<Vec<&'a Template>>,
-    /// How many of the sequences run at the same time: the first ones.
+    /// How many of the sequences run concurrently: the first ones.
     pub(crate) concurrent: usize,
     /// The sequence of the method under test.
     pub(crate) target: Option<usize>,
 }
 
 impl<'a> Enumeration<'a> {
-    /// The harnesses of this rank that the rules leave. The alphabet must be of the same spec and rules, and large enough.
+    /// The harnesses of this rank that the rules keep. The alphabet must be of the same spec and rules, and large enough.
     pub fn new(spec: &Spec, alphabet: &'a Alphabet, rank: Rank, rules: Rules) -> Self {
         let fresh = rules.fresh(spec);
         let mut enumeration = Enumeration {
@@ -229,15 +229,15 @@ impl<'a> Enumeration<'a> {
         }
         let under_test = spec.method.is_some();
         for shape in shapes(rank) {
-            let places: Vec<Option<(usize, usize)>> = if under_test {
+            let targets: Vec<Option<(usize, usize)>> = if under_test {
                 let sequences = if rules.sequence_symmetry { 1 } else { shape.concurrent };
-                let places =
-                    (0..sequences).flat_map(|at| (0..shape.lengths[at]).map(move |place| (at, place)));
-                places.map(Some).collect()
+                let positions =
+                    (0..sequences).flat_map(|at| (0..shape.lengths[at]).map(move |index| (at, index)));
+                positions.map(Some).collect()
             } else {
                 vec![None]
             };
-            for target in places {
+            for target in targets {
                 let core = rank.invocations - usize::from(under_test);
                 let size = enumeration.core.len().checked_pow(core as u32);
                 let size = size
@@ -255,12 +255,12 @@ impl<'a> Enumeration<'a> {
         enumeration
     }
 
-    /// How many numbers there are; not all of them stand for a harness.
+    /// How many numbers there are; not all of them have a harness.
     pub fn numbers(&self) -> usize {
         self.total
     }
 
-    /// The harness of a number, unless a rule leaves it out.
+    /// The harness with this number, unless a rule leaves it out.
     pub fn harness(&self, number: usize) -> Option<Harness> {
         let block =
             &self.blocks[self.blocks.partition_point(|block| block.start <= number).checked_sub(1)?];
@@ -271,8 +271,8 @@ impl<'a> Enumeration<'a> {
         let mut sequences: Vec<Vec<&Template>> = Vec::with_capacity(block.shape.lengths.len());
         for (at, &length) in block.shape.lengths.iter().enumerate() {
             let mut sequence = Vec::with_capacity(length);
-            for place in 0..length {
-                let list = if block.target == Some((at, place)) { &self.method } else { &self.core };
+            for index in 0..length {
+                let list = if block.target == Some((at, index)) { &self.method } else { &self.core };
                 sequence.push(&list[rest % list.len()]);
                 rest /= list.len();
             }
@@ -304,7 +304,7 @@ impl<'a> Enumeration<'a> {
         };
         let sequences =
             draft.sequences.iter().map(|sequence| sequence.iter().map(&mut number).collect()).collect();
-        let target = block.target.map(|(at, place)| block.shape.lengths[..at].iter().sum::<usize>() + place);
+        let target = block.target.map(|(at, index)| block.shape.lengths[..at].iter().sum::<usize>() + index);
         Harness { sequences, order: block.shape.order.clone(), target }
     }
 }
@@ -324,12 +324,12 @@ fn uses_values(draft: &Draft<'_>, values: usize) -> bool {
     if none { values == 1 } else { used.into_iter().all(|used| used) }
 }
 
-/// The shapes of a rank: all ways of cutting the invocations into sequences.
+/// The shapes of a rank: all ways of splitting the invocations into sequences.
 fn shapes(rank: Rank) -> Vec<Shape> {
     let mut all = Vec::new();
     for (initial, last) in [(false, false), (true, false), (false, true), (true, true)] {
         let apart = usize::from(initial) + usize::from(last);
-        // Two sequences at least must run at the same time.
+        // At least two sequences must run concurrently.
         let Some(concurrent) = rank.sequences.checked_sub(apart).filter(|&concurrent| concurrent >= 2) else {
             continue;
         };

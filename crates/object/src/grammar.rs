@@ -1,4 +1,4 @@
-//! Reads schemas: the grammar of the paper's Section 3.1, and what its tables use beyond it (collections as arguments).
+//! Parses schemas: the grammar of the paper's Section 3.1, and collections as arguments, which its tables use beyond it.
 //!
 //! ```
 //! let schema: fissure_object::Schema = "[put(0,0)],[clear(); put(1,1); containsKey(1)]".parse().unwrap();
@@ -15,15 +15,15 @@ use crate::{
 /// Why a text is no schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrammarError {
-    /// Something else was expected at a place, counted in characters from 1.
+    /// The grammar expects something else at a character, counted from 1.
     #[error("expected {expected} at character {at}")]
     Expected {
-        /// What the grammar wants here.
+        /// The expected text.
         expected: &'static str,
-        /// Where.
+        /// The character.
         at: usize,
     },
-    /// The words are right, their meaning is not.
+    /// The syntax is valid, but the schema is not.
     #[error(transparent)]
     Schema(#[from] SchemaError),
 }
@@ -38,7 +38,7 @@ impl FromStr for Schema {
     }
 }
 
-/// How deep collections may lie in collections.
+/// How deeply collections may be nested.
 const DEPTH: usize = 16;
 
 type Sequences = Vec<Vec<Invocation>>;
@@ -234,7 +234,7 @@ impl Parser {
         Ok(name)
     }
 
-    /// The next character that is no space.
+    /// The next character that is no white space.
     fn peek(&mut self) -> Option<char> {
         while self.text.get(self.at).is_some_and(|c| c.is_whitespace()) {
             self.at += 1;
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_harnesses_of_the_paper_are_read() {
+    fn the_harnesses_of_the_paper_are_parsed() {
         check(
             "[put(0,0)],[clear();put(1,1);containsKey(1)]",
             "[put(0,0)], [clear(); put(1,1); containsKey(1)]",
@@ -290,14 +290,14 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused_with_a_place() {
+    fn invalid_schemas_are_rejected_with_a_position() {
         check_error("", "expected '[' at character 1");
         check_error("[a()", "expected ';' or ']' at character 5");
         check_error("[a(0,]", "expected a value at character 6");
         check_error("[a()] b", "expected the end at character 7");
         check_error("[a()], {0<}", "expected a number at character 11");
         check_error("[a()], {0<1}", "there is no sequence 1: they are counted from 0");
-        check_error("[a()], [b()], {0<1,1<0}", "the order between the sequences goes in a circle");
+        check_error("[a()], [b()], {0<1,1<0}", "the order between the sequences has a cycle");
         check_error("[a(99999999999999999999)]", "expected a number at character 4");
         check_error(&format!("[a({})]", "[".repeat(40)), "expected fewer brackets at character 21");
     }
@@ -335,7 +335,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(schema in schemas()) {
+        fn printed_schemas_are_parsed_back(schema in schemas()) {
             prop_assert_eq!(schema.to_string().parse::<Schema>(), Ok(schema));
         }
 

@@ -1,20 +1,20 @@
-//! Finds the methods of a concurrent object that are not atomic, as far as that needs no object: schemas of small test
+//! Finds the methods of a concurrent object that are not atomic. This crate is the part that executes nothing: schemas of small test
 //! harnesses, their enumeration, their linearizations and outcomes.
 //!
 //! The algorithm is that of M. Emmi and C. Enea, *Exposing Non-Atomic Methods of Concurrent Objects* (2017). A harness
-//! is a few sequences of invocations that run at the same time. Its atomic outcomes are the results that its linearizations have,
+//! is a few sequences of invocations that run concurrently. Its atomic outcomes are the results of its linearizations,
 //! executed one invocation after the other. Any other outcome of a concurrent execution shows that a method is not
 //! atomic, and as all but one of the invocations are of core methods, it shows which.
 //!
 //! Kept: the grammar ([`grammar`]), the ranks, the read-only classification, the seeded shuffle ([`shuffle`]), collections of two
-//! elements as arguments, outcomes by membership in a set that was computed before ([`outcome`]).
+//! elements as arguments, and the check whether an outcome is in a precomputed set ([`outcome`]).
 //!
-//! Where we deviate:
+//! Deviations:
 //! - Harnesses use *some* core methods; the paper's definition says all of them, its tables do not.
-//! - Lemma 4.1 reads backwards in the paper: it is the *violations* of a prefix that carry over to the longer harness.
+//! - Lemma 4.1 is stated backwards in the paper: *violations* of a prefix carry over to the longer harness.
 //! - The core is tested before any method is blamed.
 //! - Beyond the paper's reductions there are [`rules`] about values, each with its condition, and the could-reveal
-//!   examination ([`outcome::Examination`]), which decides what is tried first.
+//!   examination ([`outcome::Examination`]), which decides the order of the search.
 //! - A method under test that updates needs no core update beside it.
 //! - [`count`] reproduces the published numbers of harnesses, which contain each harness several times.
 

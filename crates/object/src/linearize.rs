@@ -40,7 +40,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether the limit was kept.
+    /// Adds all linearizations with the current prefix; gives false if there are too many.
     fn extend(&mut self) -> bool {
         let mut ended = true;
         for next in 0..self.lengths.len() {
@@ -81,20 +81,20 @@ mod tests {
         assert_eq!(linearizations(lengths, order, expected - 1), None);
         let starts = starts(lengths);
         for one in &all {
-            let place = |invocation: usize| one.iter().position(|&other| other == invocation).unwrap();
+            let position = |invocation: usize| one.iter().position(|&other| other == invocation).unwrap();
             for (sequence, &length) in lengths.iter().enumerate() {
                 for step in 1..length {
-                    assert!(place(starts[sequence] + step - 1) < place(starts[sequence] + step));
+                    assert!(position(starts[sequence] + step - 1) < position(starts[sequence] + step));
                 }
             }
             for &(before, after) in order {
-                assert!(place(starts[before] + lengths[before] - 1) < place(starts[after]));
+                assert!(position(starts[before] + lengths[before] - 1) < position(starts[after]));
             }
         }
     }
 
     #[test]
-    fn their_numbers_are_the_multinomials_that_the_order_leaves() {
+    fn the_number_of_linearizations_is_that_of_the_ordered_multinomial() {
         check(&[1], &[], 1);
         check(&[1, 3], &[], 4);
         check(&[3, 3], &[], 20);

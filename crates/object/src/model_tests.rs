@@ -1,5 +1,5 @@
-//! The rules on a small map that can be executed step by step: every interleaving of every harness is tried, with and without
-//! each rule, so that a violation that a rule loses would be seen here.
+//! Tests the rules on a model of a small map that is executed step by step: every interleaving of every harness is tried, with and
+//! without each rule, so that these tests show a violation that a rule loses.
 
 use rustc_hash::FxHashSet;
 
@@ -15,10 +15,10 @@ use crate::{
 const NULL: u32 = 1000;
 const VOID: u32 = 1001;
 
-/// Two keys and what they are mapped to.
+/// Two keys and their values.
 type State = [Option<u32>; 2];
 
-/// The map's operations. Core operations take one step; the others look at one key in each step.
+/// The map's operations. Core operations take one step; the others access one key in each step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Call {
     Put(usize, u32),
@@ -30,11 +30,11 @@ enum Call {
     Values,
     PutAll(Vec<(usize, u32)>),
     ContainsValue(u32),
-    /// Looks at both keys in one step, for comparison.
+    /// Accesses both keys in one step, for comparison.
     AtomicSize,
 }
 
-/// How far a call is: the step and what was gathered.
+/// The progress of a call: its next step and the intermediate result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Progress {
     step: usize,
@@ -212,7 +212,7 @@ fn ranks(invocations: usize, sequences: usize) -> impl Iterator<Item = Rank> {
     (1..=2).map(move |values| Rank { invocations, sequences, values })
 }
 
-/// The harnesses of a rank with at most two values that violate, and how many there are in all.
+/// The number of harnesses of a rank with at most two values that show a violation, and the number of all.
 fn violations(spec: &Spec, invocations: usize, sequences: usize, rules: Rules) -> (usize, usize) {
     let (mut violating, mut all) = (0, 0);
     for rank in ranks(invocations, sequences) {
@@ -227,7 +227,7 @@ fn violations(spec: &Spec, invocations: usize, sequences: usize, rules: Rules) -
     (violating, all)
 }
 
-/// With each rule alone and with all of them, exactly the same methods violate in the same number of invocations.
+/// With each rule alone and with all of them, the same methods violate with the same number of invocations.
 #[test]
 fn no_rule_loses_a_violation() {
     let rules = [
@@ -251,9 +251,9 @@ fn no_rule_loses_a_violation() {
     }
 }
 
-/// What only seems to read loses no harness, and is suspected of all that a reader is suspected of.
+/// A method that only seems read-only loses no harness, and is examined for all misbehaviours of a reader.
 #[test]
-fn what_only_seems_to_read_is_left_out_by_no_rule() {
+fn no_rule_leaves_out_a_method_that_only_seems_read_only() {
     let certain = spec("size", vec![], true);
     let mut uncertain = certain.clone();
     uncertain.method.iter_mut().for_each(|method| method.read_only = false);
@@ -266,7 +266,7 @@ fn what_only_seems_to_read_is_left_out_by_no_rule() {
     }
 }
 
-/// Numbers for which an object may do something else are tried beside the others, in every rank.
+/// Numbers for which an object may behave differently are tried beside the others, in every rank.
 #[test]
 fn special_numbers_are_tried_too() {
     let mut special = spec("size", vec![Domain::Special(vec![42])], true);
@@ -297,15 +297,15 @@ fn methods_violate_in_the_number_of_invocations_that_they_need() {
 
 #[test]
 fn sequences_that_come_first_or_last_are_enumerated_too() {
-    // A first sequence fills the map, so that two invocations at a time are enough.
+    // A first sequence fills the map, so that two concurrent invocations are enough.
     let spec = &specs()[0];
     let (violating, all) = violations(spec, 4, 3, Rules::ALL);
     assert!(violating > 0 && violating < all, "{violating} of {all}");
 }
 
-/// The numbers of `docs/objects.md`.
+/// The numbers in `docs/objects.md`.
 #[test]
-fn the_rules_leave_so_many_harnesses() {
+fn the_rules_leave_the_documented_number_of_harnesses() {
     let none = Rules::NONE;
     let update = Rules { some_update: true, update_beside_reader: true, ..none };
     let symmetric = Rules { sequence_symmetry: true, ..update };

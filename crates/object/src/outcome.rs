@@ -1,7 +1,7 @@
 //! Outcomes of harnesses: which are atomic, and whether a harness could show one that is not.
 //!
-//! Nothing is executed here. An [`Examination`] says which operations must be executed one after the other on a fresh
-//! object, and draws its conclusions from the results, whoever obtained them.
+//! Nothing is executed here. An [`Examination`] lists the runs of operations that must be executed one after the other on a fresh object,
+//! and draws its conclusions from their results.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,7 +23,7 @@ pub type Outcome = Vec<ResultNumber>;
 /// Harnesses with more linearizations than this are not examined.
 const MOST_LINEARIZATIONS: usize = 2520;
 
-/// The results of runs, each the same whenever the run is repeated; `None` for a run without such results.
+/// The results of runs, equal in every repetition; `None` for a run without such results.
 pub type Results = FxHashMap<Run, Option<Outcome>>;
 
 /// The atomic outcomes of a harness, each with the linearizations that lead to it.
@@ -40,61 +40,60 @@ impl Outcomes {
     }
 }
 
-/// What is to be found out about a harness before it is executed by several threads.
+/// The analysis of a harness before it is executed by several threads.
 #[derive(Debug)]
 pub struct Examination {
     operations: Vec<Operation>,
     linearizations: Vec<Vec<usize>>,
-    /// For each invocation that might misbehave, runs in which it does.
-    suspicions: Vec<Suspicion>,
+    /// The ways in which invocations might misbehave.
+    misbehaviours: Vec<Misbehaviour>,
 }
 
 /// A way in which an invocation might misbehave.
 #[derive(Debug)]
-enum Suspicion {
-    /// The last invocation of the run answers as it does there; all others answer as in the linearization.
+enum Misbehaviour {
+    /// The last invocation of the run has the result that it has there; all others have those of the linearization.
     Reads { linearization: usize, run: Vec<usize> },
-    /// All invocations answer as in the run, which is no linearization.
+    /// All invocations have the results of the run, which is no linearization.
     Updates { run: Vec<usize> },
 }
 
 impl Examination {
     /// Prepares the examination; `None` if the harness has too many linearizations.
     ///
-    /// **Could reveal** is the rule behind the suspicions: each concurrent invocation either comes before the method under test
-    /// or after it, independently of the others. A reader then answers as if only some of the earlier updates had
-    /// happened; some of the invocations before an update see it already, or one after it does not see it. A harness of
-    /// which all such outcomes are atomic cannot show a method that misbehaves in these ways only, and is tried after
-    /// the others.
+    /// The misbehaviours follow the **could reveal** rule: each concurrent invocation comes before the method under test or after it,
+    /// independently of the others. A reader then has the result as if only some of the earlier updates had happened; some of the
+    /// invocations before an update observe it already, or one after it does not observe it. If all such outcomes of a harness are atomic,
+    /// it cannot show a method that misbehaves only in these ways, and is tried after the others.
     pub fn new(harness: &Harness, alphabet: &Alphabet) -> Option<Self> {
         let lengths = harness.lengths();
         let operations = harness.operations();
         let all = linearizations(&lengths, &harness.order, MOST_LINEARIZATIONS)?;
-        let mut examination = Examination { operations, linearizations: all, suspicions: Vec::new() };
+        let mut examination = Examination { operations, linearizations: all, misbehaviours: Vec::new() };
         let targets = match harness.target {
             Some(target) => target..target + 1,
             None => 0..examination.operations.len(),
         };
         for target in targets {
-            let place = Place::new(harness, &lengths, target);
-            // What seems to read but is not certain to may misbehave in both ways.
+            let concurrent = Concurrent::new(harness, &lengths, target);
+            // A method that seems read-only but is not certain to be may misbehave in both ways.
             let operation = examination.operations[target];
             if alphabet.seems_read_only(operation) {
-                examination.suspect_reader(target, &place);
+                examination.add_reader_misbehaviours(target, &concurrent);
             }
             if !alphabet.read_only(operation) {
-                examination.suspect_update(target, &place);
+                examination.add_update_misbehaviours(target, &concurrent);
             }
         }
         Some(examination)
     }
 
-    /// Every run whose results are needed.
+    /// All runs whose results are needed.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let suspicions = self.suspicions.iter().map(|suspicion| match suspicion {
-            Suspicion::Reads { run, .. } | Suspicion::Updates { run } => run,
+        let misbehaviours = self.misbehaviours.iter().map(|misbehaviour| match misbehaviour {
+            Misbehaviour::Reads { run, .. } | Misbehaviour::Updates { run } => run,
         });
-        self.linearizations.iter().chain(suspicions).map(|run| self.run(run))
+        self.linearizations.iter().chain(misbehaviours).map(|run| self.run(run))
     }
 
     /// The runs that the atomic outcomes need.
@@ -102,7 +101,7 @@ impl Examination {
         self.linearizations.iter().map(|run| self.run(run))
     }
 
-    /// The atomic outcomes; `None` if one of the linearizations has no results to rely on.
+    /// The atomic outcomes; `None` if one of the linearizations has no repeatable results.
     pub fn outcomes(&self, results: &Results) -> Option<Outcomes> {
         let mut outcomes = Outcomes::default();
         for linearization in &self.linearizations {
@@ -117,29 +116,32 @@ impl Examination {
 
     /// Whether a method that misbehaves could show an outcome that is not atomic.
     pub fn could_reveal(&self, outcomes: &Outcomes, results: &Results) -> bool {
-        self.suspicions.iter().any(|suspicion| self.reveals(suspicion, outcomes, results))
+        self.misbehaviours.iter().any(|misbehaviour| self.reveals(misbehaviour, outcomes, results))
     }
 
-    /// How much a harness could reveal: the part of the ways to misbehave that show an outcome that is not atomic, in
-    /// thousandths and rounded up, so that it is 0 only if the harness could reveal nothing.
+    /// How much a harness could reveal: the share of misbehaviours that show an outcome that is not atomic, in thousandths and rounded up, so
+    /// that it is 0 only if the harness could reveal nothing.
     pub fn promise(&self, outcomes: &Outcomes, results: &Results) -> u32 {
-        let shown =
-            self.suspicions.iter().filter(|suspicion| self.reveals(suspicion, outcomes, results)).count();
-        (shown * 1000).div_ceil(self.suspicions.len().max(1)) as u32
+        let shown = self
+            .misbehaviours
+            .iter()
+            .filter(|misbehaviour| self.reveals(misbehaviour, outcomes, results))
+            .count();
+        (shown * 1000).div_ceil(self.misbehaviours.len().max(1)) as u32
     }
 
-    fn reveals(&self, suspicion: &Suspicion, outcomes: &Outcomes, results: &Results) -> bool {
-        match suspicion {
-            Suspicion::Updates { run } => {
+    fn reveals(&self, misbehaviour: &Misbehaviour, outcomes: &Outcomes, results: &Results) -> bool {
+        match misbehaviour {
+            Misbehaviour::Updates { run } => {
                 self.outcome(run, results).is_some_and(|outcome| !outcomes.contains(&outcome))
             }
-            Suspicion::Reads { linearization, run } => {
+            Misbehaviour::Reads { linearization, run } => {
                 let target = run[run.len() - 1];
-                let answer =
+                let result =
                     results.get(&self.run(run)).and_then(|results| results.as_ref()?.last().copied());
                 let others = self.outcome(&self.linearizations[*linearization], results);
-                answer.zip(others).is_some_and(|(answer, mut outcome)| {
-                    outcome[target] = answer;
+                result.zip(others).is_some_and(|(result, mut outcome)| {
+                    outcome[target] = result;
                     !outcomes.contains(&outcome)
                 })
             }
@@ -152,38 +154,38 @@ impl Examination {
 
     /// The outcome of a run of all invocations.
     fn outcome(&self, run: &[usize], results: &Results) -> Option<Outcome> {
-        let answers = results.get(&self.run(run))?.as_ref()?;
+        let run_results = results.get(&self.run(run))?.as_ref()?;
         let mut outcome = vec![0; self.operations.len()];
-        for (&invocation, &answer) in run.iter().zip(answers) {
-            outcome[invocation] = answer;
+        for (&invocation, &result) in run.iter().zip(run_results) {
+            outcome[invocation] = result;
         }
         Some(outcome)
     }
 
-    /// In each linearization, the method misses some of the concurrent invocations that come before it.
-    fn suspect_reader(&mut self, target: usize, place: &Place) {
+    /// In each linearization, the method does not observe some of the concurrent invocations before it.
+    fn add_reader_misbehaviours(&mut self, target: usize, concurrent: &Concurrent) {
         let mut known = FxHashSet::default();
         for (number, linearization) in self.linearizations.iter().enumerate() {
             let earlier = earlier(linearization, target);
-            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| concurrent.free[one]).collect();
             for missed in subsets(&free) {
                 let mut run: Vec<usize> =
                     earlier.iter().copied().filter(|one| !missed.contains(one)).collect();
                 run.push(target);
                 if known.insert((number, run.clone())) {
-                    self.suspicions.push(Suspicion::Reads { linearization: number, run });
+                    self.misbehaviours.push(Misbehaviour::Reads { linearization: number, run });
                 }
             }
         }
     }
 
-    /// In each linearization, some of the concurrent invocations that come before the method see what it does already, or it
-    /// misses them, which is the same; or one that comes after it misses it.
-    fn suspect_update(&mut self, target: usize, place: &Place) {
+    /// In each linearization, some of the concurrent invocations before the method observe it already, or equivalently it does not
+    /// observe them; or one after it does not observe it.
+    fn add_update_misbehaviours(&mut self, target: usize, concurrent: &Concurrent) {
         let mut known = FxHashSet::default();
         for (number, linearization) in self.linearizations.iter().enumerate() {
             let earlier = earlier(linearization, target);
-            let free: Vec<usize> = earlier.iter().copied().filter(|&one| place.free[one]).collect();
+            let free: Vec<usize> = earlier.iter().copied().filter(|&one| concurrent.free[one]).collect();
             let later = &linearization[earlier.len() + 1..];
             for moved in subsets(&free) {
                 let mut run: Vec<usize> =
@@ -192,12 +194,12 @@ impl Examination {
                 run.extend(moved);
                 run.extend(later);
                 if known.insert(run.clone()) {
-                    self.suspicions.push(Suspicion::Updates { run });
+                    self.misbehaviours.push(Misbehaviour::Updates { run });
                 }
             }
-            for (at, &other) in later.iter().enumerate().filter(|(_, other)| place.free[**other]) {
+            for (at, &other) in later.iter().enumerate().filter(|(_, other)| concurrent.free[**other]) {
                 let run = [earlier, &later[..at], &[other]].concat();
-                self.suspicions.push(Suspicion::Reads { linearization: number, run });
+                self.misbehaviours.push(Misbehaviour::Reads { linearization: number, run });
             }
         }
     }
@@ -208,13 +210,13 @@ fn earlier(linearization: &[usize], target: usize) -> &[usize] {
     linearization.split(|&one| one == target).next().unwrap_or_default()
 }
 
-/// Which invocations of a harness may run at the same time as one of them.
-struct Place {
-    /// Lies in a sequence that runs at the same time.
+/// The invocations of a harness that are concurrent with one of them.
+struct Concurrent {
+    /// Whether each invocation is in a sequence that runs concurrently.
     free: Vec<bool>,
 }
 
-impl Place {
+impl Concurrent {
     fn new(harness: &Harness, lengths: &[usize], target: usize) -> Self {
         let starts = starts(lengths);
         let order = closure(lengths.len(), &harness.order);
@@ -224,7 +226,7 @@ impl Place {
             let sequence = sequence_of(one);
             sequence != own && !order[sequence][own] && !order[own][sequence]
         });
-        Place { free: free.collect() }
+        Concurrent { free: free.collect() }
     }
 }
 

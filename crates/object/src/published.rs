@@ -1,6 +1,6 @@
-//! The paper's results: the 87 rows of its Tables 1 and 2, to compare with.
+//! The paper's results: the 87 rows of its Tables 1 and 2, for comparison.
 //!
-//! `poll` in the table of ConcurrentSkipListSet is what the class calls `pollFirst`.
+//! The class ConcurrentSkipListSet calls `pollFirst` what the paper's table calls `poll`.
 
 use crate::{enumerate::Rank, schema::Schema};
 
@@ -21,7 +21,7 @@ pub struct Row {
     pub generated: u64,
     /// The harness that shows the violation.
     pub harness: Schema,
-    /// The outcome that was seen, in the paper's abbreviations; those of methods without a result are mostly left out.
+    /// The outcome that was seen, in the paper's abbreviations; results of void methods are mostly omitted.
     pub outcome: String,
     /// How often it was seen.
     pub hits: u64,
@@ -36,7 +36,7 @@ pub fn rows() -> Vec<Row> {
     ROWS.lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
 }
 
-/// The table is checked by a test, so that no row is lost here.
+/// Parses a row. A test checks the whole table, so no row is dropped here.
 fn row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [

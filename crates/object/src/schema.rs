@@ -7,41 +7,41 @@ use crate::value::{Value, separated};
 /// One call of a method with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Invocation {
-    /// The method's name; where several methods share name and number of parameters, with the types of its parameters
+    /// The method's name; if several methods share name and number of parameters, with the types of its parameters
     /// in angle brackets: `remove<int>`.
     pub method: String,
     /// The arguments.
     pub arguments: Vec<Value>,
 }
 
-/// A harness in words: sequences that run at the same time, as far as the order between them permits.
+/// A harness with the names of its methods: sequences that run concurrently, as far as the order between them permits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Schema {
-    /// The sequences; each is executed by a thread of its own.
+    /// The sequences; each is executed by its own thread.
     pub sequences: Vec<Vec<Invocation>>,
-    /// Which sequences end before which others begin, both by their numbers from 0.
+    /// Pairs of sequences, by their numbers from 0: the first ends before the second begins.
     pub order: Vec<(usize, usize)>,
 }
 
-/// Why something is no schema.
+/// Why a schema is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// There must be something to run.
+    /// There is no sequence, or a sequence has no invocation.
     #[error("a harness needs at least one sequence, and each sequence at least one invocation")]
     Empty,
-    /// A constraint speaks of a sequence that is not there.
+    /// The order refers to a sequence that does not exist.
     #[error("there is no sequence {0}: they are counted from 0")]
     NoSuchSequence(usize),
-    /// The constraints contradict each other.
-    #[error("the order between the sequences goes in a circle")]
+    /// The order has a cycle.
+    #[error("the order between the sequences has a cycle")]
     Circle,
 }
 
 impl Schema {
-    /// A schema whose constraints make sense.
+    /// A schema with a valid order.
     ///
     /// # Errors
-    /// If a sequence is empty, or the order is none.
+    /// If a sequence is empty, or the order is no partial order.
     pub fn new(sequences: Vec<Vec<Invocation>>, order: Vec<(usize, usize)>) -> Result<Self, SchemaError> {
         if sequences.is_empty() || sequences.iter().any(Vec::is_empty) {
             return Err(SchemaError::Empty);
@@ -63,7 +63,7 @@ impl Schema {
     }
 }
 
-/// `table[i][j]`: sequence i comes before sequence j, directly or by way of others.
+/// `table[i][j]`: sequence i comes before sequence j, directly or transitively.
 pub(crate) fn closure(sequences: usize, order: &[(usize, usize)]) -> Vec<Vec<bool>> {
     let mut before = vec![vec![false; sequences]; sequences];
     for &(first, second) in order {

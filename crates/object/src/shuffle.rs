@@ -1,5 +1,5 @@
-//! The order in which harnesses are tried: shuffled, for neighbours in the enumeration are alike, and by a seed, so that
-//! a search can be repeated.
+//! The order in which harnesses are tried: shuffled, because neighbours in the enumeration are alike, and decided by a seed, so that a
+//! search can be repeated.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -58,7 +58,7 @@ impl Iterator for Shuffled {
             self.list.swap(at, chosen);
             return Some(self.list[at] as usize);
         }
-        // So few of so many are drawn that repetitions are rare.
+        // So few of so many indices are drawn that repetitions are rare.
         loop {
             let index = self.below(self.length);
             if self.drawn.insert(index) {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_different_ones_are_drawn() {
+    fn indices_of_a_large_range_are_different() {
         let drawn: Vec<usize> = Shuffled::new(1 << 40, 7).take(1000).collect();
         assert_eq!(drawn.iter().collect::<FxHashSet<_>>().len(), 1000);
         assert!(drawn.iter().any(|&index| index > 1 << 39));

@@ -1,17 +1,17 @@
-//! What is known of an object's methods: which are core, which only read, and what their arguments mean.
+//! The methods of an object: which are core, which are read-only, and the roles of their arguments.
 
 use crate::value::Value;
 
-/// What an object does with a number it is given.
+/// How an object uses a number that it is given.
 ///
-/// The less it looks at a value, the fewer values need to be tried; when in doubt it is a key.
+/// The less it depends on a value, the fewer values need to be tried; when in doubt it is a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// It may compare, order or hash it.
+    /// The object may compare, order or hash it.
     Key,
-    /// It stores it and hands it out again, and at most tests it for equality with a [`Role::Probe`].
+    /// The object stores it and returns it again, and at most tests it for equality with a [`Role::Probe`].
     Stored,
-    /// It tests whether stored values are equal to it.
+    /// The object tests whether stored values are equal to it.
     Probe,
 }
 
@@ -24,14 +24,14 @@ pub enum Domain {
     Collection(Role),
     /// A map of two entries.
     Map {
-        /// What its keys are.
+        /// The role of its keys.
         key: Role,
-        /// What its values are.
+        /// The role of its values.
         value: Role,
     },
-    /// One of these, whatever the number of values.
+    /// One of these values, whatever the rank's number of values.
     Choice(Vec<Value>),
-    /// One value with the role of a key, or one of these numbers, for which the object may do something else.
+    /// One value with the role of a key, or one of these numbers, for which the object may behave differently.
     Special(Vec<i64>),
 }
 
@@ -42,18 +42,18 @@ pub struct Method {
     pub name: String,
     /// The arguments that are tried, parameter by parameter.
     pub parameters: Vec<Domain>,
-    /// Whether it certainly leaves the object's state alone. Harnesses are left out because of that.
+    /// Whether it is certainly read-only. Rules leave out harnesses because of that.
     pub read_only: bool,
-    /// Whether it seems to, as far as was tried. That only decides what comes first.
+    /// Whether it seems read-only in sequential runs. That only affects the order of the search.
     pub seems_read_only: bool,
 }
 
 /// The methods that may appear in harnesses: the core and one method under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// The core methods, which are believed to be atomic.
+    /// The core methods, which are assumed to be atomic.
     pub core: Vec<Method>,
-    /// The method under test; without one, the core itself is tested.
+    /// The method under test; without one, the core is tested.
     pub method: Option<Method>,
 }
 
@@ -78,12 +78,12 @@ impl Spec {
     }
 }
 
-/// An argument of which fresh values are still open.
+/// An argument whose fresh values are not numbered yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Slot {
     /// The same in every harness.
     Fixed(Value),
-    /// A number with its role, which reductions look at.
+    /// A number with its role, which rules check.
     Number(Role, i64),
     /// The next number that the harness has not stored yet.
     Fresh,
@@ -93,7 +93,7 @@ pub(crate) enum Slot {
     Map(Vec<(Slot, Slot)>),
 }
 
-/// An invocation of which fresh values are still open.
+/// An invocation whose fresh values are not numbered yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Template {
     /// The method's number in its [`Spec`].
@@ -120,7 +120,7 @@ impl Slot {
         }
     }
 
-    /// Hands every number with a role to `see`, from left to right.
+    /// Calls `see` with every number that has a role, from left to right.
     pub(crate) fn numbers(&self, see: &mut impl FnMut(Role, i64)) {
         match self {
             Slot::Fixed(_) | Slot::Fresh => {}
@@ -136,7 +136,7 @@ impl Slot {
     }
 }
 
-/// All invocations of a method with this many values; stored ones stay open if they are to be fresh.
+/// All invocations of a method with this many values; stored values are not numbered yet if they are to be fresh.
 pub(crate) fn templates(number: usize, method: &Method, values: usize, fresh: bool) -> Vec<Template> {
     let mut all = vec![Vec::new()];
     for domain in &method.parameters {

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// A value that an invocation is given.
+/// An argument of an invocation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
-    /// No object.
+    /// The null reference.
     Null,
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
-    /// A number; which type it has is up to the method's parameter.
+    /// A number; the method's parameter determines its type.
     Integer(i64),
     /// A string.
     Text(String),

@@ -5,6 +5,9 @@ use std::{fmt, str::FromStr};
 
 use fissure_model::ids::ThreadId;
 
+/// A text with more choices is not a recording: no run makes so many.
+const MOST_CHOICES: u64 = 100_000_000;
+
 /// All choices of an execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
@@ -63,11 +66,16 @@ impl FromStr for Recording {
 
     fn from_str(text: &str) -> Result<Self, RecordingError> {
         let mut recording = Recording::default();
+        let mut choices: u64 = 0;
         for part in text.split_ascii_whitespace() {
             let invalid = || RecordingError { part: part.to_owned() };
             let (thread, times) = part.split_once('*').unwrap_or((part, "1"));
             let thread = ThreadId(thread.parse().map_err(|_| invalid())?);
             let times = times.parse().ok().filter(|times| *times > 0).ok_or_else(invalid)?;
+            choices = choices.saturating_add(times);
+            if choices > MOST_CHOICES {
+                return Err(invalid());
+            }
             recording.runs.push((thread, times));
         }
         Ok(recording)
@@ -92,7 +100,7 @@ mod tests {
 
     #[test]
     fn invalid_texts_are_refused() {
-        for text in ["x", "1*", "1*0", "1**2", "-1", "1 2*y"] {
+        for text in ["x", "1*", "1*0", "1**2", "-1", "1 2*y", "0*18446744073709551615"] {
             assert!(text.parse::<Recording>().is_err(), "{text}");
         }
     }

@@ -1,11 +1,10 @@
-//! What runs learn from each other: which acquires could come in between two others, and which of these pairs the next runs
-//! look for.
+//! Goals at lock acquires: candidates that runs showed, and which of them the next runs try.
 //!
-//! Beside these pairs there are orders: if one thread acquires a lock only ever after another has, a run is made to turn that round, for
-//! a notification may get lost that way, or a lock be kept by somebody who waits.
+//! A goal is either a remote acquire between two local acquires of an atomic block, or an order: if one thread acquires a lock only ever
+//! after another has, a run reverses that, because it may lose a notification, or leave the lock with a thread that waits.
 //!
-//! Runs go in rounds. What a round learned counts from the next one on, so that what a run looks for depends on the runs of
-//! earlier rounds only, however many go on at the same time.
+//! Runs go in rounds. Results of a round count from the next one on, so that the goal of a run depends only on the runs of earlier
+//! rounds, however many run at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,19 +16,19 @@ use fissure_model::{
 
 use super::run::Outcome;
 
-/// How many runs there are in a round. The first ones are shorter, for there is most to learn from them.
+/// How many runs there are in a round. The first rounds are shorter, because most candidates show up in them.
 pub(crate) const ROUND: u64 = 16;
 const FIRST_ROUNDS: [u64; 6] = [4, 4, 4, 4, 8, 8];
-/// After so many runs that looked for an acquire in vain, others come first.
+/// After so many failed attempts at one local acquire, other goals come first.
 const PATIENCE: u64 = 8;
-/// How often an order of two acquires is looked for that nothing came of.
+/// How often an order of two acquires is tried without success.
 const ORDER_PATIENCE: u64 = 2;
-/// How many ways to a thread that waits are kept, each of which is tried.
-const WAYS: usize = 3;
-/// So many rounds have a turn at something else each.
+/// How many schedule prefixes that lead to a waiting thread are kept and tried.
+const PREFIXES: usize = 3;
+/// Once something was made to happen, the other kinds of goals get one of so many rounds each.
 pub(crate) const TURNS: u64 = 8;
-/// Beginnings of schedules that are longer than this, as text, are not kept.
-const LONGEST_BEGINNING: usize = 4_000;
+/// Schedule prefixes that are longer than this, as text, are not kept.
+const LONGEST_PREFIX: usize = 4_000;
 
 /// How many runs are in the round that begins after so many.
 pub(crate) fn round(after: u64) -> u64 {
@@ -43,30 +42,30 @@ pub(crate) fn round(after: u64) -> u64 {
     ROUND
 }
 
-/// What is known so far.
+/// The goals that are known so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AcquireGoals {
     /// How many runs there were.
     runs: u64,
-    /// The pairs, with what became of the runs that looked for them.
+    /// Remote acquires between two local ones, with the results of the runs that tried them.
     pairs: BTreeMap<AcquireGoal, Attempts>,
-    /// Orders of acquires that were never seen, and acquires before threads that were woken, in the same way.
+    /// Orders of acquires that no run showed, and acquires before a thread that was woken, with the results likewise.
     orders: BTreeMap<AcquireGoal, Attempts>,
-    /// Orders that were seen.
+    /// Orders that runs showed.
     seen: BTreeSet<AcquireGoal>,
-    /// The acquires inside of blocks that others did come in before, with a beginning of a run that leads there.
+    /// The local acquires before which a remote one landed, with the prefix of a schedule that leads there.
     confirmed: BTreeMap<String, Option<String>>,
-    /// Beginnings of runs that lead to a thread that waits, by the place where it does.
+    /// Prefixes of schedules that lead to a waiting thread, by the site where it waits.
     waits: BTreeMap<String, Vec<String>>,
-    /// What became of runs that began so.
-    begun: BTreeMap<AcquireGoal, Attempts>,
+    /// The results of the runs that followed such a prefix.
+    prefixed: BTreeMap<AcquireGoal, Attempts>,
 }
 
-/// What became of the runs that looked for something.
+/// The results of the runs that tried a goal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Attempts {
     tried: u64,
-    /// Those that made it happen, or in which something went wrong that otherwise does not.
+    /// Runs that reached the goal, or that failed as no reference run does.
     hits: u64,
 }
 
@@ -76,20 +75,20 @@ impl Attempts {
         self.hits += u64::from(is_hit);
     }
 
-    /// The share of hits, in a thousand.
+    /// Hits per thousand attempts.
     fn share(self) -> u64 {
         self.hits * 1_000 / self.tried.max(1)
     }
 
-    /// Whether looking for it nearly always made it happen, so that this was not by chance.
+    /// Whether most attempts were hits, so that these were not by chance.
     fn is_reliable(self) -> bool {
         self.hits > 0 && 4 * self.hits >= 3 * self.tried
     }
 }
 
 impl AcquireGoals {
-    /// Takes note of what a run saw to be possible, and of what it made happen. In a bad run something went wrong that does not
-    /// without interference.
+    /// Records the candidates of a run, and whether it reached its goal. A bad run showed a failure that the reference runs do not
+    /// always show.
     pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
         self.runs += 1;
         for run in outcome.accounts() {
@@ -99,53 +98,53 @@ impl AcquireGoals {
             for order in &run.orders {
                 if order.is_order {
                     self.seen.insert(order.clone());
-                    let (again, between) = (order.remote.clone(), order.local.clone());
+                    let (local, remote) = (order.remote.clone(), order.local.clone());
                     self.orders
-                        .entry(AcquireGoal { is_order: true, ..AcquireGoal::new(again, between) })
+                        .entry(AcquireGoal { is_order: true, ..AcquireGoal::new(local, remote) })
                         .or_default();
                 } else {
                     self.orders.entry(order.clone()).or_default();
                 }
             }
         }
-        let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+        let is_replayable = outcome.is_complete() && outcome.uncontrolled().next().is_none();
         for run in outcome.accounts().filter(|_| is_replayable) {
-            for place in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.local) {
-                let ways = self.waits.entry(place.clone()).or_default();
-                let way = beginning(run, place).filter(|way| ways.len() < WAYS && !ways.contains(way));
-                ways.extend(way);
+            for site in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.local) {
+                let prefixes = self.waits.entry(site.clone()).or_default();
+                let prefix = prefix_to(run, site)
+                    .filter(|prefix| prefixes.len() < PREFIXES && !prefixes.contains(prefix));
+                prefixes.extend(prefix);
             }
         }
         let mut confirmed = BTreeSet::new();
         for jvm in &outcome.jvms {
             for finding in &jvm.findings {
                 if finding.kind == Kind::AtomicityViolation && finding.status > Status::Warning {
-                    confirmed.extend(reacquired(finding).map(place));
+                    confirmed.extend(reacquired(finding).map(site_name));
                 }
             }
-            for again in &confirmed {
-                let beginning =
-                    jvm.run.as_ref().filter(|_| is_replayable).and_then(|run| beginning(run, again));
-                let known = self.confirmed.entry(again.clone()).or_default();
+            for local in &confirmed {
+                let prefix = jvm.run.as_ref().filter(|_| is_replayable).and_then(|run| prefix_to(run, local));
+                let known = self.confirmed.entry(local.clone()).or_default();
                 if known.is_none() {
-                    *known = beginning;
+                    *known = prefix;
                 }
             }
         }
-        if let Some(Goal::Acquires(target)) = &outcome.target {
-            let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&target.local);
-            if target.prefix.is_some() {
-                self.begun.entry(target.clone()).or_default().add(is_hit);
+        if let Some(Goal::Acquires(goal)) = &outcome.goal {
+            let is_hit = is_bad && confirmed.is_empty() || confirmed.contains(&goal.local);
+            if goal.prefix.is_some() {
+                self.prefixed.entry(goal.clone()).or_default().add(is_hit);
             }
-            let target = AcquireGoal { prefix: None, ..target.clone() };
-            let known = if self.pairs.contains_key(&target) { &mut self.pairs } else { &mut self.orders };
-            known.entry(target).or_default().add(is_hit);
+            let goal = AcquireGoal { prefix: None, ..goal.clone() };
+            let known = if self.pairs.contains_key(&goal) { &mut self.pairs } else { &mut self.orders };
+            known.entry(goal).or_default().add(is_hit);
         }
     }
 
-    /// What the next runs look for: every acquire inside of a block in turn, each time with the one that came in between most
-    /// surely, or was looked for least. Those that were looked for in vain come last. Orders that no run had are looked for by
-    /// every fourth run, as long as nothing was made to happen, and by one of [`TURNS`] rounds after that.
+    /// The goals of the next runs: each local acquire in turn, each time with the remote acquire that missed least often, or was tried
+    /// least. Goals that failed too often come last. Orders that no run showed get every fourth run as long as nothing was made to
+    /// happen, and one of [`TURNS`] rounds after that.
     pub(crate) fn choose(&self, runs: u64) -> Vec<Option<AcquireGoal>> {
         let mut plan = Plan::new(self);
         let is_proved = self.has_proof();
@@ -157,15 +156,13 @@ impl AcquireGoals {
                 true => order().or_else(|| plan.next_pair()),
                 false => plan.next_pair().or_else(order),
             };
-            // Where nothing is left, some runs go by chance alone.
+            // If nothing is left to try, some runs have no goal.
             let chosen = chosen.or_else(|| match run % 4 {
                 0 if !is_proved => plan.any_pair(),
                 _ => plan.any_order().or_else(|| plan.any_pair()),
             });
-            let chosen = chosen.map(|pair| AcquireGoal {
-                prefix: self.beginning_for(pair, plan.tried(pair)),
-                ..pair.clone()
-            });
+            let chosen = chosen
+                .map(|pair| AcquireGoal { prefix: self.prefix_for(pair, plan.tried(pair)), ..pair.clone() });
             if let Some(pair) = &chosen {
                 plan.note(pair);
             }
@@ -174,51 +171,52 @@ impl AcquireGoals {
         (0..runs).map(choose).collect()
     }
 
-    /// Whether something was made to happen, or looking for something broke something.
+    /// Whether a goal was reached, or an attempt at one made the program fail.
     pub(crate) fn has_proof(&self) -> bool {
         !self.confirmed.is_empty()
             || self.pairs.values().chain(self.orders.values()).any(|attempts| attempts.hits > 0)
     }
 
-    /// Whether there is anything to look for that was not looked for enough.
-    pub(crate) fn has_aim(&self) -> bool {
+    /// Whether there is a goal that was not tried often enough.
+    pub(crate) fn has_goal(&self) -> bool {
         let plan = Plan::new(self);
         plan.next_pair().is_some() || plan.open_order().is_some()
     }
 
-    /// Which of [`TURNS`] rounds it is: once something was made to happen, what else there is to look for takes turns.
+    /// Which of [`TURNS`] rounds it is: once something was made to happen, the other kinds of goals take turns.
     pub(crate) fn turn(&self) -> u64 {
         self.runs / ROUND % TURNS
     }
 
-    /// Where looking for a pair failed though it was made to happen before, the run begins as that one did. To meet a thread that
-    /// waits, it begins like one of those that had one.
-    fn beginning_for(&self, pair: &AcquireGoal, tried: u64) -> Option<String> {
+    /// The prefix that a run follows first. If a goal was missed after it had been reached, the run begins as the one that reached it; to
+    /// meet a waiting thread, it begins as a run that had one.
+    fn prefix_for(&self, pair: &AcquireGoal, tried: u64) -> Option<String> {
         if let Some(attempts) = self.pairs.get(pair) {
             let has_missed = attempts.hits < attempts.tried;
             return self.confirmed.get(&pair.local).cloned().flatten().filter(|_| has_missed);
         }
-        let ways = self.waits.get(&pair.local).filter(|ways| !pair.is_order && !ways.is_empty())?;
-        let best = self.best_way(pair).map(|(way, _)| way);
-        best.or_else(|| ways.get(tried as usize % ways.len())).cloned()
+        let prefixes =
+            self.waits.get(&pair.local).filter(|prefixes| !pair.is_order && !prefixes.is_empty())?;
+        let best = self.best_prefix(pair).map(|(prefix, _)| prefix);
+        best.or_else(|| prefixes.get(tried as usize % prefixes.len())).cloned()
     }
 
-    /// The way to a thread that waits on which most was broken, if anything was.
-    fn best_way(&self, pair: &AcquireGoal) -> Option<(&String, Attempts)> {
-        let ways = self.waits.get(&pair.local).filter(|_| !pair.is_order)?;
-        let tried = ways.iter().filter_map(|way| {
-            let begun = AcquireGoal { prefix: Some(way.clone()), ..pair.clone() };
-            Some((way, *self.begun.get(&begun)?))
+    /// The prefix to a waiting thread after which most runs failed, if any did.
+    fn best_prefix(&self, pair: &AcquireGoal) -> Option<(&String, Attempts)> {
+        let prefixes = self.waits.get(&pair.local).filter(|_| !pair.is_order)?;
+        let tried = prefixes.iter().filter_map(|prefix| {
+            let prefixed = AcquireGoal { prefix: Some(prefix.clone()), ..pair.clone() };
+            Some((prefix, *self.prefixed.get(&prefixed)?))
         });
         tried.filter(|(_, attempts)| attempts.hits > 0).max_by_key(|(_, attempts)| attempts.share())
     }
 
-    /// Whether looking for an order nearly always breaks something.
+    /// Whether attempts at an order make the program fail nearly always.
     fn is_reliable(&self, order: &AcquireGoal, attempts: Attempts) -> bool {
-        attempts.is_reliable() || self.best_way(order).is_some_and(|(_, attempts)| attempts.is_reliable())
+        attempts.is_reliable() || self.best_prefix(order).is_some_and(|(_, attempts)| attempts.is_reliable())
     }
 
-    /// Whether looking for something made it happen, or broke something.
+    /// Whether an attempt reached the goal, or made the program fail.
     fn is_proved(&self, pair: &AcquireGoal) -> bool {
         let known = self.pairs.get(pair).or_else(|| self.orders.get(pair));
         known.is_some_and(|attempts| attempts.hits > 0)
@@ -226,87 +224,84 @@ impl AcquireGoals {
     }
 }
 
-/// What the runs of one round look for.
+/// The goals of one round.
 struct Plan<'a> {
-    targets: &'a AcquireGoals,
-    /// How often each was looked for, the runs of this round included.
+    goals: &'a AcquireGoals,
+    /// How often each goal was tried, the runs of this round included.
     tried: BTreeMap<AcquireGoal, u64>,
-    /// The same for all pairs with one acquire inside of a block.
-    tried_again: BTreeMap<String, u64>,
+    /// The same, summed over all goals with one local acquire.
+    tried_local: BTreeMap<String, u64>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(targets: &'a AcquireGoals) -> Self {
-        let all = targets.pairs.iter().chain(&targets.orders);
+    fn new(goals: &'a AcquireGoals) -> Self {
+        let all = goals.pairs.iter().chain(&goals.orders);
         let tried = all.map(|(pair, attempts)| (pair.clone(), attempts.tried)).collect();
-        let mut tried_again: BTreeMap<String, u64> = BTreeMap::new();
-        for (pair, attempts) in targets.pairs.iter().chain(&targets.orders) {
-            *tried_again.entry(pair.local.clone()).or_default() += attempts.tried;
+        let mut tried_local: BTreeMap<String, u64> = BTreeMap::new();
+        for (pair, attempts) in goals.pairs.iter().chain(&goals.orders) {
+            *tried_local.entry(pair.local.clone()).or_default() += attempts.tried;
         }
-        Self { targets, tried, tried_again }
+        Self { goals, tried, tried_local }
     }
 
     fn note(&mut self, pair: &AcquireGoal) {
         *self.tried.entry(AcquireGoal { prefix: None, ..pair.clone() }).or_default() += 1;
-        *self.tried_again.entry(pair.local.clone()).or_default() += 1;
+        *self.tried_local.entry(pair.local.clone()).or_default() += 1;
     }
 
     fn tried(&self, pair: &AcquireGoal) -> u64 {
         self.tried.get(pair).copied().unwrap_or_default()
     }
 
-    fn tried_again(&self, pair: &AcquireGoal) -> u64 {
-        self.tried_again.get(&pair.local).copied().unwrap_or_default()
+    fn tried_local(&self, pair: &AcquireGoal) -> u64 {
+        self.tried_local.get(&pair.local).copied().unwrap_or_default()
     }
 
-    /// The pair whose turn it is, among those that are not looked for in vain, and orders that broke something.
+    /// The next goal in turn, among those that did not fail too often and orders that make the program fail.
     fn next_pair(&self) -> Option<&'a AcquireGoal> {
-        let is_open = |pair: &&AcquireGoal| self.tried_again(pair) < PATIENCE || self.targets.is_proved(pair);
-        let bad_orders = self
-            .targets
-            .orders
-            .iter()
-            .filter(|(order, attempts)| self.targets.is_reliable(order, **attempts));
+        let is_open = |pair: &&AcquireGoal| self.tried_local(pair) < PATIENCE || self.goals.is_proved(pair);
+        let bad_orders =
+            self.goals.orders.iter().filter(|(order, attempts)| self.goals.is_reliable(order, **attempts));
         let bad_orders = bad_orders.map(|(order, _)| order);
-        let pairs = self.targets.pairs.keys().filter(is_open).chain(bad_orders);
+        let pairs = self.goals.pairs.keys().filter(is_open).chain(bad_orders);
         let rank = |pair: &&AcquireGoal| {
-            let known = self.targets.pairs.get(*pair).or_else(|| self.targets.orders.get(*pair));
+            let known = self.goals.pairs.get(*pair).or_else(|| self.goals.orders.get(*pair));
             let missed = known.map_or(0, |attempts| attempts.tried - attempts.hits);
-            (self.tried_again(pair), missed, self.tried(pair))
+            (self.tried_local(pair), missed, self.tried(pair))
         };
-        // Of equals the first in their own order is taken.
+        // `min_by_key` takes the first of equals, so that the choice is deterministic.
         pairs.min_by_key(rank)
     }
 
-    /// An order that no run had, or a thread to interfere with that was woken, as long as it was not tried enough.
+    /// An order that no run showed, or an acquire before a thread that was woken, as long as it was not tried enough.
     fn open_order(&self) -> Option<&'a AcquireGoal> {
         let is_open = |order: &&AcquireGoal| match order.is_order {
-            true => self.tried(order) < ORDER_PATIENCE && !self.targets.seen.contains(*order),
-            false => self.tried(order) < WAYS as u64,
+            true => self.tried(order) < ORDER_PATIENCE && !self.goals.seen.contains(*order),
+            false => self.tried(order) < PREFIXES as u64,
         };
         let rank = |order: &&AcquireGoal| (self.tried(order), !order.is_order);
-        self.targets.orders.keys().filter(is_open).min_by_key(rank)
+        self.goals.orders.keys().filter(is_open).min_by_key(rank)
     }
 
     fn any_pair(&self) -> Option<&'a AcquireGoal> {
-        self.targets.pairs.keys().min_by_key(|pair| (self.tried_again(pair), self.tried(pair)))
+        self.goals.pairs.keys().min_by_key(|pair| (self.tried_local(pair), self.tried(pair)))
     }
 
-    /// An order that broke something now and then, or one that no run had.
+    /// An order that made the program fail at least once, or one that no run showed.
     fn any_order(&self) -> Option<&'a AcquireGoal> {
-        let bad = self.targets.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
+        let bad = self.goals.orders.iter().filter(|(_, attempts)| attempts.hits > 0);
         if let Some((order, _)) = bad.max_by_key(|(_, attempts)| attempts.share()) {
             return Some(order);
         }
         let unseen =
-            self.targets.orders.keys().filter(|order| order.is_order && !self.targets.seen.contains(*order));
+            self.goals.orders.keys().filter(|order| order.is_order && !self.goals.seen.contains(*order));
         unseen.min_by_key(|order| self.tried(order))
     }
 }
 
-/// The choices of a run up to where it reached something: a thread stood before an acquire that others then came in before.
-pub(crate) fn beginning(run: &Run, again: &str) -> Option<String> {
-    let choices = *run.reached.get(again)?;
+/// The choices of a run up to where a thread stood before an acquire that a remote one then preceded.
+pub(crate) fn prefix_to(run: &Run, site: &str) -> Option<String> {
+    let choices = *run.reached.get(site)?;
     let mut left = choices;
     let mut parts = Vec::new();
     for part in run.schedule.split_ascii_whitespace() {
@@ -320,16 +315,16 @@ pub(crate) fn beginning(run: &Run, again: &str) -> Option<String> {
         }
     }
     let text = parts.join(" ");
-    (!text.is_empty() && text.len() <= LONGEST_BEGINNING).then_some(text)
+    (!text.is_empty() && text.len() <= LONGEST_PREFIX).then_some(text)
 }
 
-/// The acquire of a block that others came in before, or could.
+/// The local acquire before which a remote one landed, or could.
 fn reacquired(finding: &Finding) -> Option<&Site> {
     finding.sites.iter().find(|site| site.role == "reacquired")
 }
 
-/// A place as pairs name it.
-fn place(site: &Site) -> String {
+/// A site as goals name it.
+fn site_name(site: &Site) -> String {
     match site.line {
         Some(line) => format!("{}.{}:{line}", site.class, site.method),
         None => format!("{}.{}", site.class, site.method),
@@ -341,8 +336,8 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn check(targets: &AcquireGoals, runs: u64, expected: &[&str]) {
-        let chosen: Vec<String> = targets
+    fn check(goals: &AcquireGoals, runs: u64, expected: &[&str]) {
+        let chosen: Vec<String> = goals
             .choose(runs)
             .into_iter()
             .map(|pair| pair.map(|pair| pair.to_string()).unwrap_or_default())
@@ -351,66 +346,66 @@ mod tests {
     }
 
     fn learned(sketches: &[Sketch]) -> AcquireGoals {
-        let mut targets = AcquireGoals::default();
+        let mut goals = AcquireGoals::default();
         for sketch in sketches {
-            targets.learn(&sketch.outcome(), false);
+            goals.learn(&sketch.outcome(), false);
         }
-        targets
+        goals
     }
 
     #[test]
-    fn every_acquire_has_its_turn_with_every_interference() {
+    fn every_local_acquire_takes_turns_with_every_remote_one() {
         check(&learned(&[]), 2, &["", ""]);
-        let targets = learned(&[Sketch { pairs: &["b/x", "a/x", "a/y"], ..Sketch::default() }]);
-        check(&targets, 5, &["a/x", "b/x", "a/y", "b/x", "a/x"]);
-        let tried = Sketch { pairs: &["b/x", "a/x"], target: Some("a/x"), ..Sketch::default() };
+        let goals = learned(&[Sketch { pairs: &["b/x", "a/x", "a/y"], ..Sketch::default() }]);
+        check(&goals, 5, &["a/x", "b/x", "a/y", "b/x", "a/x"]);
+        let tried = Sketch { pairs: &["b/x", "a/x"], goal: Some("a/x"), ..Sketch::default() };
         check(&learned(&[tried]), 3, &["b/x", "b/x", "a/x"]);
     }
 
     #[test]
-    fn orders_that_no_run_had_are_looked_for() {
+    fn orders_that_no_run_showed_are_tried() {
         let seen = Sketch { orders: &["b//a", "d//c", "c//d"], ..Sketch::default() };
         check(&learned(&[seen]), 4, &["a//b", "a//b", "a//b", "a//b"]);
         check(&learned(&[seen]), 5, &["a//b", "a//b", "a//b", "a//b", ""]);
         let beside = Sketch { pairs: &["p/q"], ..seen };
         check(&learned(&[beside]), 5, &["p/q", "p/q", "p/q", "a//b", "p/q"]);
-        let mut targets = learned(&[seen]);
-        let turned = Sketch { orders: &["a//b"], target: Some("a//b"), ..Sketch::default() };
-        targets.learn(&turned.outcome(), false);
-        check(&targets, 2, &["", ""]);
-        let mut targets = learned(&[seen]);
-        targets.learn(&turned.outcome(), true);
-        check(&targets, 2, &["a//b", "a//b"]);
+        let mut goals = learned(&[seen]);
+        let turned = Sketch { orders: &["a//b"], goal: Some("a//b"), ..Sketch::default() };
+        goals.learn(&turned.outcome(), false);
+        check(&goals, 2, &["", ""]);
+        let mut goals = learned(&[seen]);
+        goals.learn(&turned.outcome(), true);
+        check(&goals, 2, &["a//b", "a//b"]);
     }
 
     #[test]
-    fn orders_have_one_run_of_some_rounds_once_something_was_made_to_happen() {
+    fn orders_get_one_run_of_some_rounds_once_something_was_made_to_happen() {
         let hit =
             Sketch { pairs: &["Main.run:4/x"], orders: &["b//a"], confirmed: &["f"], ..Sketch::default() };
-        let mut targets = learned(&[hit]);
-        let orders = |targets: &AcquireGoals| {
-            let chosen = targets.choose(ROUND).into_iter().flatten();
+        let mut goals = learned(&[hit]);
+        let orders = |goals: &AcquireGoals| {
+            let chosen = goals.choose(ROUND).into_iter().flatten();
             chosen.filter(|pair| pair.is_order).count()
         };
-        assert_eq!(orders(&targets), 1);
-        (0..ROUND).for_each(|_| targets.learn(&hit.outcome(), false));
-        assert_eq!(orders(&targets), 0);
+        assert_eq!(orders(&goals), 1);
+        (0..ROUND).for_each(|_| goals.learn(&hit.outcome(), false));
+        assert_eq!(orders(&goals), 0);
     }
 
     #[test]
-    fn who_waits_is_met_by_beginning_as_before() {
+    fn a_goal_at_a_waiting_thread_follows_a_prefix_that_led_there() {
         let mut waits = Sketch { orders: &["Main.run:4/x"], ..Sketch::default() };
         waits.confirmed = &["f"];
-        let mut targets = learned(&[waits]);
-        targets.confirmed.clear();
-        check(&targets, 1, &["Main.run:4/x@0*2"]);
+        let mut goals = learned(&[waits]);
+        goals.confirmed.clear();
+        check(&goals, 1, &["Main.run:4/x@0*2"]);
     }
 
     #[test]
-    fn what_was_made_to_happen_is_begun_as_before_once_it_was_missed() {
+    fn a_goal_that_was_reached_and_then_missed_follows_the_earlier_prefix() {
         let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
         check(&learned(&[hit]), 1, &["Main.run:4/x"]);
-        let missed = Sketch { target: Some("Main.run:4/x"), ..Sketch::default() };
+        let missed = Sketch { goal: Some("Main.run:4/x"), ..Sketch::default() };
         check(&learned(&[hit, missed]), 1, &["Main.run:4/x@0*2"]);
     }
 
@@ -421,14 +416,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_in_vain_comes_last() {
-        let vain = Sketch { target: Some("a/x"), ..Sketch::default() };
-        let hit = Sketch { target: Some("Main.run:4/x"), confirmed: &["f"], ..Sketch::default() };
-        let mut targets = learned(&[Sketch { pairs: &["a/x", "Main.run:4/x"], ..Sketch::default() }]);
+    fn goals_that_failed_too_often_come_last() {
+        let vain = Sketch { goal: Some("a/x"), ..Sketch::default() };
+        let hit = Sketch { goal: Some("Main.run:4/x"), confirmed: &["f"], ..Sketch::default() };
+        let mut goals = learned(&[Sketch { pairs: &["a/x", "Main.run:4/x"], ..Sketch::default() }]);
         for _ in 0..PATIENCE {
-            targets.learn(&vain.outcome(), false);
-            targets.learn(&hit.outcome(), false);
+            goals.learn(&vain.outcome(), false);
+            goals.learn(&hit.outcome(), false);
         }
-        check(&targets, 2, &["Main.run:4/x", "Main.run:4/x"]);
+        check(&goals, 2, &["Main.run:4/x", "Main.run:4/x"]);
     }
 }

@@ -1,4 +1,4 @@
-//! How the runs of a hunt are shared out among what there is to look for.
+//! Divides the runs of a hunt among goals at acquires and goals at accesses.
 
 use fissure_model::goal::Goal;
 
@@ -7,35 +7,37 @@ use super::{
     acquire_goals::{ROUND, TURNS},
 };
 
-/// What the next runs of atomfuzzer look for: acquires and accesses in turn, as long as nothing was made to happen; after that mostly
-/// what did.
+/// The goals of the next runs of atomfuzzer: acquires and accesses in turn as long as nothing was made to happen, and mostly the kind
+/// that succeeded after that.
 pub(super) fn choose(state: &StrategyState, runs: u64) -> Vec<Option<Goal>> {
     let is_for_accesses = |run: u64| {
-        if !state.interleavings.has_aim() {
-            // Where nothing is left, all begins anew.
-            !state.targets.has_aim() && run % 2 == 1
-        } else if state.targets.has_proof() {
-            let has_turn = state.targets.turn() == TURNS / 2 && run == ROUND / 2;
+        if !state.access_goals.has_goal() {
+            // If no goal of either kind is left, both kinds start again.
+            !state.acquire_goals.has_goal() && run % 2 == 1
+        } else if state.acquire_goals.has_proof() {
+            let has_turn = state.acquire_goals.turn() == TURNS / 2 && run == ROUND / 2;
             has_turn || !state.has_bug && run % 4 == 1
         } else {
-            let is_for_locks = match (state.interleavings.is_proved(), state.interleavings.is_reliable()) {
-                (_, true) => state.targets.turn() == 0 && run == ROUND / 2,
+            let is_for_locks = match (state.access_goals.is_proved(), state.access_goals.is_reliable()) {
+                (_, true) => state.acquire_goals.turn() == 0 && run == ROUND / 2,
                 (true, false) => run % 4 == 2,
-                // Chance alone brings acquires together now and then.
-                (false, false) if state.interleavings.has_open_access() => run.is_multiple_of(2),
+                // Goals at accesses get half of the runs; those at acquires get a quarter, because random schedules reach some of
+                // them by chance.
+                (false, false) if state.access_goals.has_open_access() => run.is_multiple_of(2),
                 (false, false) => run % 4 != 3,
             };
-            !is_for_locks || !state.targets.has_aim()
+            !is_for_locks || !state.acquire_goals.has_goal()
         }
     };
     let accesses = (0..runs).filter(|run| is_for_accesses(*run)).count() as u64;
-    let mut interleavings = match state.interleavings.has_aim() {
-        true => state.interleavings.choose(accesses, state.targets.turn() == TURNS / 2).into_iter(),
-        false => state.interleavings.again(accesses).into_iter(),
+    let mut access_goals = match state.access_goals.has_goal() {
+        true => state.access_goals.choose(accesses, state.acquire_goals.turn() == TURNS / 2).into_iter(),
+        false => state.access_goals.again(accesses).into_iter(),
     };
-    let mut pairs = state.targets.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Acquires));
-    let aim = |run| if is_for_accesses(run) { interleavings.next() } else { pairs.next() };
-    (0..runs).map(aim).map(Option::flatten).collect()
+    let mut acquire_goals =
+        state.acquire_goals.choose(runs - accesses).into_iter().map(|pair| pair.map(Goal::Acquires));
+    let goal = |run| if is_for_accesses(run) { access_goals.next() } else { acquire_goals.next() };
+    (0..runs).map(goal).map(Option::flatten).collect()
 }
 
 #[cfg(test)]
@@ -57,24 +59,24 @@ mod tests {
             profiling_runs: 0,
             runs: 0,
             merged: Merged::default(),
-            targets: AcquireGoals::default(),
-            goals: PredictedGoals::default(),
-            interleavings: AccessGoals::default(),
+            acquire_goals: AcquireGoals::default(),
+            predicted_goals: PredictedGoals::default(),
+            access_goals: AccessGoals::default(),
             has_bug: false,
         }
     }
 
-    fn learn(state: &mut StrategyState, sketch: Sketch, goals: &[&str], target: Option<&str>, is_bad: bool) {
+    fn learn(state: &mut StrategyState, sketch: Sketch, goals: &[&str], goal: Option<&str>, is_bad: bool) {
         let mut outcome = sketch.outcome();
         outcome.jvms[0].run.as_mut().unwrap().goals =
             goals.iter().map(|goal| goal.parse().unwrap()).collect();
-        outcome.target = target.map(|target| target.parse().unwrap());
-        state.targets.learn(&outcome, is_bad);
-        state.interleavings.learn(&outcome, is_bad);
+        outcome.goal = goal.map(|goal| goal.parse().unwrap());
+        state.acquire_goals.learn(&outcome, is_bad);
+        state.access_goals.learn(&outcome, is_bad);
         state.has_bug |= is_bad;
     }
 
-    /// What the next runs look for: `l` for locks, `a` for accesses, `-` for nothing.
+    /// Expects these goals for the next runs: `l` for locks, `a` for accesses, `-` for none.
     fn check(state: &StrategyState, expected: &str) {
         let kinds = choose(state, expected.len() as u64).into_iter().map(|goal| match goal {
             Some(Goal::Accesses(_)) => 'a',
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_has_most_of_the_runs() {
+    fn the_kind_of_goal_that_succeeded_gets_most_of_the_runs() {
         let mut locks = state();
         let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
         learn(&mut locks, hit, &[ACCESS], None, false);

@@ -1,4 +1,4 @@
-//! Which violations can be the reason of a failure that came after them, by the runs in which they happened.
+//! Decides which violations can be the cause of a failure that follows them, by comparing runs.
 //!
 //! A failing run shows many violations, and most of them are bystanders: they happen in runs that end well, too. A violation is
 //! blamed for a failure only if the failure is more frequent in runs with the violation than in runs without it; one that happens in
@@ -13,26 +13,26 @@ use fissure_model::{
 
 use super::{reference::References, run::Outcome};
 
-/// What happened in the runs.
+/// The runs to compare.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     runs: Vec<Facts>,
 }
 
-/// What happened in one run.
+/// The violations and failures of one run.
 #[derive(Debug)]
 struct Facts {
-    /// The ids of the violations that were executed.
+    /// The ids of the violations that happened.
     violations: BTreeSet<String>,
-    /// What went wrong that goes wrong in no reference run.
+    /// The failures that no reference run shows.
     consequences: Vec<Key>,
 }
 
-/// A consequence as far as runs are compared by it: its exception and the frame that threw it.
+/// The exception and the frame that threw it, by which failures are compared.
 type Key = (String, Option<Frame>);
 
 impl Evidence {
-    /// Takes note of a run.
+    /// Records a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
         let failures = outcome.accounts().flat_map(|run| &run.failures);
@@ -49,7 +49,7 @@ impl Evidence {
         });
     }
 
-    /// Whether a violation cannot be blamed for what followed it.
+    /// Whether a violation is not the cause of the failure that follows it.
     pub(crate) fn is_bystander(&self, finding: &Finding) -> bool {
         let Some(consequence) = finding.consequence.as_ref().map(key) else { return false };
         let count = |has_violation: bool, fails: bool| {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_in_all_runs_is_not_blamed() {
+    fn a_violation_of_all_runs_is_not_blamed() {
         check("vf vf v", true);
         check("vf vf vf", false);
         check("vf", false);

@@ -1,4 +1,4 @@
-//! The findings of many runs as one list: each once, with how sure it is, how often it was seen and the runs that show it.
+//! Merges the findings of many runs: each finding once, with its status, how often it was seen, and the runs that show it.
 
 use std::{
     cmp::Reverse,
@@ -14,7 +14,7 @@ use fissure_model::{
 use super::{blame::Evidence, reference::References, run::Outcome};
 use crate::collect::Jvm;
 
-/// How many seeds are told of one finding.
+/// How many seeds a report gives for one finding.
 const SEEDS: usize = 100;
 /// How many schedules.
 const SCHEDULES: usize = 3;
@@ -23,66 +23,66 @@ const SCHEDULES: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     findings: BTreeMap<String, Entry>,
-    /// Failures that came after violations, which may be the reason of them, with the ids of these.
+    /// Failures that follow violations, which may be their cause, with the ids of these violations.
     explained: BTreeMap<String, (Entry, BTreeSet<String>)>,
     evidence: Evidence,
 }
 
-/// What is known of one finding.
+/// One finding, with the runs that show it.
 #[derive(Debug)]
 struct Entry {
-    /// As the run tells it that shows it best.
-    story: Finding,
+    /// The finding as the best run shows it.
+    finding: Finding,
     rank: Rank,
     /// The runs that made it happen, in the order of their seeds.
     hits: Vec<Hit>,
-    /// In how many runs it was seen to be possible, or made to happen.
+    /// In how many runs it was possible, or made to happen.
     seen: u64,
-    /// A shorter schedule than that of the first run, which makes it happen as well.
+    /// A shorter schedule than that of the best run, which makes it happen as well.
     shorter: Option<String>,
 }
 
 impl Entry {
-    fn new(story: &Finding) -> Self {
+    fn new(finding: &Finding) -> Self {
         let rank = (Status::Warning, false);
-        Entry { story: story.clone(), rank, hits: Vec::new(), seen: 0, shorter: None }
+        Entry { finding: finding.clone(), rank, hits: Vec::new(), seen: 0, shorter: None }
     }
 
-    /// A run tells the finding.
-    fn add(&mut self, jvm: &Jvm, outcome: &Outcome, story: Finding, is_replayable: bool, is_first: bool) {
-        let rank = (story.status, is_replayable);
+    /// Adds a run that shows the finding.
+    fn add(&mut self, jvm: &Jvm, outcome: &Outcome, finding: Finding, is_replayable: bool, is_first: bool) {
+        let rank = (finding.status, is_replayable);
         self.seen += u64::from(is_first);
-        if story.status > Status::Warning {
+        if finding.status > Status::Warning {
             match self.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
                 Some(hit) => hit.rank = hit.rank.max(rank),
                 None => self.hits.push(Hit {
                     seed: outcome.seed,
-                    target: outcome.target.clone(),
+                    goal: outcome.goal.clone(),
                     schedule: jvm.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
                     rank,
                 }),
             }
         }
         if rank > self.rank {
-            (self.story, self.rank) = (story, rank);
+            (self.finding, self.rank) = (finding, rank);
         }
     }
 
-    /// Adds the runs that show the same.
-    fn unite(&mut self, other: Entry) {
+    /// Adds the runs of another entry for the same finding.
+    fn merge(&mut self, other: Entry) {
         self.seen += other.seen;
         self.hits.extend(other.hits);
         self.hits.sort_by_key(|hit| hit.seed);
         self.hits.dedup_by_key(|hit| hit.seed);
         if other.rank > self.rank {
-            (self.story, self.rank) = (other.story, other.rank);
+            (self.finding, self.rank) = (other.finding, other.rank);
         }
     }
 
-    /// The finding happened, but what followed did not come of it.
+    /// Keeps the finding, but without the failure that followed, because the failure has another cause.
     fn demote(&mut self) {
-        self.story.status = Status::Confirmed;
-        self.story.consequence = None;
+        self.finding.status = Status::Confirmed;
+        self.finding.consequence = None;
         self.rank.0 = Status::Confirmed;
         for hit in &mut self.hits {
             hit.rank.0 = hit.rank.0.min(Status::Confirmed);
@@ -96,23 +96,23 @@ pub(crate) struct Shown {
     pub(crate) id: String,
     pub(crate) seed: u64,
     pub(crate) schedule: String,
-    pub(crate) target: Option<Goal>,
+    pub(crate) goal: Option<Goal>,
     rank: Rank,
 }
 
-/// How well a run shows a finding; the greatest is best.
+/// How well a run shows a finding: its status, and whether the run can be replayed. The greatest is best.
 type Rank = (Status, bool);
 
 /// A run that made a finding happen.
 #[derive(Debug)]
 struct Hit {
     seed: u64,
-    target: Option<Goal>,
+    goal: Option<Goal>,
     schedule: String,
     rank: Rank,
 }
 
-/// How often a finding was seen.
+/// How many runs show a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Runs that made it happen.
@@ -122,12 +122,12 @@ pub(crate) struct Tally {
 }
 
 impl Merged {
-    /// Adds what a run found.
+    /// Adds the findings of a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         if outcome.internal_errors().next().is_some() {
             return;
         }
-        let is_replayable = outcome.is_told() && outcome.uncontrolled().next().is_none();
+        let is_replayable = outcome.is_complete() && outcome.uncontrolled().next().is_none();
         self.evidence.add(outcome, references);
         let mut seen: Vec<String> = Vec::new();
         let mut seen_first = |id: &str| {
@@ -137,45 +137,48 @@ impl Merged {
         };
         for (jvm, finding) in found(outcome, references) {
             let (status, consequence) = grade(outcome, finding, references);
-            let story = Finding { status, consequence, ..finding.clone() };
-            let is_first = seen_first(&story.id);
-            let entry = self.findings.entry(story.id.clone()).or_insert_with(|| Entry::new(&story));
-            entry.add(jvm, outcome, story, is_replayable, is_first);
+            let finding = Finding { status, consequence, ..finding.clone() };
+            let is_first = seen_first(&finding.id);
+            let entry = self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding));
+            entry.add(jvm, outcome, finding, is_replayable, is_first);
         }
         for (jvm, finding, after) in all_failures(outcome, references) {
             let is_first = seen_first(&finding.id);
             let entry = if after.is_empty() {
                 self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding))
             } else {
-                let (entry, reasons) = self
+                let (entry, causes) = self
                     .explained
                     .entry(finding.id.clone())
                     .or_insert_with(|| (Entry::new(&finding), BTreeSet::new()));
-                reasons.extend(after);
+                causes.extend(after);
                 entry
             };
             entry.add(jvm, outcome, finding, is_replayable, is_first);
         }
     }
 
-    /// Drops the blame of violations that happen in runs that end well just as often. Failures that nothing is to blame for are findings
-    /// of their own.
+    /// Stops blaming violations that are just as frequent in runs that end well. A failure for which no violation is blamed becomes a
+    /// finding.
     pub(crate) fn settle(&mut self) {
         for entry in self.findings.values_mut() {
-            let is_violation = !matches!(entry.story.kind, Kind::Failure | Kind::Deadlock);
-            if is_violation && entry.story.status == Status::Bug && self.evidence.is_bystander(&entry.story) {
+            let is_violation = !matches!(entry.finding.kind, Kind::Failure | Kind::Deadlock);
+            if is_violation
+                && entry.finding.status == Status::Bug
+                && self.evidence.is_bystander(&entry.finding)
+            {
                 entry.demote();
             }
         }
-        for (id, (entry, reasons)) in std::mem::take(&mut self.explained) {
-            let is_blamed = |reason: &String| {
-                self.findings.get(reason).is_some_and(|entry| entry.story.status == Status::Bug)
+        for (id, (entry, causes)) in std::mem::take(&mut self.explained) {
+            let is_blamed = |cause: &String| {
+                self.findings.get(cause).is_some_and(|entry| entry.finding.status == Status::Bug)
             };
-            if reasons.iter().any(is_blamed) {
+            if causes.iter().any(is_blamed) {
                 continue;
             }
             match self.findings.get_mut(&id) {
-                Some(known) => known.unite(entry),
+                Some(known) => known.merge(entry),
                 None => {
                     self.findings.insert(id, entry);
                 }
@@ -183,7 +186,7 @@ impl Merged {
         }
     }
 
-    /// The findings that can be replayed, the surest first.
+    /// The findings that can be replayed, the most certain first.
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let best = |(id, entry): (&String, &Entry)| {
             let first = entry.hits.iter().min_by_key(|hit| Reverse(hit.rank))?;
@@ -191,7 +194,7 @@ impl Merged {
                 id: id.clone(),
                 seed: first.seed,
                 schedule: first.schedule.clone(),
-                target: first.target.clone(),
+                goal: first.goal.clone(),
                 rank: first.rank,
             };
             (first.rank.1 && first.rank == entry.rank && !first.schedule.is_empty()).then_some(shown)
@@ -203,25 +206,25 @@ impl Merged {
 
     /// Whether a run shows a finding as well as the run that shows it best.
     pub(crate) fn shows_as_well(&self, outcome: &Outcome, shown: &Shown, references: &References) -> bool {
-        self.story_in(outcome, shown, references).is_some_and(|story| story.status >= shown.rank.0)
+        self.finding_in(outcome, shown, references).is_some_and(|finding| finding.status >= shown.rank.0)
     }
 
-    /// Tells a finding as a run with a shorter schedule shows it.
-    pub(crate) fn retell(
+    /// Shows a finding by a run with a shorter schedule.
+    pub(crate) fn shorten(
         &mut self,
         outcome: &Outcome,
         shown: &Shown,
         schedule: &str,
         references: &References,
     ) {
-        let story = self.story_in(outcome, shown, references);
-        if let (Some(entry), Some(story)) = (self.findings.get_mut(&shown.id), story) {
-            entry.story = story;
+        let finding = self.finding_in(outcome, shown, references);
+        if let (Some(entry), Some(finding)) = (self.findings.get_mut(&shown.id), finding) {
+            entry.finding = finding;
             entry.shorter = Some(schedule.to_owned());
         }
     }
 
-    fn story_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {
+    fn finding_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {
         let failures = failures(outcome, references);
         let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
         let mut all = found(outcome, references).chain(unexplained);
@@ -230,25 +233,25 @@ impl Merged {
         Some(Finding { status, consequence, ..finding.clone() })
     }
 
-    /// Everything that was found in so many runs, told by a strategy.
+    /// All findings, for a strategy that made so many runs.
     pub(crate) fn finish(self, strategy: &str, runs: u64) -> Vec<(Finding, Tally)> {
         let finish = |mut entry: Entry| {
             let tally = Tally { hits: entry.hits.len() as u64, seen: entry.seen };
-            // The best run comes first, for it is the one that is told; equals stay in their order.
+            // The best run comes first, because reports explain the finding by it; equals keep their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);
             if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), entry.shorter.take()) {
                 first.schedule = shorter;
             }
-            let targets: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.target.clone()).collect();
+            let goals: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.goal.clone()).collect();
             let finding = Finding {
                 analysis: strategy.to_owned(),
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },
                 runs,
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
-                targets: if targets.iter().any(Option::is_some) { targets } else { Vec::new() },
+                targets: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
                 schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
-                ..entry.story
+                ..entry.finding
             };
             (finding, tally)
         };
@@ -262,13 +265,13 @@ pub(crate) fn shows_bug(outcome: &Outcome, references: &References) -> bool {
         || found(outcome, references).any(|(_, finding)| grade(outcome, finding, references).0 == Status::Bug)
 }
 
-/// Whether something went wrong in a run that does not in every schedule.
+/// Whether a run shows a failure that not every reference run shows.
 pub(crate) fn shows_failure(outcome: &Outcome, references: &References) -> bool {
     !failures(outcome, references).is_empty()
         || found(outcome, references).any(|(_, finding)| finding.kind == Kind::Deadlock)
 }
 
-/// What a run found. A program that always gets stuck without interference does so by itself.
+/// The findings of a run, without the hang of a program that hangs in every reference run.
 fn found<'a>(
     outcome: &'a Outcome,
     references: &'a References,
@@ -281,23 +284,23 @@ fn found<'a>(
     })
 }
 
-/// Exceptions that nobody caught and exit codes, that do not come in every schedule, and that no violation went before.
+/// Uncaught exceptions and exit codes that not every reference run shows, and that follow no violation.
 pub(crate) fn failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding)> {
     let all = all_failures(outcome, references).into_iter();
     all.filter(|(_, _, after)| after.is_empty()).map(|(jvm, finding, _)| (jvm, finding)).collect()
 }
 
-/// Exceptions that nobody caught and exit codes, that do not come in every schedule, with the ids of the violations that went before.
-/// Where time was made to pass for the sake of a sleeper, they may be Fissure's own doing, and are none.
+/// Uncaught exceptions and exit codes that not every reference run shows, with the ids of the violations that they follow. There are none
+/// if Fissure woke a sleeping thread early, because that may be their cause.
 fn all_failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding, Vec<String>)> {
     let mut found: Vec<(&Jvm, Finding, Vec<String>)> = Vec::new();
     for jvm in &outcome.jvms {
         let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
-        // A program whose test or thread has failed ends itself with an exit code that says so.
+        // If a test or a thread failed, the exit code of the program only follows from that.
         let is_exit = |failure: &Failure| failure.exit_code().is_some();
-        let has_reason =
+        let has_cause =
             run.failures.iter().any(|failure| !is_exit(failure) && !references.knows_failure(failure));
-        for failure in run.failures.iter().filter(|failure| !(has_reason && is_exit(failure))) {
+        for failure in run.failures.iter().filter(|failure| !(has_cause && is_exit(failure))) {
             let Some(finding) = references.unexplained(failure) else { continue };
             if found.iter().all(|(_, known, _)| known.id != finding.id) {
                 let after = failure.after.iter().filter(|id| !id.is_empty()).cloned().collect();
@@ -317,7 +320,7 @@ fn all_failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a J
     found
 }
 
-/// How sure a finding is, seen from one run.
+/// The status of a finding as one run shows it, with the failure that followed.
 fn grade(outcome: &Outcome, finding: &Finding, references: &References) -> (Status, Option<Consequence>) {
     if finding.status == Status::Warning {
         return (Status::Warning, None);
@@ -335,9 +338,9 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn merged(controls: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
+    fn merged(reference_runs: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
         let mut references = References::default();
-        controls.iter().for_each(|control| references.add(&control.outcome()));
+        reference_runs.iter().for_each(|run| references.add(&run.outcome()));
         let mut merged = Merged::default();
         for (seed, run) in (1..).zip(runs) {
             merged.add(&Outcome { seed, ..run.outcome() }, &references);
@@ -350,8 +353,8 @@ mod tests {
     fn check(runs: &[Sketch], expected: Option<(Status, u64, &[u64])>) {
         let all = merged(&[Sketch::default()], runs);
         let found = all.iter().find(|(finding, _)| finding.id == "f").map(|(finding, _)| finding);
-        let told = found.map(|finding| (finding.status, finding.hits, finding.seeds.as_slice()));
-        assert_eq!(told, expected, "{runs:?}");
+        let summary = found.map(|finding| (finding.status, finding.hits, finding.seeds.as_slice()));
+        assert_eq!(summary, expected, "{runs:?}");
         for (finding, tally) in &all {
             assert_eq!((finding.runs, finding.analysis.as_str()), (runs.len() as u64, "atomfuzzer"));
             assert!(tally.hits <= tally.seen && tally.seen <= finding.runs, "{tally:?}");
@@ -389,17 +392,17 @@ mod tests {
     }
 
     #[test]
-    fn violations_of_all_runs_are_not_blamed_and_the_failure_is_told_by_itself() {
+    fn a_violation_of_all_runs_is_not_blamed_and_the_failure_is_a_finding() {
         check(&[broken(), executed()], Some((Status::Confirmed, 2, &[1, 2])));
         let all = merged(&[Sketch::default()], &[broken(), executed()]);
         let failure = all.iter().find(|(finding, _)| finding.id != "f").map(|(finding, _)| finding);
-        let told = failure.map(|finding| (finding.kind, finding.status, finding.seeds.as_slice()));
-        assert_eq!(told, Some((Kind::Failure, Status::Bug, &[1_u64][..])));
+        let summary = failure.map(|finding| (finding.kind, finding.status, finding.seeds.as_slice()));
+        assert_eq!(summary, Some((Kind::Failure, Status::Bug, &[1_u64][..])));
         assert_eq!(merged(&[Sketch::default()], &[broken(), broken()]).len(), 1);
     }
 
     #[test]
-    fn killed_runs_show_what_they_showed_and_no_more() {
+    fn killed_runs_keep_their_findings_but_show_no_failure() {
         let killed = Sketch { exit: None, ..broken() };
         check(&[killed], Some((Status::Confirmed, 1, &[1])));
     }
@@ -407,9 +410,13 @@ mod tests {
     #[test]
     fn stuck_programs_are_bugs_unless_they_are_always_stuck() {
         let stuck = |end| Sketch { end, exit: Some(86), stuck: true, ..Sketch::default() };
-        let check = |controls: &[Sketch], end, expected: Option<Status>| {
-            let all = merged(controls, &[stuck(end)]);
-            assert_eq!(all.first().map(|(finding, _)| finding.status), expected, "{controls:?} {end:?}");
+        let check = |reference_runs: &[Sketch], end, expected: Option<Status>| {
+            let all = merged(reference_runs, &[stuck(end)]);
+            assert_eq!(
+                all.first().map(|(finding, _)| finding.status),
+                expected,
+                "{reference_runs:?} {end:?}"
+            );
         };
         check(&[Sketch::default()], RunEnd::Deadlock, Some(Status::Bug));
         check(&[Sketch::default()], RunEnd::Hang, Some(Status::Bug));
@@ -420,11 +427,11 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_in_some_orders_is_no_bug_but_is_told() {
+    fn a_failure_of_some_reference_runs_is_confirmed_but_no_bug() {
         let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };
-        let check = |controls: &[Sketch], expected: Option<Status>| {
-            let all = merged(controls, &[failing]);
-            assert_eq!(all.first().map(|(finding, _)| finding.status), expected, "{controls:?}");
+        let check = |reference_runs: &[Sketch], expected: Option<Status>| {
+            let all = merged(reference_runs, &[failing]);
+            assert_eq!(all.first().map(|(finding, _)| finding.status), expected, "{reference_runs:?}");
         };
         check(&[Sketch::default()], Some(Status::Bug));
         check(&[Sketch::default(), failing], Some(Status::Confirmed));
@@ -432,9 +439,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_looked_for_stands_beside_its_seed() {
-        let targeted = Sketch { target: Some("a/b"), ..executed() };
-        let all = merged(&[Sketch::default()], &[executed(), targeted, executed(), executed(), executed()]);
+    fn the_goal_of_a_run_stands_beside_its_seed() {
+        let with_goal = Sketch { goal: Some("a/b"), ..executed() };
+        let all = merged(&[Sketch::default()], &[executed(), with_goal, executed(), executed(), executed()]);
         let finding = &all[0].0;
         assert_eq!(finding.targets.len(), 5);
         assert_eq!(finding.targets[1], Some("a/b".parse().unwrap()));

@@ -1,8 +1,8 @@
-//! Makes the schedules that are shown short: the fewer switches an interleaving has, the easier it is to read.
+//! Shortens the schedules that reports show: an interleaving with fewer switches is easier to read.
 //!
-//! A schedule is varied by cutting its end off, after which threads go on without interference, and by letting a thread do at once
-//! what it did in two parts. Variants are run; of those that show the same finding the one with the fewest switches is varied
-//! again. How many runs that takes is bounded, and which variant is taken does not depend on how many run at a time.
+//! A variant of a schedule cuts off its end, after which threads run sequentially, or lets a thread do at once what it did in two
+//! parts. Variants are run; of those that show the same finding, the one with the fewest switches is varied again. The number of runs
+//! is bounded, and the chosen variant does not depend on how many run at a time.
 
 use fissure_model::settings::{Control, Steering};
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{error::Error, signals};
 
-/// How many findings are looked at.
+/// The schedules of how many findings are shortened.
 const FINDINGS: usize = 3;
 /// How often a schedule is varied.
 const ROUNDS: usize = 3;
@@ -25,10 +25,10 @@ const FEW: usize = 2;
 /// Schedules with more parts than this are not varied: there would be too much to try.
 const MOST_PARTS: usize = 2_000;
 
-/// A schedule: who was chosen, and how often in a row.
+/// A schedule: threads, each with the number of steps in a row.
 type Parts = Vec<(u32, u64)>;
 
-/// Shortens the schedules of the surest findings; gives a sentence for each that became shorter.
+/// Shortens the schedules of the most certain findings; gives a note for each that became shorter.
 pub(super) fn minimise(
     hunt: &Hunt<'_>,
     merged: &mut Merged,
@@ -56,7 +56,7 @@ pub(super) fn minimise(
                 }
             }
             if let Some((_, (parts, outcome))) = better {
-                merged.retell(&outcome, &shown, &text(&parts), references);
+                merged.shorten(&outcome, &shown, &text(&parts), references);
                 best = parts;
             }
         }
@@ -71,16 +71,15 @@ pub(super) fn minimise(
 }
 
 fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
-    let control =
-        hunt.options.steering.control(Steering::Replay, shown.seed, shown.target.clone(), &hunt.sets);
+    let control = hunt.options.steering.control(Steering::Replay, shown.seed, shown.goal.clone(), &hunt.sets);
     Control { schedule: Some(text(parts)), ..control }
 }
 
-/// The schedule that a run really had.
+/// The schedule that a run followed.
 fn schedule_of(outcome: &Outcome) -> Option<Parts> {
     let mut accounts = outcome.accounts();
     let run = accounts.next().filter(|run| run.uncontrolled.is_empty())?;
-    // Of several JVMs a recording is that of one.
+    // With several JVMs a schedule covers only one of them.
     if accounts.next().is_some() { None } else { parse(&run.schedule) }
 }
 
@@ -105,8 +104,7 @@ fn switches(parts: &Parts) -> usize {
     parts.len().saturating_sub(1)
 }
 
-/// What is tried instead of a schedule: shorter ones, and ones with two parts of a thread put together. Later rounds try other
-/// places.
+/// Variants of a schedule: shorter ones, and ones with two parts of a thread joined. Later rounds join other parts.
 fn variants(parts: &Parts, round: usize) -> Vec<Parts> {
     let mut variants: Vec<Parts> = Vec::new();
     let cuts = [parts.len() / 2, parts.len() * 3 / 4, parts.len() - 1];
@@ -116,18 +114,18 @@ fn variants(parts: &Parts, round: usize) -> Vec<Parts> {
             variants.push(cut);
         }
     }
-    let places: Vec<usize> =
+    let joinable: Vec<usize> =
         (1..parts.len().saturating_sub(1)).filter(|at| parts[at - 1].0 == parts[at + 1].0).collect();
-    for number in 0..places.len() {
+    for number in 0..joinable.len() {
         if variants.len() >= VARIANTS {
             break;
         }
-        variants.push(joined(parts, places[(number + round * VARIANTS) % places.len()]));
+        variants.push(joined(parts, joinable[(number + round * VARIANTS) % joinable.len()]));
     }
     variants
 }
 
-/// The part at a place comes after the next one, which then belongs to the one before.
+/// Swaps the part at an index with the next one, which joins the part before.
 fn joined(parts: &Parts, at: usize) -> Parts {
     let mut joined: Parts = Vec::new();
     let moved = [&parts[..at], &[parts[at + 1], parts[at]], &parts[at + 2..]].concat();
@@ -157,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_left_alone() {
+    fn invalid_schedules_are_rejected() {
         assert_eq!(parse(""), None);
         assert_eq!(parse("x 1"), None);
         assert_eq!(parse("0*2 1").map(|parts| text(&parts)).as_deref(), Some("0*2 1"));

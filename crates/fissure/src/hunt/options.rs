@@ -1,4 +1,4 @@
-//! The options of `hunt`, and those that `replay` has in common with it.
+//! The options of `hunt`, and those that it shares with `replay`.
 
 use std::{
     ffi::OsString,
@@ -22,7 +22,7 @@ use crate::{
 
 /// A pause that always happens.
 const ALWAYS: u32 = 1_000_000;
-/// The longest run, unless an option says otherwise.
+/// The default step limit.
 const STEPS: u64 = 1_000_000;
 /// The option that names the configuration.
 const CONFIG: &str = "--config";
@@ -122,8 +122,8 @@ pub(crate) struct SteeringArguments {
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
-    /// The classes in scope (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('lock() && within(Account+)'). May be repeated; without it the
-    /// application's own classes, by where they come from.
+    /// The classes in scope (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('lock() && within(Account+)'). May be repeated;
+    /// without it the application's own classes, by where they come from.
     #[arg(long, value_name = "POINTCUT")]
     pub(crate) scope: Vec<ScopeList>,
 }
@@ -172,7 +172,7 @@ impl StrategyName {
 }
 
 impl Points {
-    /// At least fields, and elements where sets have any.
+    /// At least fields, and also array elements if atomic sets contain them.
     fn with_fields(self, sets: &SetRules) -> Points {
         match self {
             Points::Elements => Points::Elements,
@@ -181,8 +181,8 @@ impl Points {
         }
     }
 
-    /// The accesses at which it is looked for what could come in between, if any; if there are too many, those of the next.
-    pub(crate) fn looks(self) -> &'static [AccessPoints] {
+    /// The accesses that are scheduling points in runs that discover goals, if there are such runs; the next entry if those are too many.
+    pub(crate) fn for_discovery(self) -> &'static [AccessPoints] {
         match self {
             Points::Auto | Points::Elements => &[AccessPoints::All, AccessPoints::Fields],
             Points::Fields => &[AccessPoints::Fields],
@@ -200,7 +200,7 @@ impl Points {
 }
 
 impl SteeringArguments {
-    /// The strategies that were asked for, each once.
+    /// The strategies of the command line, each once.
     pub(crate) fn strategies(&self) -> Vec<Steering> {
         let mut strategies: Vec<Steering> = Vec::new();
         for name in &self.strategy {
@@ -223,12 +223,12 @@ impl SteeringArguments {
         }
     }
 
-    /// How a run with this seed and target goes. Sets are those of the configuration.
+    /// How a run with this seed and goal is controlled. `sets` come from the configuration.
     pub(crate) fn control(
         &self,
         steering: Steering,
         seed: u64,
-        target: Option<Goal>,
+        goal: Option<Goal>,
         sets: &SetRules,
     ) -> Control {
         let is_set = |name| self.check.contains(&name) || steering == Steering::Assetfuzzer;
@@ -239,7 +239,7 @@ impl SteeringArguments {
             interleavings: false,
         };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
-        let looks = match &target {
+        let access_points = match &goal {
             Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
             _ => None,
         };
@@ -247,7 +247,7 @@ impl SteeringArguments {
             steering,
             seed,
             pause: self.pause,
-            target,
+            target: goal,
             schedule: None,
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks),
@@ -257,28 +257,28 @@ impl SteeringArguments {
             wanted,
             sets: if wanted.violations { sets.clone() } else { SetRules::default() },
         };
-        match looks {
-            Some((points, instrumented)) => looking(control, points, instrumented),
+        match access_points {
+            Some((points, instrumented)) => with_access_points(control, points, instrumented),
             None => control,
         }
     }
 
-    /// How a run goes that looks at these accesses for what could come in between, also inside of these classes.
-    pub(crate) fn look(
+    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
+    pub(crate) fn discovery(
         &self,
         steering: Steering,
         seed: u64,
         points: AccessPoints,
         instrumented: Vec<String>,
     ) -> Control {
-        looking(self.control(steering, seed, None, &SetRules::default()), points, instrumented)
+        with_access_points(self.control(steering, seed, None, &SetRules::default()), points, instrumented)
     }
 
-    /// These options, and where they are left as they are by default those that a report gives, word by word. Words that are not
-    /// understood are those of another version and change nothing.
+    /// These options, with those of a report in place of defaults. Options that this version does not know come from another version and
+    /// are ignored.
     pub(crate) fn with_defaults(&self, words: &[String]) -> Self {
         let mut merged = self.clone();
-        // The one option without a value comes last.
+        // `--static`, the only option without a value, comes last.
         merged.is_static |= words.last().is_some_and(|word| word == "--static");
         for pair in words.chunks(2) {
             let [option, value] = pair else { break };
@@ -303,8 +303,7 @@ impl SteeringArguments {
         merged
     }
 
-    /// The options that a replay must repeat, word by word, the file with the configuration included. Of several strategies each
-    /// finding names its own.
+    /// The options that a replay must repeat, including the configuration's file. With several strategies, each finding names its own.
     pub(crate) fn words(&self, strategies: &[Steering], config: Option<&Path>) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -346,15 +345,15 @@ impl SteeringArguments {
     }
 }
 
-/// The same run, at these accesses as well.
-fn looking(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
+/// The same run, with these accesses as scheduling points.
+fn with_access_points(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
     let wanted = Wanted { interleavings: true, ..Wanted::default() };
-    // Calls of atomics are accesses; what these do inside is of no interest.
+    // Calls of atomics are accesses themselves, so the volatile accesses inside them need no scheduling points.
     let (units, sets) = (false, SetRules::default());
     Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
 }
 
-/// The file with the configuration among the words that a replay must repeat.
+/// The configuration's file among the options that a replay must repeat.
 pub(crate) fn config_of(words: &[String]) -> Option<PathBuf> {
     words.chunks(2).find_map(|pair| match pair {
         [option, value] if option == CONFIG => Some(PathBuf::from(value)),
@@ -418,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_looks_at_accesses_stops_at_them() {
+    fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
         let accesses = |arguments: &SteeringArguments, steering, sets: &SetRules| {
             let control = arguments.control(steering, 1, None, sets);
             (control.accesses, control.units)
@@ -429,16 +428,16 @@ mod tests {
         assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &plain), (AccessPoints::Fields, true));
         let contents = SetRules { contents: true, ..SetRules::default() };
         assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
-        let monitored = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
-        assert_eq!(accesses(&monitored, Steering::Random, &plain), (AccessPoints::Fields, true));
+        let checked = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
+        assert_eq!(accesses(&checked, Steering::Random, &plain), (AccessPoints::Fields, true));
         assert_eq!(
-            monitored.words(&[Steering::Random], None).join(" "),
+            checked.words(&[Steering::Random], None).join(" "),
             "--strategy random --check atomic-sets"
         );
     }
 
     #[test]
-    fn what_a_replay_must_repeat_is_what_was_chosen() {
+    fn a_replay_repeats_the_options_that_are_not_defaults() {
         assert!(arguments().words(&[Steering::Atomfuzzer], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen =

@@ -1,4 +1,4 @@
-//! Several runs at the same time, whose results come in the order in which they were planned.
+//! Runs several controlled runs at the same time and gives their results in the order in which they were planned.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -14,7 +14,7 @@ use fissure_model::settings::Control;
 use super::run::{Ending, Outcome, Print, Program};
 use crate::error::Error;
 
-/// Tells how far the runs have come, if somebody looks on.
+/// Shows the number of finished runs, if standard error is a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     is_shown: bool,
@@ -31,13 +31,13 @@ impl Progress {
     fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if self.is_shown {
-            // How many it takes to look at accesses is not known before.
+            // The runs that discover goals at accesses are not planned in advance.
             let all = self.all.max(done);
             let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {all} runs");
         }
     }
 
-    /// Leaves the line as it was.
+    /// Erases the line.
     pub(crate) fn clear(&self) {
         if self.is_shown {
             let _ = write!(io::stderr(), "\r\x1b[K");
@@ -45,9 +45,8 @@ impl Progress {
     }
 }
 
-/// Carries runs out, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds none is
-/// begun, and the results of later ones are dropped, so that how many run at a time makes no difference. Where Fissure
-/// was interrupted the results end.
+/// Executes runs, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds, no run starts, and the
+/// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
 pub(crate) fn run_all(
     program: &Program<'_>,
     controls: &[Control],
@@ -63,17 +62,17 @@ pub(crate) fn run_all(
         for _ in 0..jobs.min(controls.len()) {
             scope.spawn(|| {
                 loop {
-                    let place = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(control) = controls.get(place) else { return };
-                    if place > last.load(Ordering::SeqCst) {
+                    let index = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(control) = controls.get(index) else { return };
+                    if index > last.load(Ordering::SeqCst) {
                         return;
                     }
                     let result = program.run(control.clone(), Print::Keep);
                     progress.step();
-                    if result.as_ref().map_or(true, |outcome| ends_here(outcome) || is_last(outcome)) {
-                        last.fetch_min(place, Ordering::SeqCst);
+                    if result.as_ref().map_or(true, |outcome| is_interrupted(outcome) || is_last(outcome)) {
+                        last.fetch_min(index, Ordering::SeqCst);
                     }
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(result);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
                 }
             });
         }
@@ -81,10 +80,10 @@ pub(crate) fn run_all(
     let last = last.into_inner();
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut outcomes = Vec::new();
-    for (place, result) in results.into_iter().enumerate() {
-        let Some(result) = result.filter(|_| place <= last) else { break };
+    for (index, result) in results.into_iter().enumerate() {
+        let Some(result) = result.filter(|_| index <= last) else { break };
         let outcome = result?;
-        if ends_here(&outcome) {
+        if is_interrupted(&outcome) {
             break;
         }
         outcomes.push(outcome);
@@ -92,6 +91,6 @@ pub(crate) fn run_all(
     Ok(outcomes)
 }
 
-fn ends_here(outcome: &Outcome) -> bool {
+fn is_interrupted(outcome: &Outcome) -> bool {
     outcome.ending == Ending::Interrupted
 }

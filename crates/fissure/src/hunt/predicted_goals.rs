@@ -1,7 +1,7 @@
-//! What profiling runs predict, and which of it the next runs try to make happen.
+//! Goals that profiling runs predict, and which of them the next runs try.
 //!
-//! Predictions that differ in places and calls alone are about one finding: those about a finding take turns, and findings take turns
-//! with each other. What was tried in vain for some time comes last.
+//! Predictions that differ only in sites and calls belong to one finding: the predictions of a finding take turns, and so do findings.
+//! Findings that were tried too often without success come last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +12,27 @@ use fissure_model::{
 
 use super::run::Outcome;
 
-/// After so many runs that tried for a finding in vain, others come first.
+/// After so many failed attempts at a finding, others come first.
 const PATIENCE: u64 = 8;
 
-/// What a prediction is about: what a finding is known by.
-type Theme = (u8, Vec<String>);
+/// The identity of the finding that a prediction belongs to.
+type FindingKey = (u8, Vec<String>);
 
-/// What is known so far.
+/// The goals that are known so far.
 #[derive(Debug, Default)]
 pub(crate) struct PredictedGoals {
-    /// The predictions, with the number of runs that tried for them.
+    /// The predictions, with the number of runs that tried them.
     goals: BTreeMap<Goal, u64>,
-    /// What was seen to happen.
-    confirmed: BTreeSet<Theme>,
-    /// What was left out of the predictions.
+    /// The findings that runs confirmed.
+    confirmed: BTreeSet<FindingKey>,
+    /// Descriptions of what was dropped because of memory limits.
     cut: BTreeSet<String>,
     thrashings: u64,
     hits: u64,
 }
 
 impl PredictedGoals {
-    /// Takes note of what a run predicts, tried for and made happen.
+    /// Records the predictions of a run, its goal, and what it made happen.
     pub(crate) fn learn(&mut self, outcome: &Outcome) {
         for run in outcome.accounts() {
             for goal in &run.goals {
@@ -42,71 +42,69 @@ impl PredictedGoals {
             self.thrashings += run.thrashings;
         }
         let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
-        let shown: Vec<Theme> = findings
-            .filter(|finding| finding.status > Status::Warning)
-            .filter_map(theme_of_finding)
-            .collect();
-        if let Some(goal) = &outcome.target {
+        let shown: Vec<FindingKey> =
+            findings.filter(|finding| finding.status > Status::Warning).filter_map(key_of_finding).collect();
+        if let Some(goal) = &outcome.goal {
             *self.goals.entry(goal.clone()).or_default() += 1;
             self.hits += u64::from(!shown.is_empty());
         }
         self.confirmed.extend(shown);
     }
 
-    /// What the next runs try for; nothing if nothing was predicted.
+    /// The goals of the next runs; none if nothing was predicted.
     pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Goal>> {
         let mut tried = self.goals.clone();
-        let mut tried_themes: BTreeMap<Theme, u64> = BTreeMap::new();
+        let mut tried_findings: BTreeMap<FindingKey, u64> = BTreeMap::new();
         for (goal, count) in &self.goals {
-            *tried_themes.entry(theme(goal)).or_default() += count;
+            *tried_findings.entry(key_of_goal(goal)).or_default() += count;
         }
         let mut chosen = Vec::new();
         for _ in 0..runs {
             let rank = |goal: &Goal| {
-                let theme = theme(goal);
-                let attempts = tried_themes[&theme];
-                let in_vain = attempts >= PATIENCE && !self.confirmed.contains(&theme);
+                let key = key_of_goal(goal);
+                let attempts = tried_findings[&key];
+                let in_vain = attempts >= PATIENCE && !self.confirmed.contains(&key);
                 (in_vain, attempts, tried[goal])
             };
-            // Of equals the first in their own order is taken.
+            // `min_by_key` takes the first of equals, so that the choice is deterministic.
             let Some(best) = self.goals.keys().min_by_key(|goal| rank(goal)) else {
                 chosen.push(None);
                 continue;
             };
             *tried.entry(best.clone()).or_default() += 1;
-            *tried_themes.entry(theme(best)).or_default() += 1;
+            *tried_findings.entry(key_of_goal(best)).or_default() += 1;
             chosen.push(Some(best.clone()));
         }
         chosen
     }
 
-    /// How many predictions there are, of how many of them runs tried, and how many came true; each counts once, however many
-    /// places and calls it was predicted with.
+    /// How many findings were predicted, how many of them runs tried, and how many were confirmed; a finding counts once, however many
+    /// sites and calls it was predicted with.
     pub(crate) fn counts(&self) -> (u64, u64, u64) {
-        let themes: BTreeSet<Theme> = self.goals.keys().map(theme).collect();
-        let tried: BTreeSet<Theme> =
-            self.goals.iter().filter(|(_, count)| **count > 0).map(|(goal, _)| theme(goal)).collect();
-        let confirmed = themes.intersection(&self.confirmed).count();
-        (themes.len() as u64, tried.len() as u64, confirmed as u64)
+        let findings: BTreeSet<FindingKey> = self.goals.keys().map(key_of_goal).collect();
+        let tried: BTreeSet<FindingKey> =
+            self.goals.iter().filter(|(_, count)| **count > 0).map(|(goal, _)| key_of_goal(goal)).collect();
+        let confirmed = findings.intersection(&self.confirmed).count();
+        (findings.len() as u64, tried.len() as u64, confirmed as u64)
     }
 
-    /// How often threads had to be let go.
+    /// How often a pause had to end because no other thread could run.
     pub(crate) fn thrashings(&self) -> u64 {
         self.thrashings
     }
 
-    /// How many of the runs that tried for something saw anything.
+    /// How many of the runs with a goal confirmed a finding.
     pub(crate) fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// What was left out, in words.
+    /// Descriptions of what was dropped because of memory limits.
     pub(crate) fn cut(&self) -> impl Iterator<Item = &str> {
         self.cut.iter().map(String::as_str)
     }
 }
 
-fn theme(goal: &Goal) -> Theme {
+fn key_of_goal(goal: &Goal) -> FindingKey {
     match goal {
         Goal::Acquires(pair) => (0, vec![pair.to_string()]),
         Goal::Set(goal) => {
@@ -116,12 +114,12 @@ fn theme(goal: &Goal) -> Theme {
         Goal::Accesses(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
-            race_theme(&race.accesses[0].field, methods.collect())
+            race_key(&race.accesses[0].field, methods.collect())
         }
     }
 }
 
-fn race_theme(field: &str, mut methods: Vec<String>) -> Theme {
+fn race_key(field: &str, mut methods: Vec<String>) -> FindingKey {
     methods.sort();
     methods.insert(0, field.to_owned());
     (0, methods)
@@ -132,14 +130,14 @@ fn method(access: &ExpectedAccess) -> String {
     place.rsplit_once(':').map_or(place.as_str(), |(method, _)| method).to_owned()
 }
 
-fn theme_of_finding(finding: &Finding) -> Option<Theme> {
+fn key_of_finding(finding: &Finding) -> Option<FindingKey> {
     match finding.kind {
         Kind::AtomicSetViolation => {
             let pattern = finding.pattern?;
             let first = finding.accesses.first()?.unit.clone();
-            // The second event of every pattern is the other unit's.
+            // In every pattern the second event belongs to the other unit.
             let second = finding.accesses.get(1)?.unit.clone();
-            // PredictedGoals name the contents of a collection, but no index.
+            // Goals name the contents of a collection, but no index.
             let fields = finding.accesses.iter().map(|access| {
                 let field = &access.field;
                 let end = if field.ends_with(CONTENTS) { None } else { field.find('[') };
@@ -149,7 +147,7 @@ fn theme_of_finding(finding: &Finding) -> Option<Theme> {
         }
         Kind::DataRace => {
             let methods = finding.sites.iter().map(|site| format!("{}.{}", site.class, site.method));
-            Some(race_theme(&finding.subject, methods.collect()))
+            Some(race_key(&finding.subject, methods.collect()))
         }
         _ => None,
     }
@@ -171,10 +169,10 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// A run that predicts some, tried for one and made the first one happen or nothing.
-    fn run(predicts: &[&str], target: Option<&str>, happens: bool) -> Outcome {
+    /// A run with these predictions and this goal, which makes the first prediction happen or nothing.
+    fn run(predicts: &[&str], tried: Option<&str>, happens: bool) -> Outcome {
         let mut outcome = Sketch::default().outcome();
-        outcome.target = target.map(goal);
+        outcome.goal = tried.map(goal);
         outcome.jvms[0].run.as_mut().unwrap().goals = predicts.iter().map(|text| goal(text)).collect();
         if happens {
             let access = |unit: &str| SetAccess { field: "A.x".to_owned(), unit: unit.to_owned() };
@@ -206,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn findings_name_more_than_predictions_and_are_recognised() {
+    fn findings_match_predictions_without_an_index() {
         fn check(accessed: &str, expected: &str) {
             let access = |unit: &str| SetAccess { field: accessed.to_owned(), unit: unit.to_owned() };
             let finding = Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "A");
             let accesses = vec![access("A.m"), access("A.n"), access("A.m")];
             let goal = FIRST.replace("A.x", expected).parse().unwrap();
-            let found = theme_of_finding(&Finding { pattern: Some(1), accesses, ..finding });
-            assert_eq!(found, Some(theme(&goal)), "{accessed}");
+            let found = key_of_finding(&Finding { pattern: Some(1), accesses, ..finding });
+            assert_eq!(found, Some(key_of_goal(&goal)), "{accessed}");
         }
         check("A.x", "A.x");
         check("A.x[3]", "A.x");
@@ -221,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_in_vain_comes_last() {
+    fn goals_that_failed_too_often_come_last() {
         let mut runs = vec![run(&[SECOND, FIRST], None, false)];
         for _ in 0..PATIENCE {
             runs.push(run(&[], Some(SECOND), false));

@@ -1,4 +1,4 @@
-//! What the program does by itself: the reference runs, in which nobody is interrupted.
+//! The reference runs: they follow the default schedule, so that their failures do not depend on forced preemptions.
 
 use std::collections::BTreeSet;
 
@@ -12,83 +12,83 @@ use super::run::Outcome;
 
 const EXIT: &str = Failure::EXIT;
 
-/// Where the names of classes begin that are never the program's own.
+/// Package prefixes of classes that are never the program's own.
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 
-/// What is said of a failure that no violation went before.
+/// The reason of a finding for a failure that follows no violation.
 const UNEXPLAINED: &str = "fails in some schedules and in no reference run";
-/// The same of one for which it is enough that threads come in another order.
+/// The same for a failure that needs no preemption, only another order of threads.
 const ORDERED: &str = "fails in some reference runs and not in others";
 
-/// Everything that went wrong without interference, and how the program ended.
+/// The failures of the reference runs, and how they ended.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     runs: Vec<ReferenceRun>,
 }
 
-/// What is kept of a reference run.
+/// The failures and the end of a reference run.
 #[derive(Debug)]
 struct ReferenceRun {
     /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
-    failures: BTreeSet<(String, Option<Place>)>,
+    failures: BTreeSet<(String, Option<ThrowSite>)>,
     exit: Option<Exit>,
     end: RunEnd,
-    /// Whether it came to an end, so that there is something to compare with.
+    /// Whether it ended, so that other runs can be compared with it.
     is_known: bool,
 }
 
-/// How often something is seen without interference.
+/// In how many reference runs something shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Usual {
+enum Frequency {
     Never,
-    /// The order of threads is enough to make a difference.
+    /// Another order of threads is enough to make a difference.
     Sometimes,
     Always,
 }
 
-/// A frame as far as failures are told apart by it: class, method, line.
-type Place = (String, String, Option<u32>);
+/// The frame by which failures are distinguished: class, method, line.
+type ThrowSite = (String, String, Option<u32>);
 
 impl References {
-    /// Takes note of a reference run.
+    /// Records a reference run.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let failures = outcome.accounts().flat_map(|run| &run.failures);
         let end = outcome.end();
         self.runs.push(ReferenceRun {
             failures: failures
-                .map(|failure| (failure.exception.clone(), failure.stack.first().map(place)))
+                .map(|failure| (failure.exception.clone(), failure.stack.first().map(throw_site)))
                 .collect(),
             exit: outcome.own_exit(),
             end,
-            is_known: outcome.is_told() && end != RunEnd::TooLong,
+            is_known: outcome.is_complete() && end != RunEnd::TooLong,
         });
     }
 
-    /// Whether the program ended so without interference as well.
+    /// Whether a reference run ended in this abnormal way.
     pub(crate) fn has_end(&self, end: RunEnd) -> bool {
         end != RunEnd::Finished && self.runs.iter().any(|run| run.end == end)
     }
 
-    /// Whether the program never ended otherwise without interference.
+    /// Whether all reference runs hang.
     pub(crate) fn always_hangs(&self) -> bool {
-        self.usual(|run| run.end == RunEnd::Hang) == Usual::Always
+        self.frequency(|run| run.end == RunEnd::Hang) == Frequency::Always
     }
 
-    /// Whether there is anything to compare with.
+    /// Whether there is a reference run to compare with.
     pub(crate) fn is_known(&self) -> bool {
         self.runs.iter().any(|run| run.is_known)
     }
 
-    fn usual(&self, has_it: impl Fn(&ReferenceRun) -> bool) -> Usual {
+    fn frequency(&self, has_it: impl Fn(&ReferenceRun) -> bool) -> Frequency {
         let lacks_it = |run: &ReferenceRun| run.is_known && !has_it(run);
         match self.runs.iter().any(&has_it) {
-            false => Usual::Never,
-            true if self.runs.iter().any(lacks_it) => Usual::Sometimes,
-            true => Usual::Always,
+            false => Frequency::Never,
+            true if self.runs.iter().any(lacks_it) => Frequency::Sometimes,
+            true => Frequency::Always,
         }
     }
 
-    /// What broke in a run after a violation, and never does without interference.
+    /// The failure that follows a violation in a run, if no reference run shows it.
     pub(crate) fn consequence(&self, outcome: &Outcome, violation: &str) -> Option<Consequence> {
         if !self.is_known() {
             return None;
@@ -104,7 +104,7 @@ impl References {
         self.new_end(outcome.end()).or_else(|| self.new_exit(outcome).map(|(_, consequence)| consequence))
     }
 
-    /// Whether anything went wrong in a run that never does without interference.
+    /// Whether a run shows a failure that no reference run shows.
     pub(crate) fn is_news(&self, outcome: &Outcome) -> bool {
         let mut failures = outcome.accounts().flat_map(|run| &run.failures);
         self.is_known()
@@ -113,74 +113,74 @@ impl References {
                 || self.new_exit(outcome).is_some())
     }
 
-    /// An exit code that never comes without interference, in a run in which nothing else went wrong that it could come of. What
-    /// fails by itself and succeeds for once is no failure.
+    /// An exit code that no reference run has, in a run without another new failure that would explain it. Exit code 0 is never a failure,
+    /// even if all reference runs fail.
     pub(crate) fn new_exit(&self, outcome: &Outcome) -> Option<(i32, Consequence)> {
         let mut failures = outcome.accounts().flat_map(|run| &run.failures);
         match outcome.own_exit() {
             Some(Exit::Code(code))
                 if code != 0
                     && self.is_known()
-                    && outcome.is_told()
+                    && outcome.is_complete()
                     && !self.has_exit(code)
                     && failures.all(|failure| self.knows_failure(failure)) =>
             {
-                let message = self.told_exit(code);
+                let message = self.exit_message(code);
                 Some((code, Consequence { exception: EXIT.to_owned(), message, ..Consequence::default() }))
             }
             _ => None,
         }
     }
 
-    /// That threads are stuck, if they never are without interference.
+    /// Threads that are stuck, if they are in no reference run.
     pub(crate) fn new_end(&self, end: RunEnd) -> Option<Consequence> {
         if !self.is_known() || self.has_end(end) {
             return None;
         }
         let (exception, message) = match end {
             RunEnd::Finished | RunEnd::TooLong => return None,
-            RunEnd::Deadlock => ("deadlock", "threads waited for each other in a circle"),
-            RunEnd::Hang => ("hang", "all threads waited for something that nobody was left to do"),
+            RunEnd::Deadlock => ("deadlock", "threads waited for each other in a cycle"),
+            RunEnd::Hang => ("hang", "all threads waited for events that no thread was left to cause"),
         };
         let message = format!("{message}; in no reference run did they");
         Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
     }
 
-    /// A failure as a finding of its own, if it does not come in every schedule. Only one that never comes without interference is a bug.
+    /// The finding for a failure that not every reference run shows. Only a failure that none of them shows is a bug.
     pub(crate) fn unexplained(&self, failure: &Failure) -> Option<Finding> {
         let finding = finding_of(failure)?;
-        match self.usual_failure(failure) {
+        match self.failure_frequency(failure) {
             _ if !self.is_known() => None,
-            Usual::Never => Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding }),
-            Usual::Sometimes => {
+            Frequency::Never => Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding }),
+            Frequency::Sometimes => {
                 let what = failure.exit_code().map(|code| format!("exit code {code}"));
                 let reason = Some(format!("{ORDERED}, with {}", what.unwrap_or(failure.exception.clone())));
                 Some(Finding { status: Status::Confirmed, reason, ..finding })
             }
-            Usual::Always => None,
+            Frequency::Always => None,
         }
     }
 
-    /// An exit code as a finding of its own, if nothing else tells how it came about.
+    /// The finding for an exit code, if no other failure explains it.
     pub(crate) fn unexplained_exit(&self, outcome: &Outcome) -> Option<Finding> {
         let (code, consequence) = self.new_exit(outcome)?;
         Some(Finding { consequence: Some(consequence), ..finding_of_exit(outcome, code) })
     }
 
-    /// Whether the same goes wrong without interference.
+    /// Whether a reference run shows the same failure.
     pub(crate) fn knows_failure(&self, failure: &Failure) -> bool {
-        self.usual_failure(failure) != Usual::Never
+        self.failure_frequency(failure) != Frequency::Never
     }
 
-    fn usual_failure(&self, failure: &Failure) -> Usual {
+    fn failure_frequency(&self, failure: &Failure) -> Frequency {
         if let Some(code) = failure.exit_code() {
-            return self.usual(|run| run.exit == Some(Exit::Code(code)));
+            return self.frequency(|run| run.exit == Some(Exit::Code(code)));
         }
-        let place = failure.stack.first().map(place);
-        let is_it = |(exception, known): &(String, Option<Place>)| {
-            *exception == failure.exception && (known.is_none() || place.is_none() || *known == place)
+        let site = failure.stack.first().map(throw_site);
+        let is_it = |(exception, known): &(String, Option<ThrowSite>)| {
+            *exception == failure.exception && (known.is_none() || site.is_none() || *known == site)
         };
-        self.usual(|run| run.failures.iter().any(is_it))
+        self.frequency(|run| run.failures.iter().any(is_it))
     }
 
     fn has_exit(&self, code: i32) -> bool {
@@ -189,11 +189,11 @@ impl References {
 
     fn consequence_of(&self, failure: &Failure) -> Consequence {
         let Failure { exception, message, thread, stack, .. } = failure.clone();
-        let message = failure.exit_code().map_or(message, |code| self.told_exit(code));
+        let message = failure.exit_code().map_or(message, |code| self.exit_message(code));
         Consequence { exception, message, thread, stack }
     }
 
-    fn told_exit(&self, code: i32) -> String {
+    fn exit_message(&self, code: i32) -> String {
         let exits: BTreeSet<Exit> = self.runs.iter().filter_map(|run| run.exit).collect();
         let exits: Vec<String> = exits.iter().map(|exit| exit.code().to_string()).collect();
         let usual = match exits.as_slice() {
@@ -204,7 +204,7 @@ impl References {
     }
 }
 
-/// A failure as a finding of its own, whatever happens without interference; nothing if nobody knows where it happened.
+/// The finding for a failure, whatever the reference runs show; nothing if the failure has no stack.
 pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
     // A failure in a library is named after the application's code that called it.
     let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
@@ -221,7 +221,7 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
         stack: failure.stack.clone(),
         locks: Vec::new(),
     };
-    // Programs may end themselves with several codes at one place.
+    // A program may exit with several codes at one site.
     let code = failure.exit_code().map(|code| code.to_string()).unwrap_or_default();
     let mut parts = vec!["failure", &failure.exception, &subject];
     parts.extend(Some(code.as_str()).filter(|code| !code.is_empty()));
@@ -235,7 +235,7 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
     })
 }
 
-/// The same for an exit code that nobody saw the reason of.
+/// The finding for an exit code without a known cause.
 pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
     let command = outcome.jvms.iter().filter(|jvm| jvm.run.is_some()).find_map(|jvm| jvm.hello.as_ref());
     let subject = command.map_or("the program", |hello| program(&hello.command));
@@ -246,8 +246,8 @@ pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
     }
 }
 
-/// What a JVM was started to run, by a name that is the same in every run: the main class or the name of the archive. Maven and Gradle
-/// start tests by archives and classes of their own.
+/// The name of the program that a JVM runs, the same in every run: the main class or the name of the archive. Maven and Gradle start
+/// tests with archives and classes that they make themselves.
 fn program(command: &str) -> &str {
     let first = command.split(' ').next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or_default();
@@ -262,7 +262,7 @@ fn program(command: &str) -> &str {
     }
 }
 
-fn place(frame: &Frame) -> Place {
+fn throw_site(frame: &Frame) -> ThrowSite {
     (frame.class.clone(), frame.method.clone(), frame.line)
 }
 
@@ -271,50 +271,50 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn references(controls: &[Sketch]) -> References {
+    fn references(reference_runs: &[Sketch]) -> References {
         let mut references = References::default();
-        controls.iter().for_each(|control| references.add(&control.outcome()));
+        reference_runs.iter().for_each(|run| references.add(&run.outcome()));
         references
     }
 
-    fn check(controls: &[Sketch], run: Sketch, expected: Option<&str>) {
-        let consequence = references(controls).consequence(&run.outcome(), "f");
+    fn check(reference_runs: &[Sketch], run: Sketch, expected: Option<&str>) {
+        let consequence = references(reference_runs).consequence(&run.outcome(), "f");
         assert_eq!(consequence.as_ref().map(|found| found.exception.as_str()), expected, "{run:?}");
     }
 
     #[test]
-    fn what_never_breaks_without_interference_is_a_consequence() {
-        let calm = || [Sketch::default()];
+    fn a_failure_that_no_reference_run_shows_is_a_consequence() {
+        let reference = || [Sketch::default()];
         let after = Sketch { failures: &["Boom 7 f"], ..Sketch::default() };
-        check(&calm(), after, Some("Boom"));
-        check(&calm(), Sketch { failures: &["Boom 7 g"], exit: Some(1), ..Sketch::default() }, None);
+        check(&reference(), after, Some("Boom"));
+        check(&reference(), Sketch { failures: &["Boom 7 g"], exit: Some(1), ..Sketch::default() }, None);
         check(&[after], after, None);
         check(&[Sketch { failures: &["Boom 8 "], ..Sketch::default() }], after, Some("Boom"));
         check(&[Sketch { failures: &["Other 7 "], ..Sketch::default() }], after, Some("Boom"));
         check(&[Sketch { failures: &["Boom - "], ..Sketch::default() }], after, None);
-        check(&calm(), Sketch::default(), None);
+        check(&reference(), Sketch::default(), None);
     }
 
     #[test]
     fn exit_codes_and_ends_are_compared_too() {
-        let calm = || [Sketch::default()];
+        let reference = || [Sketch::default()];
         let one = Sketch { exit: Some(1), ..Sketch::default() };
-        check(&calm(), one, Some("exit"));
+        check(&reference(), one, Some("exit"));
         check(&[Sketch::default(), one], one, None);
-        let consequence = references(&calm()).consequence(&one.outcome(), "f").unwrap();
+        let consequence = references(&reference()).consequence(&one.outcome(), "f").unwrap();
         assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0");
         let stuck = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
-        check(&calm(), stuck(RunEnd::Deadlock), Some("deadlock"));
-        check(&calm(), stuck(RunEnd::Hang), Some("hang"));
-        check(&calm(), stuck(RunEnd::TooLong), None);
+        check(&reference(), stuck(RunEnd::Deadlock), Some("deadlock"));
+        check(&reference(), stuck(RunEnd::Hang), Some("hang"));
+        check(&reference(), stuck(RunEnd::TooLong), None);
         check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Hang), None);
         check(&[stuck(RunEnd::Hang)], stuck(RunEnd::Deadlock), Some("deadlock"));
     }
 
     #[test]
-    fn exit_codes_are_findings_where_nothing_explains_them() {
-        let check = |controls: &[Sketch], run: Sketch, expected: Option<&str>| {
-            let found = references(controls).unexplained_exit(&run.outcome());
+    fn unexplained_exit_codes_are_findings() {
+        let check = |reference_runs: &[Sketch], run: Sketch, expected: Option<&str>| {
+            let found = references(reference_runs).unexplained_exit(&run.outcome());
             assert_eq!(found.map(|found| found.subject).as_deref(), expected, "{run:?}");
         };
         let one = Sketch { exit: Some(1), ..Sketch::default() };
@@ -349,8 +349,8 @@ mod tests {
         let stack = vec![frame("java.util.ArrayList"), frame("org.lib.Check"), frame("com.acme.Test")];
         let failure = Failure { stack, ..crate::hunt::testing::failure("Boom 7 ") };
         assert_eq!(finding_of(&failure).unwrap().subject, "org.lib.Check.run");
-        let told = Failure { own: Some(2), test: Some("com.acme.Test.run".to_owned()), ..failure };
-        let finding = finding_of(&told).unwrap();
+        let in_test = Failure { own: Some(2), test: Some("com.acme.Test.run".to_owned()), ..failure };
+        let finding = finding_of(&in_test).unwrap();
         assert_eq!(
             (finding.subject.as_str(), finding.test.as_deref()),
             ("com.acme.Test.run", Some("com.acme.Test.run"))
@@ -358,15 +358,15 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_itself_tells_where() {
+    fn an_exit_code_is_reported_at_the_site_of_the_exit() {
         let exits =
             |code: &str| Failure { message: code.to_owned(), ..crate::hunt::testing::failure("exit 7 ") };
-        let calm = references(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
-        let found = calm.unexplained(&exits("1")).unwrap();
+        let reference = references(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
+        let found = reference.unexplained(&exits("1")).unwrap();
         assert_eq!(found.subject, "Main.run");
         let consequence = found.consequence.unwrap();
         assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0 or 2");
-        let sometimes = calm.unexplained(&exits("2")).unwrap();
+        let sometimes = reference.unexplained(&exits("2")).unwrap();
         assert_eq!((sometimes.status, sometimes.consequence), (Status::Confirmed, None));
         let always = references(&[Sketch { exit: Some(2), ..Sketch::default() }]);
         assert_eq!(always.unexplained(&exits("2")), None);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_control_run_that_ended_nothing_is_known() {
+    fn without_a_reference_run_that_ended_nothing_is_a_consequence() {
         let killed = || Sketch { exit: None, ..Sketch::default() };
         let after = Sketch { failures: &["Boom 7 f"], ..Sketch::default() };
         check(&[killed()], after, None);

@@ -1,4 +1,4 @@
-//! One controlled run: a process group of its own, a folder of its own, a time limit.
+//! One controlled run, in its own process group and folder and with a time limit.
 
 use std::{
     ffi::OsString,
@@ -27,14 +27,14 @@ use crate::{
     launch, project, signals,
 };
 
-/// How often a run is looked after.
+/// How often the end of a run is checked for.
 const INTERVAL: Duration = Duration::from_millis(4);
-/// How much of what a program prints is kept, of each of its two streams.
+/// How much of the program's output is kept, for each of its two streams.
 const KEPT: usize = 16 * 1024;
-/// How long to wait for the end of what a program prints, once all its processes are gone.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long to wait for the end of the program's output once all its processes are gone.
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
-/// What is run, and under which agent.
+/// The program, and the agent that it runs with.
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
@@ -42,18 +42,18 @@ pub(crate) struct Program<'a> {
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
     pub(crate) agent: PathBuf,
-    /// What a static analysis found out.
+    /// The results of the static analysis.
     pub(crate) locality: Option<PathBuf>,
-    /// The folder in which each run has one of its own.
+    /// The folder for the folders of the runs.
     pub(crate) folder: &'a Path,
 }
 
-/// What becomes of that which the program prints.
+/// The handling of the program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Print {
-    /// Its beginning is kept.
+    /// Keep its beginning.
     Keep,
-    /// It is shown as it comes.
+    /// Show it as it comes.
     Show,
 }
 
@@ -64,38 +64,38 @@ pub(crate) enum Ending {
     Ended(Exit),
     /// It took too long and was killed.
     TimeLimit,
-    /// Fissure itself was to end.
+    /// Fissure was interrupted.
     Interrupted,
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What the run followed from.
+    /// The seed of its random choices.
     pub(crate) seed: u64,
-    /// What it looked for.
-    pub(crate) target: Option<Goal>,
+    /// The goal that it tried to reach.
+    pub(crate) goal: Option<Goal>,
     /// How it ended.
     pub(crate) ending: Ending,
-    /// What its JVMs wrote down.
+    /// The records of its JVMs.
     pub(crate) jvms: Vec<Jvm>,
-    /// What it printed, if that was kept.
+    /// The beginning of its output, if that was kept.
     pub(crate) printed: Vec<u8>,
 }
 
 impl Outcome {
-    /// The controlled JVMs' own accounts.
+    /// The records of its controlled JVMs about their runs.
     pub(crate) fn accounts(&self) -> impl Iterator<Item = &Run> {
         self.jvms.iter().filter_map(|jvm| jvm.run.as_ref())
     }
 
-    /// How the conductor ended it: the worst of its JVMs.
+    /// How the conductor ended the run: the worst end of its JVMs.
     pub(crate) fn end(&self) -> RunEnd {
         let ends = [RunEnd::Deadlock, RunEnd::Hang, RunEnd::TooLong];
         ends.into_iter().find(|end| self.accounts().any(|run| run.end == *end)).unwrap_or(RunEnd::Finished)
     }
 
-    /// The exit that is the program's own doing; `None` if Fissure ended it.
+    /// The program's exit code or signal; `None` if Fissure ended the run.
     pub(crate) fn own_exit(&self) -> Option<Exit> {
         match self.ending {
             Ending::Ended(exit) if self.end() == RunEnd::Finished => Some(exit),
@@ -103,18 +103,18 @@ impl Outcome {
         }
     }
 
-    /// Failures of Fissure itself: such a run says nothing about the program.
+    /// Failures of Fissure: such a run says nothing about the program.
     pub(crate) fn internal_errors(&self) -> impl Iterator<Item = &String> {
         self.jvms.iter().flat_map(|jvm| &jvm.internal_errors)
     }
 
-    /// Whether every watched JVM told how its run went.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether every watched JVM recorded its whole run.
+    pub(crate) fn is_complete(&self) -> bool {
         let mut watched = self.jvms.iter().filter(|jvm| jvm.watched()).peekable();
         watched.peek().is_some() && watched.all(|jvm| jvm.ended && jvm.run.is_some())
     }
 
-    /// Why another run with this seed and target may go otherwise.
+    /// Why another run with this seed and goal may differ.
     pub(crate) fn uncontrolled(&self) -> impl Iterator<Item = &str> {
         self.accounts().flat_map(|run| &run.uncontrolled).map(String::as_str)
     }
@@ -125,26 +125,26 @@ impl Program<'_> {
     pub(crate) fn run(&self, control: Control, print: Print) -> Result<Outcome, Error> {
         let folder =
             tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
-        let (seed, target) = (control.seed, control.target.clone());
+        let (seed, goal) = (control.seed, control.target.clone());
         let settings = folder.path().join("settings.json");
         self.write_settings(control, folder.path(), &settings)?;
-        signals::keep_addresses();
+        signals::disable_address_randomisation();
         let mut process = launch::controlled(self.command, &self.agent, &settings)?;
-        // A signal of the terminal reaches the whole group in front; runs are ended one by one instead.
+        // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
         process.process_group(0).stdin(Stdio::null());
         if print == Print::Keep {
             process.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
         let mut child = launch::spawn(&mut process)?;
         let streams = [child.stdout.take().map(keep), child.stderr.take().map(keep)];
-        let ending = self.look_after(&mut child);
+        let ending = self.wait_for(&mut child);
         let ending = ending.map_err(|source| launch::wait_error(&process, source))?;
         let mut printed = Vec::new();
         for stream in streams.into_iter().flatten() {
-            printed.extend(stream.recv_timeout(LAST_WORDS).unwrap_or_default());
+            printed.extend(stream.recv_timeout(OUTPUT_GRACE).unwrap_or_default());
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
-        Ok(Outcome { seed, target, ending, jvms, printed })
+        Ok(Outcome { seed, goal, ending, jvms, printed })
     }
 
     fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
@@ -167,8 +167,8 @@ impl Program<'_> {
         fs::write(file, text).map_err(Error::Folder)
     }
 
-    /// Waits for the end of the program, and sees to it that there is one.
-    fn look_after(&self, child: &mut Child) -> std::io::Result<Ending> {
+    /// Waits until the program ends, and kills it at the time limit or if Fissure is interrupted.
+    fn wait_for(&self, child: &mut Child) -> std::io::Result<Ending> {
         let begun = Instant::now();
         let stopped = loop {
             if signals::has_ended(child)? {
@@ -182,14 +182,14 @@ impl Program<'_> {
             }
             thread::sleep(INTERVAL);
         };
-        // What it left behind in the background goes as well: it must not meddle with the next run.
+        // Kill processes that the program left in the background, so that they do not disturb the next run.
         signals::kill_group(child);
         let status = child.wait()?;
         Ok(stopped.unwrap_or(Ending::Ended(launch::exit(status))))
     }
 }
 
-/// Reads a stream to its end, and gives the beginning of it.
+/// Reads a stream to its end in a thread, which sends the beginning.
 fn keep(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -199,7 +199,7 @@ fn keep(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
             let room = KEPT - kept.len();
             kept.extend_from_slice(&part[..length.min(room)]);
         }
-        // Nobody listens any more if something that escaped kept the stream open for too long.
+        // The receiver may have timed out, if a process that escaped the group kept the stream open.
         let _ = sender.send(kept);
     });
     receiver

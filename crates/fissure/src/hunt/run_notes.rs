@@ -1,5 +1,4 @@
-//! What happened in the runs beside findings, as sentences. Nothing in them depends on time, places or process ids, so that
-//! the same runs give the same sentences.
+//! Notes about runs, beside their findings. They contain no times, paths or process ids, so that the same runs give the same notes.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +14,22 @@ use super::{
     run::{Ending, Outcome},
 };
 
-/// How many seeds a sentence names.
+/// How many seeds a note names.
 const NAMED: usize = 5;
 
-/// What it means that a program has virtual threads.
-pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual threads, which are not controlled yet: what \
-     they did was neither steered nor looked at. Let it use platform threads (an executor made by \
+/// The note about a program that uses virtual threads.
+pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual threads, which are not controlled yet: they \
+     were neither scheduled nor checked. Let it use platform threads (an executor made by \
      Executors.newCachedThreadPool, Thread.ofPlatform), or watch it with `fissure detect`";
 
-/// What is kept of the runs.
+/// The facts about all runs that the notes mention.
 #[derive(Debug, Default)]
 pub(crate) struct RunNotes {
-    /// How the program ended by itself.
+    /// How often the program ended by itself with each exit code.
     pub(crate) exits: BTreeMap<Exit, u64>,
-    /// What was watched.
+    /// The sum of what was instrumented and analysed.
     pub(crate) coverage: Coverage,
-    /// Failures of Fissure itself, each once.
+    /// Failures of Fissure, each once.
     pub(crate) internal_errors: Vec<String>,
     killed: Vec<u64>,
     too_long: Vec<u64>,
@@ -39,13 +38,13 @@ pub(crate) struct RunNotes {
     disorderly: Vec<u64>,
     unreadable: Vec<u64>,
     uncontrolled: BTreeMap<String, Vec<u64>>,
-    /// Failures that no reference run has, that no violation came before, and that Fissure's own doing may have led to.
+    /// Failures that no reference run shows, that follow no violation, and that Fissure may have caused by waking a sleeping thread early.
     uncounted: BTreeMap<String, Vec<u64>>,
-    said: Vec<String>,
+    jvm_notices: Vec<String>,
 }
 
 impl RunNotes {
-    /// Takes note of a run.
+    /// Records a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         let seed = outcome.seed;
         for error in outcome.internal_errors() {
@@ -67,10 +66,10 @@ impl RunNotes {
             RunEnd::Hang if references.always_hangs() => self.always_stuck.push(seed),
             RunEnd::Hang | RunEnd::Deadlock => self.stuck.push(seed),
         }
-        let told = outcome.is_told();
+        let is_complete = outcome.is_complete();
         match outcome.ending {
             Ending::TimeLimit => self.killed.push(seed),
-            Ending::Ended(_) if !told && outcome.jvms.iter().any(|jvm| jvm.watched()) => {
+            Ending::Ended(_) if !is_complete && outcome.jvms.iter().any(|jvm| jvm.watched()) => {
                 self.disorderly.push(seed);
             }
             Ending::Ended(_) | Ending::Interrupted => {}
@@ -84,7 +83,7 @@ impl RunNotes {
                 seeds.push(seed);
             }
         }
-        // Others are findings of their own.
+        // Failures of other runs become findings.
         let hurried = || outcome.accounts().filter(|run| run.is_hurried);
         let failures = hurried().flat_map(|run| &run.failures);
         let news = failures.filter(|failure| failure.after.is_empty() && !references.knows_failure(failure));
@@ -102,8 +101,8 @@ impl RunNotes {
             }
         }
         for notice in outcome.jvms.iter().flat_map(|jvm| &jvm.notices) {
-            if !self.said.contains(notice) {
-                self.said.push(notice.clone());
+            if !self.jvm_notices.contains(notice) {
+                self.jvm_notices.push(notice.clone());
             }
         }
     }
@@ -113,15 +112,15 @@ impl RunNotes {
         !self.uncounted.is_empty()
     }
 
-    /// Whether there were virtual threads.
+    /// Whether the program used virtual threads.
     pub(crate) fn has_virtual_threads(&self) -> bool {
         self.uncontrolled.contains_key(VIRTUAL_THREADS)
     }
 
-    /// The sentences. `limits` are the time limit in seconds and the most steps.
-    pub(crate) fn tell(&self, limits: (u64, u64)) -> Vec<String> {
+    /// The notes. `limits` are the time limit in seconds and the most steps.
+    pub(crate) fn notices(&self, limits: (u64, u64)) -> Vec<String> {
         let (seconds, steps) = limits;
-        let mut notices = self.said.clone();
+        let mut notices = self.jvm_notices.clone();
         let mut say = |seeds: &[u64], sentence: &dyn Fn(&str) -> String| {
             if !seeds.is_empty() {
                 notices.push(sentence(&named(seeds)));
@@ -131,51 +130,49 @@ impl RunNotes {
             say(seeds, &|seeds| {
                 format!(
                     "no reference run fails with {failure}, but these runs do. In them Fissure let time pass for sleeping threads while \
-                     others could run, which may be the reason, so it is not counted as a finding: {seeds}"
+                     others could run, which may be the cause, so the failure is not counted as a finding: {seeds}"
                 )
             });
         }
         say(&self.stuck, &|seeds| format!("Fissure ended runs whose threads were stuck: {seeds}"));
         say(&self.always_stuck, &|seeds| {
             format!(
-                "the program does not end by itself, not even without interference: in the end all its threads wait for \
-                 something that nobody is left to do, so Fissure ended these runs there: {seeds}"
+                "the program does not end by itself, not even in reference runs: in the end all its threads wait for events that no \
+                 thread is left to cause, so Fissure ended these runs there: {seeds}"
             )
         });
         say(&self.too_long, &|seeds| {
             format!(
-                "a livelock or a very long program: after {steps} steps these runs were ended, and nothing is known of \
-                 the rest; raise --steps if the program needs more: {seeds}"
+                "Fissure ended these runs after {steps} steps (a livelock, or a very long program); raise --steps if the program \
+                 needs more: {seeds}"
             )
         });
         say(&self.killed, &|seeds| {
             format!(
-                "killed at the time limit of {seconds} s, which is no finding; raise --time-limit if the program needs \
+                "these runs were killed at the time limit of {seconds} s, which is no finding; raise --time-limit if the program needs \
                  longer: {seeds}"
             )
         });
         say(&self.disorderly, &|seeds| {
             format!(
-                "the JVM did not end in an orderly way (killed, crashed or halted), and what was seen up to there is \
+                "the JVM did not end in an orderly way (killed, crashed or halted) in these runs; what was seen up to there is \
                  reported: {seeds}"
             )
         });
-        say(&self.unreadable, &|seeds| format!("some of the records could not be read: {seeds}"));
+        say(&self.unreadable, &|seeds| format!("some records of these runs could not be read: {seeds}"));
         for (reason, seeds) in &self.uncontrolled {
             if reason == VIRTUAL_THREADS {
                 say(seeds, &|seeds| format!("{UNCONTROLLED_VIRTUAL_THREADS}: {seeds}"));
                 continue;
             }
-            say(seeds, &|seeds| {
-                format!("these runs may go otherwise in a replay, because {reason}: {seeds}")
-            });
+            say(seeds, &|seeds| format!("these runs may not replay identically, because {reason}: {seeds}"));
         }
         notices
     }
 }
 
-/// What the reference runs were like, in words.
-pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<String> {
+/// Notes about the reference runs.
+pub(crate) fn reference_notices(outcomes: &[Outcome], references: &References) -> Vec<String> {
     let all = count(outcomes.len() as u64, "reference run", "reference runs");
     let number = |holds: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| holds(outcome)).count();
     let failed = number(&|outcome| outcome.accounts().any(|run| !run.failures.is_empty()));
@@ -183,8 +180,8 @@ pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<Str
     let killed = number(&|outcome| outcome.ending == Ending::TimeLimit);
     let mut notices = Vec::new();
     for (number, what) in [
-        (failed, "ended threads by exceptions, which are no consequences of anything found"),
-        (deadlocked, "ended in a deadlock without interference"),
+        (failed, "had threads that ended with an exception, so no finding is blamed for that"),
+        (deadlocked, "ended in a deadlock"),
         (killed, "were killed at the time limit"),
     ] {
         if number > 0 {
@@ -193,7 +190,7 @@ pub(crate) fn controls(outcomes: &[Outcome], references: &References) -> Vec<Str
     }
     if !references.is_known() {
         notices.push(
-            "no reference run came to an end, so that there is nothing to compare with and nothing is called a bug"
+            "no reference run ended, so there is nothing to compare with and nothing is called a bug: raise --steps or --time-limit"
                 .to_owned(),
         );
     }
@@ -231,16 +228,16 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    fn check(control: Sketch, run: Sketch, expected: &[&str]) {
+    fn check(reference: Sketch, run: Sketch, expected: &[&str]) {
         let mut references = References::default();
-        references.add(&control.outcome());
+        references.add(&reference.outcome());
         let mut run_notes = RunNotes::default();
         for seed in 1..=7 {
             run_notes.add(&Outcome { seed, ..run.outcome() }, &references);
         }
-        let told = run_notes.tell((60, 1_000));
-        assert_eq!(told.len(), expected.len(), "{told:?}");
-        for (sentence, part) in told.iter().zip(expected) {
+        let notices = run_notes.notices((60, 1_000));
+        assert_eq!(notices.len(), expected.len(), "{notices:?}");
+        for (sentence, part) in notices.iter().zip(expected) {
             assert!(sentence.contains(part), "{sentence}");
             assert!(sentence.ends_with("seeds 1, 2, 3, 4, 5 and 2 more"), "{sentence}");
         }
@@ -249,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_told_with_its_seeds() {
+    fn notes_name_the_seeds_of_their_runs() {
         let ended = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
         check(Sketch::default(), Sketch::default(), &[]);
         check(Sketch::default(), ended(RunEnd::TooLong), &["after 1000 steps"]);
@@ -274,17 +271,17 @@ mod tests {
     }
 
     #[test]
-    fn reference_runs_are_told_if_they_are_worth_it() {
+    fn reference_runs_are_noted_if_something_went_wrong() {
         let outcomes = |sketch: Sketch| vec![sketch.outcome(), Sketch::default().outcome()];
-        let tell = |outcomes: &[Outcome]| {
+        let notices_of = |outcomes: &[Outcome]| {
             let mut references = References::default();
             outcomes.iter().for_each(|outcome| references.add(outcome));
-            controls(outcomes, &references)
+            reference_notices(outcomes, &references)
         };
-        assert!(tell(&outcomes(Sketch::default())).is_empty());
+        assert!(notices_of(&outcomes(Sketch::default())).is_empty());
         let failing = Sketch { failures: &["Boom 1 "], ..Sketch::default() };
-        assert!(tell(&outcomes(failing))[0].starts_with("1 of 2 reference runs ended threads"));
+        assert!(notices_of(&outcomes(failing))[0].starts_with("1 of 2 reference runs had threads"));
         let killed = Sketch { exit: None, ..Sketch::default() };
-        assert_eq!(tell(&[killed.outcome()]).len(), 2);
+        assert_eq!(notices_of(&[killed.outcome()]).len(), 2);
     }
 }

@@ -1,17 +1,17 @@
-//! Which of a hunt's seeds one of several machines runs.
+//! Divides the seeds of a hunt among several machines.
 //!
-//! Shard I of N has the seeds S+i with i mod N = I-1, so that shards differ by one run at the most, together have exactly the
-//! seeds of the whole hunt, and can be told from each other without talking. Systems that start the same command many times
-//! number the copies in variables; these are read if `--shard` is not given.
+//! Shard I of N has the seeds S+i with i mod N = I-1, so that shards differ by one run at most, together have exactly the seeds of the
+//! whole hunt, and need no communication. Systems that start the same command many times number the copies in environment variables,
+//! which are read if `--shard` is not given.
 
 use std::{fmt, str::FromStr};
 
 use crate::error::Error;
 
-/// Our own variable for the number of shards, for systems that tell each copy its number but not how many there are.
+/// Fissure's variable for the number of shards, for systems that give each copy its index but not the number of copies.
 const SHARDS: &str = "FISSURE_SHARDS";
 
-/// The variables by which systems number copies of a command.
+/// The variables in which systems number copies of a command.
 const SYSTEMS: [System; 6] = [
     System {
         name: "Slurm",
@@ -40,7 +40,7 @@ const SYSTEMS: [System; 6] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shard {
     /// Which of the shards, from 0 on.
-    place: u64,
+    position: u64,
     /// How many shards there are, at least one.
     all: u64,
 }
@@ -58,26 +58,26 @@ struct System {
 #[derive(Debug, Clone, Copy)]
 enum Base {
     Number(u64),
-    /// The user chooses the numbers of a Slurm array, and other variables tell which they are.
+    /// The user chooses the indices of a Slurm array; other variables give its range.
     Slurm,
 }
 
 impl Shard {
     /// All seeds.
-    pub(crate) const WHOLE: Shard = Shard { place: 0, all: 1 };
+    pub(crate) const WHOLE: Shard = Shard { position: 0, all: 1 };
 
-    fn new(place: u64, all: u64) -> Option<Self> {
-        (place < all).then_some(Shard { place, all })
+    fn new(position: u64, all: u64) -> Option<Self> {
+        (position < all).then_some(Shard { position, all })
     }
 
-    /// How many of so many runs are the shard's own.
+    /// How many of so many runs belong to the shard.
     pub(crate) fn runs(self, of: u64) -> u64 {
-        of.saturating_sub(self.place).div_ceil(self.all)
+        of.saturating_sub(self.position).div_ceil(self.all)
     }
 
-    /// The seed of the shard's own run number `run`, counted from 0, in a hunt whose seeds begin with `first`.
+    /// The seed of the shard's run number `run`, counted from 0, in a hunt whose seeds begin with `first`.
     pub(crate) fn seed(self, first: u64, run: u64) -> u64 {
-        first + self.place + run * self.all
+        first + self.position + run * self.all
     }
 
     /// The distance from one of its seeds to the next.
@@ -88,7 +88,7 @@ impl Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.place + 1, self.all)
+        write!(formatter, "{}/{}", self.position + 1, self.all)
     }
 }
 
@@ -104,7 +104,7 @@ impl FromStr for Shard {
 }
 
 impl System {
-    /// The shard that the variables tell of; `None` if one of them is missing.
+    /// The shard that the variables name; `None` if one of them is missing.
     fn shard(&self, variable: &impl Fn(&str) -> Option<String>) -> Option<Result<Shard, String>> {
         let value = |name: &str| variable(name).filter(|text| !text.is_empty());
         let (index, count) = (value(self.index)?, value(self.count)?);
@@ -116,31 +116,29 @@ impl System {
                 Base::Slurm => {
                     let least = number("SLURM_ARRAY_TASK_MIN")?;
                     let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1);
-                    let place = |index: u64| {
+                    let position = |index: u64| {
                         let distance = index.checked_sub(least)?;
                         (distance.checked_rem(step)? == 0).then_some(distance / step)
                     };
-                    // An array with gaps, such as 1,3,7, does not tell which of its tasks this is.
+                    // The position of a task in an array with gaps, such as 1,3,7, is not known.
                     let is_dense = match number("SLURM_ARRAY_TASK_MAX") {
-                        Some(most) => place(most)?.checked_add(1)? == count,
+                        Some(most) => position(most)?.checked_add(1)? == count,
                         None => true,
                     };
-                    Shard::new(place(index)?, count).filter(|_| is_dense)
+                    Shard::new(position(index)?, count).filter(|_| is_dense)
                 }
             }
         };
         Some(shard().ok_or_else(|| {
             format!(
-                "{} {index} and {} {count} are no shard that can be told from the others, so they were not used: give \
-                 --shard I/N to share the seeds",
+                "{} {index} and {} {count} do not name one of N shards, so they were not used: give --shard I/N to share the seeds",
                 self.index, self.count
             )
         }))
     }
 }
 
-/// The shard that the environment tells of, with what is to be said about it. Variables that make no sense change nothing, and
-/// one copy is the whole.
+/// The shard that the environment names, with notes about it. Invalid variables are noted and ignored, and a single copy has all seeds.
 pub(crate) fn from_environment(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<(Shard, Vec<String>), Error> {
@@ -169,7 +167,7 @@ mod tests {
 
     fn check_text(text: &str, expected: Option<(u64, u64)>) {
         let shard = text.parse::<Shard>().ok();
-        assert_eq!(shard.map(|shard| (shard.place, shard.all)), expected, "{text}");
+        assert_eq!(shard.map(|shard| (shard.position, shard.all)), expected, "{text}");
         assert!(shard.is_none_or(|shard| shard.to_string() == text), "{text}");
     }
 
@@ -181,16 +179,16 @@ mod tests {
         })
     }
 
-    /// Expects a shard, and a part of what is said, which is nothing if the part is empty.
+    /// Expects a shard, and a note that contains this text; no note if the text is empty.
     fn check(environment: &str, expected: &str, notice: &str) {
         let (shard, notices) = read(environment).unwrap();
         assert_eq!(shard.to_string(), expected, "{environment}");
         assert_eq!(notices.is_empty(), notice.is_empty(), "{environment}: {notices:?}");
-        assert!(notices.iter().all(|told| told.contains(notice)), "{environment}: {notices:?}");
+        assert!(notices.iter().all(|text| text.contains(notice)), "{environment}: {notices:?}");
     }
 
     fn check_split(first: u64, runs: u64, all: u64) {
-        let shards = (0..all).map(|place| Shard::new(place, all).unwrap());
+        let shards = (0..all).map(|position| Shard::new(position, all).unwrap());
         let sizes: Vec<u64> = shards.clone().map(|shard| shard.runs(runs)).collect();
         let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
         assert!(most - least <= 1, "{sizes:?}");
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_numbers_and_a_single_copy_change_nothing() {
+    fn incomplete_variables_and_a_single_copy_change_nothing() {
         for environment in [
             "SLURM_ARRAY_TASK_ID=3",
             "JOB_COMPLETION_INDEX=3",
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_said_and_not_used() {
+    fn invalid_variables_are_noted_and_not_used() {
         for environment in [
             "CI_NODE_INDEX=0 CI_NODE_TOTAL=4",
             "CI_NODE_INDEX=5 CI_NODE_TOTAL=4",
@@ -273,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn two_systems_at_once_are_not_guessed_about() {
+    fn variables_of_two_systems_are_an_error() {
         let both = "CI_NODE_INDEX=1 CI_NODE_TOTAL=3 PARALLEL_SEQ=1 FISSURE_SHARDS=2";
-        let told = read(both).unwrap_err().to_string();
-        assert!(told.contains("GitLab and GNU parallel") && told.contains("--shard I/N"), "{told}");
+        let error = read(both).unwrap_err().to_string();
+        assert!(error.contains("GitLab and GNU parallel") && error.contains("--shard I/N"), "{error}");
         check("CI_NODE_INDEX=1 CI_NODE_TOTAL=1 PARALLEL_SEQ=1 FISSURE_SHARDS=2", "1/2", "(GNU parallel)");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs made by hand, for tests.
+//! Results of runs for unit tests.
 
 use fissure_model::{
     coverage::Coverage,
@@ -11,11 +11,11 @@ use fissure_report::Exit;
 use super::run::{Ending, Outcome};
 use crate::collect::{Jvm, tests::hello};
 
-/// A run in a few words.
+/// The description of a run's result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sketch {
     pub(crate) end: RunEnd,
-    /// The exit code; `None` if the run was killed, and told nothing but its findings.
+    /// The exit code; `None` if the run was killed, and recorded nothing but its findings.
     pub(crate) exit: Option<i32>,
     /// Ids of warnings.
     pub(crate) possible: &'static [&'static str],
@@ -26,12 +26,12 @@ pub(crate) struct Sketch {
     /// Exception, line (or `-` if there is no stack) and the id of a violation before it, with blanks between them.
     pub(crate) failures: &'static [&'static str],
     pub(crate) uncontrolled: &'static [&'static str],
-    /// Whether time was made to pass for the sake of a sleeper.
+    /// Whether Fissure woke a sleeping thread early.
     pub(crate) is_hurried: bool,
     pub(crate) pairs: &'static [&'static str],
-    /// Orders that were executed, and acquires that could come before a thread that was woken.
+    /// Orders that the run showed, and acquires that could come before a thread that was woken.
     pub(crate) orders: &'static [&'static str],
-    pub(crate) target: Option<&'static str>,
+    pub(crate) goal: Option<&'static str>,
 }
 
 impl Default for Sketch {
@@ -47,13 +47,13 @@ impl Default for Sketch {
             is_hurried: false,
             pairs: &[],
             orders: &[],
-            target: None,
+            goal: None,
         }
     }
 }
 
 impl Sketch {
-    /// The run as it would have been seen.
+    /// The result of the described run.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut findings: Vec<Finding> =
             self.possible.iter().map(|id| violation(id, Status::Warning)).collect();
@@ -79,19 +79,19 @@ impl Sketch {
             cut: Vec::new(),
             thrashings: 0,
         };
-        let is_told = self.exit.is_some();
+        let is_complete = self.exit.is_some();
         let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };
         let jvm = Jvm {
             hello: Some(hello(None)),
             findings,
-            coverage: is_told.then_some(coverage),
-            run: is_told.then_some(run),
-            ended: is_told,
+            coverage: is_complete.then_some(coverage),
+            run: is_complete.then_some(run),
+            ended: is_complete,
             ..Jvm::default()
         };
         Outcome {
             seed: 1,
-            target: self.target.map(|text| pair(text).into()),
+            goal: self.goal.map(|text| pair(text).into()),
             ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
             jvms: vec![jvm],
             printed: Vec::new(),

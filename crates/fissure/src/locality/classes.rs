@@ -1,4 +1,4 @@
-//! The class files that the program would load, in the order in which it looks for them.
+//! The class files that the program would load, in the order in which the JVM searches for them.
 
 use std::{
     borrow::Cow,
@@ -14,7 +14,7 @@ use zip::ZipArchive;
 
 use super::{LocalityError, jimage::ModuleFile};
 
-/// No class file is larger.
+/// The largest size of a class file.
 const MOST_BYTES: u64 = 1 << 26;
 
 /// A folder or an archive of the class path.
@@ -23,7 +23,7 @@ enum Entry {
     Archive(ZipArchive<File>, HashMap<String, usize>),
 }
 
-/// The class path, opened, and the JDK behind it.
+/// The opened class path, with the JDK.
 pub(crate) struct Classes {
     modules: ModuleFile,
     entries: Vec<Entry>,
@@ -31,12 +31,12 @@ pub(crate) struct Classes {
     pub(crate) main: Option<String>,
     /// Classes that the manifests of agents name.
     pub(crate) agents: Vec<String>,
-    /// A hash of all that lies in the class path.
+    /// A hash of all files in the class path.
     pub(crate) hash: u64,
 }
 
 impl Classes {
-    /// Opens a class path. Entries that are not there are passed over, as the JVM does.
+    /// Opens a class path. Entries that do not exist are skipped, as the JVM does.
     pub(crate) fn open(
         modules: ModuleFile,
         class_path: &[PathBuf],
@@ -83,27 +83,27 @@ impl Classes {
         self.hash = (self.hash.rotate_left(5) ^ hash).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
-    /// A folder of classes; archives in a folder of modules are entries, too.
+    /// Adds a folder of classes, or a folder of modules with its archives.
     fn add_folder(&mut self, folder: PathBuf, release: u32) -> Result<(), LocalityError> {
         let mut files = BTreeSet::new();
         walk(&folder, &mut files, 0);
         for file in &files {
-            let is_of_use = file.extension().is_some_and(|extension| extension == "class")
+            let is_relevant = file.extension().is_some_and(|extension| extension == "class")
                 || file.to_string_lossy().contains("META-INF/");
-            if is_of_use {
+            if is_relevant {
                 let bytes = fs::read(file).unwrap_or_default();
                 self.mix(&file.to_string_lossy(), &bytes);
             }
         }
         self.entries.push(Entry::Folder(folder.clone()));
-        // A module path names the folder that its archives lie in. On a class path they would not be looked at, but classes
-        // too many do no harm.
+        // A module path names the folder of its archives. On a class path the JVM would ignore them, but additional classes do no
+        // harm.
         for file in files.iter().filter(|file| file.parent() == Some(folder.as_path())) {
             if file.extension().is_some_and(|extension| extension == "jar") {
                 self.add_archive(file, release)?;
             }
         }
-        // Folders with unpacked modules lie one below.
+        // Unpacked modules are in folders below.
         let below: BTreeSet<PathBuf> = files
             .iter()
             .filter(|file| file.file_name().is_some_and(|name| name == "module-info.class"))
@@ -114,14 +114,14 @@ impl Classes {
         Ok(())
     }
 
-    /// An archive. Gives what its manifest says.
+    /// Adds an archive, and gives its manifest.
     fn add_archive(&mut self, path: &Path, release: u32) -> Result<HashMap<String, String>, LocalityError> {
         let unreadable = |reason: String| LocalityError::Read { path: path.display().to_string(), reason };
         let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
         self.mix(&path.to_string_lossy(), &bytes);
         drop(bytes);
         let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-        // The JVM passes over files that are no archives.
+        // The JVM skips files that are no archives.
         let Ok(mut archive) = ZipArchive::new(file) else { return Ok(HashMap::new()) };
         let manifest = manifest(&mut archive);
         let is_multi = manifest.get("Multi-Release").is_some_and(|value| value.trim() == "true");
@@ -139,9 +139,9 @@ impl Classes {
                 continue;
             }
             if let Some(class) = name.strip_suffix(".class") {
-                let place = index.entry(class.to_owned()).or_insert((version, number));
-                if place.0 <= version {
-                    *place = (version, number);
+                let entry = index.entry(class.to_owned()).or_insert((version, number));
+                if entry.0 <= version {
+                    *entry = (version, number);
                 }
             }
         }
@@ -150,13 +150,13 @@ impl Classes {
         Ok(manifest)
     }
 
-    /// A class by its internal name that the class path has.
+    /// A class of the class path, by its internal name.
     fn on_path(&mut self, name: &str) -> Option<Vec<u8>> {
         for entry in &mut self.entries {
             match entry {
                 Entry::Folder(folder) => {
                     let path = folder.join(format!("{name}.class"));
-                    // Names come from class files; none leads out of the folder.
+                    // Names come from class files, and must not lead out of the folder.
                     if !name.split('/').any(|part| part == "..")
                         && let Ok(bytes) = fs::read(path)
                     {
@@ -176,7 +176,7 @@ impl Classes {
         None
     }
 
-    /// The descriptors of all modules of the program.
+    /// The module descriptors of the program.
     fn own_descriptors(&mut self) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         for entry in &mut self.entries {
@@ -205,7 +205,7 @@ impl Classes {
         })
     }
 
-    /// The classes that are registered for services, by archives or by modules.
+    /// The classes that archives or modules register for services.
     pub(crate) fn services(&mut self) -> Services {
         const FOLDER: &str = "META-INF/services/";
         let mut found = Services::default();
@@ -245,10 +245,10 @@ impl Classes {
     }
 }
 
-/// Classes that are made because they are registered for a service.
+/// Classes that are instantiated because they are registered for a service.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Services {
-    /// Those that the JDK may make by itself, for one of its own services.
+    /// Those that the JDK may instantiate, for one of its own services.
     pub(crate) of_jdk: Vec<String>,
     /// All of them.
     pub(crate) all: Vec<String>,
@@ -265,7 +265,7 @@ impl Services {
 
 impl ClassSource for Classes {
     fn find(&mut self, name: &str) -> Option<(Origin, Cow<'_, [u8]>)> {
-        // The JDK comes first: no class path can replace its classes.
+        // The JDK comes first: a class path cannot replace its classes.
         if let Some(class) = self.modules.class(name) {
             return Some((Origin::Jdk, Cow::Owned(class.unwrap_or_default())));
         }
@@ -299,7 +299,7 @@ impl ClassSource for Classes {
     }
 }
 
-/// The archives of `folder/*`, and all else as it is.
+/// Replaces `folder/*` by the archives of the folder.
 fn expand(class_path: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in class_path {
@@ -317,7 +317,7 @@ fn expand(class_path: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// All files below a folder. Links that lead in circles end at a depth that no package has.
+/// Adds all files below a folder. A limit on the depth ends cycles of symbolic links.
 fn walk(folder: &Path, files: &mut BTreeSet<PathBuf>, depth: u32) {
     if depth > 64 {
         return;
@@ -332,7 +332,7 @@ fn walk(folder: &Path, files: &mut BTreeSet<PathBuf>, depth: u32) {
     }
 }
 
-/// The main section of a manifest; long lines go on after a blank.
+/// The main section of a manifest; a line that begins with a blank continues the one before.
 fn manifest(archive: &mut ZipArchive<File>) -> HashMap<String, String> {
     let mut text = String::new();
     if let Ok(file) = archive.by_name("META-INF/MANIFEST.MF") {

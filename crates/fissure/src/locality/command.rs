@@ -1,4 +1,4 @@
-//! What a `java` command line says about the program: its class path, its main class, and classes that options name.
+//! Parses a `java` command line: its class path, its main class, and the values of options that may name classes.
 
 use std::{ffi::OsString, fs, path::PathBuf};
 
@@ -26,7 +26,7 @@ const WITH_VALUE: &[&str] = &[
     "-d",
 ];
 
-/// Options that put other classes in the place of the JDK's.
+/// Options that replace classes of the JDK.
 const REPLACES: &[&str] = &["--patch-module", "--upgrade-module-path", "-Xbootclasspath"];
 
 /// Where the program begins.
@@ -34,13 +34,13 @@ const REPLACES: &[&str] = &["--patch-module", "--upgrade-module-path", "-Xbootcl
 pub(crate) enum Main {
     /// A class, with dots.
     Class(String),
-    /// An archive whose manifest says.
+    /// An archive, whose manifest names the class.
     Archive(PathBuf),
     /// A module, and its class if it is named.
     Module(String, Option<String>),
 }
 
-/// What was understood.
+/// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JavaCommand {
     pub(crate) main: Main,
@@ -52,8 +52,8 @@ pub(crate) struct JavaCommand {
     pub(crate) values: Vec<String>,
 }
 
-/// Understands the words after `java`, with what the environment adds to them.
-pub(crate) fn understand(
+/// Parses the words after `java`, with the options that the environment adds.
+pub(crate) fn parse(
     words: &[OsString],
     added: Option<&str>,
     class_path_variable: Option<OsString>,
@@ -113,7 +113,7 @@ pub(crate) fn understand(
     }
     let main = main.ok_or(LocalityError::NoMainClass)?;
     let mut entries = match (&main, class_path) {
-        // An archive that is started takes the place of the class path.
+        // An archive that is started replaces the class path.
         (Main::Archive(archive), _) => vec![archive.clone()],
         (_, Some(given)) => split_paths(&given),
         (Main::Module(..), None) => Vec::new(),
@@ -132,7 +132,7 @@ fn split_paths(value: &str) -> Vec<PathBuf> {
     value.split(':').map(entry).collect()
 }
 
-/// Puts the words of argument files in the place of `@FILE`, up to the main class.
+/// Replaces `@FILE` by the words of argument files, up to the main class.
 fn expand(words: Vec<String>) -> Result<Vec<String>, LocalityError> {
     let mut all = Vec::new();
     let mut is_expanding = true;
@@ -156,7 +156,7 @@ fn expand(words: Vec<String>) -> Result<Vec<String>, LocalityError> {
     Ok(all)
 }
 
-/// Words with blanks between them; quotes keep words together.
+/// Splits words at blanks; quotes keep words together.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -182,17 +182,13 @@ fn split(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn understood(
-        line: &str,
-        added: Option<&str>,
-        variable: Option<&str>,
-    ) -> Result<JavaCommand, LocalityError> {
+    fn parsed(line: &str, added: Option<&str>, variable: Option<&str>) -> Result<JavaCommand, LocalityError> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        understand(&words, added, variable.map(OsString::from))
+        parse(&words, added, variable.map(OsString::from))
     }
 
     fn check(line: &str, main: Main, class_path: &[&str]) {
-        let command = understood(line, None, None).unwrap();
+        let command = parsed(line, None, None).unwrap();
         assert_eq!(command.main, main, "{line}");
         assert_eq!(command.class_path, class_path.iter().map(PathBuf::from).collect::<Vec<_>>(), "{line}");
     }
@@ -211,18 +207,18 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_heard() {
-        let command = understood("Main", Some("-cp 'x y' -Da=com.acme.Log"), Some("c")).unwrap();
+    fn options_of_the_environment_count() {
+        let command = parsed("Main", Some("-cp 'x y' -Da=com.acme.Log"), Some("c")).unwrap();
         assert_eq!(command.class_path, [PathBuf::from("x y")]);
         assert_eq!(command.values, ["com.acme.Log"]);
-        assert_eq!(understood("Main", None, Some("c:d")).unwrap().class_path.len(), 2);
-        let agents = understood("-javaagent:/a/b.jar=x=1 Main", None, None).unwrap().agents;
+        assert_eq!(parsed("Main", None, Some("c:d")).unwrap().class_path.len(), 2);
+        let agents = parsed("-javaagent:/a/b.jar=x=1 Main", None, None).unwrap().agents;
         assert_eq!(agents, [PathBuf::from("/a/b.jar")]);
     }
 
     #[test]
-    fn what_cannot_be_known_is_refused() {
-        let refused = |line| understood(line, None, None).unwrap_err().to_string();
+    fn commands_that_cannot_be_analysed_are_rejected() {
+        let refused = |line| parsed(line, None, None).unwrap_err().to_string();
         assert!(refused("Main.java").contains("javac"));
         assert!(refused("-version").contains("main class"));
         assert!(refused("--patch-module java.base=x Main").contains("--patch-module"));

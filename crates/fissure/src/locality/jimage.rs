@@ -1,7 +1,7 @@
 //! Reads class files of a JDK from its file `lib/modules`.
 //!
-//! The format ("jimage") has been the same from JDK 9 on: a header, two hash tables, the attributes of each resource, names,
-//! and the resources, some of them compressed. The hash tables are passed over: all resources are listed once.
+//! The format ("jimage") has been the same since JDK 9: a header, two hash tables, the attributes of each resource, names, and the
+//! resources, some of them compressed. The hash tables are not used: all resources are listed once.
 
 use std::{
     collections::HashMap,
@@ -36,14 +36,14 @@ pub(crate) struct ModuleFile {
     start: u64,
     strings: Vec<u8>,
     is_little: bool,
-    classes: HashMap<String, Place>,
+    classes: HashMap<String, Position>,
     /// The descriptors of the modules.
-    descriptors: Vec<Place>,
+    descriptors: Vec<Position>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    /// Where the name of its module is.
+struct Position {
+    /// The offset of its module's name.
     module: u32,
     offset: u64,
     compressed: u64,
@@ -58,7 +58,7 @@ impl ModuleFile {
         let is_little = match [u32::from_le_bytes, u32::from_be_bytes].map(|read| number(&header, 0, read)) {
             [MAGIC, _] => true,
             [_, MAGIC] => false,
-            _ => return Err(wrong("it is no file of modules")),
+            _ => return Err(wrong("it is not a jimage file")),
         };
         let read = if is_little { u32::from_le_bytes } else { u32::from_be_bytes };
         let [entries, locations, strings] = [16, 20, 24].map(|at| number(&header, at, read) as usize);
@@ -74,11 +74,11 @@ impl ModuleFile {
         let mut descriptors = Vec::new();
         for entry in tables[entries * 4..].chunks_exact(4) {
             let at = number(entry, 0, read) as usize;
-            if let Some((name, place)) = location(attributes.get(at..).unwrap_or_default(), names) {
+            if let Some((name, position)) = location(attributes.get(at..).unwrap_or_default(), names) {
                 if name == "module-info" {
-                    descriptors.push(place);
+                    descriptors.push(position);
                 } else {
-                    classes.entry(name).or_insert(place);
+                    classes.entry(name).or_insert(position);
                 }
             }
         }
@@ -92,17 +92,17 @@ impl ModuleFile {
 
     /// The class of that internal name.
     pub(crate) fn class(&self, class: &str) -> Option<io::Result<Vec<u8>>> {
-        self.classes.get(class).map(|place| self.read(*place))
+        self.classes.get(class).map(|position| self.read(*position))
     }
 
     /// The module of the class of that internal name.
     pub(crate) fn module(&self, class: &str) -> Option<&str> {
-        self.classes.get(class).and_then(|place| text(&self.strings, place.module as usize))
+        self.classes.get(class).and_then(|position| text(&self.strings, position.module as usize))
     }
 
     /// The descriptors of all modules.
     pub(crate) fn descriptors(&self) -> Vec<Vec<u8>> {
-        self.descriptors.iter().filter_map(|place| self.read(*place).ok()).collect()
+        self.descriptors.iter().filter_map(|position| self.read(*position).ok()).collect()
     }
 
     /// The internal names of all classes.
@@ -111,15 +111,15 @@ impl ModuleFile {
         self.classes.keys().map(String::as_str)
     }
 
-    fn read(&self, place: Place) -> io::Result<Vec<u8>> {
-        let length = if place.compressed == 0 { place.size } else { place.compressed };
+    fn read(&self, position: Position) -> io::Result<Vec<u8>> {
+        let length = if position.compressed == 0 { position.size } else { position.compressed };
         if length > 1 << 28 {
             return Err(wrong("a class is too large"));
         }
         let mut bytes = vec![0; length as usize];
-        self.file.read_exact_at(&mut bytes, self.start + place.offset)?;
-        // What was compressed several times has a header before each layer.
-        while place.compressed != 0 && bytes.len() > COMPRESSION_HEADER {
+        self.file.read_exact_at(&mut bytes, self.start + position.offset)?;
+        // A resource that was compressed several times has a header before each layer.
+        while position.compressed != 0 && bytes.len() > COMPRESSION_HEADER {
             let read = if self.is_little { u32::from_le_bytes } else { u32::from_be_bytes };
             if number(&bytes, 0, read) != COMPRESSED_MAGIC {
                 break;
@@ -132,7 +132,7 @@ impl ModuleFile {
                 }
                 other => {
                     let other = other.unwrap_or("unknown");
-                    return Err(wrong(&format!("its classes are compressed in the way '{other}'")));
+                    return Err(wrong(&format!("its classes have the unsupported compression '{other}'")));
                 }
             }
         }
@@ -140,8 +140,8 @@ impl ModuleFile {
     }
 }
 
-/// The name and the place of a resource, if it is a class.
-fn location(attributes: &[u8], names: &[u8]) -> Option<(String, Place)> {
+/// The name and the position of a resource, if it is a class.
+fn location(attributes: &[u8], names: &[u8]) -> Option<(String, Position)> {
     let mut values = [0u64; 8];
     let mut at = 0;
     loop {
@@ -163,13 +163,13 @@ fn location(attributes: &[u8], names: &[u8]) -> Option<(String, Place)> {
     let (parent, base) = (name(PARENT)?, name(BASE)?);
     let class = if parent.is_empty() { base.to_owned() } else { format!("{parent}/{base}") };
     let value = |kind: u8| values[usize::from(kind)];
-    let place = Place {
+    let position = Position {
         module: value(MODULE) as u32,
         offset: value(OFFSET),
         compressed: value(COMPRESSED),
         size: value(UNCOMPRESSED),
     };
-    Some((class, place))
+    Some((class, position))
 }
 
 fn text(names: &[u8], at: usize) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! `--static`: finds the class files that a command would run, has them analysed, and remembers the result.
+//! `--static`: finds the class files of a command, analyses them, and caches the result.
 
 mod classes;
 mod command;
@@ -23,10 +23,10 @@ use classes::Classes;
 use command::Main;
 use jimage::ModuleFile;
 
-/// Progress is shown if it takes longer than this, and so often.
+/// Progress is shown if the analysis takes longer than this, and updated at this interval.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Variables whose options the JVM takes as if they were on the command line.
+/// Variables whose options the JVM adds to those of the command line.
 const ADDING: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// Why a program cannot be analysed before it runs.
@@ -57,14 +57,14 @@ pub(crate) enum LocalityError {
     Jdk { path: String, reason: String },
 }
 
-/// Analyses the program that a command runs, or remembers the result. The result is written to a file in `folder`.
+/// Analyses the program that a command runs, or takes the result from the cache. The result is written to a file in `folder`.
 pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, LocalityError> {
     let program = command.first().map(OsString::as_os_str).unwrap_or_default();
     if !launch::is_java(program) {
         return Err(LocalityError::NotJava(program.to_string_lossy().into_owned()));
     }
     let added = ADDING.iter().filter_map(|name| env::var(name).ok()).collect::<Vec<_>>().join(" ");
-    let java = command::understand(&command[1..], Some(&added), env::var_os("CLASSPATH"))?;
+    let java = command::parse(&command[1..], Some(&added), env::var_os("CLASSPATH"))?;
     let home = java_home(program)?;
     let modules = home.join("lib").join("modules");
     let jdk_error =
@@ -119,7 +119,7 @@ pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, Lo
     };
     fs::write(&result, &text).map_err(unwritten)?;
     if let Some(kept) = kept {
-        // Whether it can be remembered makes no difference to this run.
+        // A cache that cannot be written makes no difference to this run.
         let _ = keep(&kept, &text);
     }
     Ok(result)
@@ -135,7 +135,7 @@ pub(crate) fn open_classes(java: &Path, class_path: &[PathBuf]) -> Result<Classe
     Classes::open(modules, class_path, &[], feature(&release))
 }
 
-/// Writes a result so that no other process sees a half of it.
+/// Writes a result so that no other process sees an incomplete file.
 fn keep(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
@@ -145,7 +145,7 @@ fn keep(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the JDK of a `java` lies: found by its path, or else asked.
+/// The home of the JDK that a `java` belongs to: found by its path, or else printed by `java`.
 fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
     let unknown =
         |reason: String| LocalityError::Jdk { path: program.to_string_lossy().into_owned(), reason };
@@ -153,8 +153,8 @@ fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
     let found = if path.components().count() > 1 {
         Some(path.to_owned())
     } else {
-        let places = env::var_os("PATH").unwrap_or_default();
-        env::split_paths(&places).map(|folder| folder.join(path)).find(|file| file.is_file())
+        let folders = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&folders).map(|folder| folder.join(path)).find(|file| file.is_file())
     };
     let real = found.and_then(|file| file.canonicalize().ok());
     if let Some(home) = real.as_deref().and_then(Path::parent).and_then(Path::parent)
@@ -162,24 +162,24 @@ fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
     {
         return Ok(home.to_owned());
     }
-    // Scripts that choose a JDK are called `java` as well.
+    // `java` may be a script that chooses a JDK.
     let output = Command::new(program)
         .args(["-XshowSettings:properties", "-version"])
         .output()
         .map_err(|error| unknown(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let home = text.lines().find_map(|line| line.trim().strip_prefix("java.home = "));
-    home.map(PathBuf::from).ok_or_else(|| unknown("it does not tell its java.home".to_owned()))
+    home.map(PathBuf::from).ok_or_else(|| unknown("it does not print its java.home".to_owned()))
 }
 
-/// The number of a Java version, such as 17, from the file `release`.
+/// The feature number of a Java version, such as 17, from the file `release`.
 fn feature(release: &str) -> u32 {
     let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="));
     let digits = version.unwrap_or_default().trim_matches('"');
     digits.split(['.', '-', '+']).next().and_then(|number| number.parse().ok()).unwrap_or(11)
 }
 
-/// Shows on a terminal how far the analysis is.
+/// Shows the progress of the analysis on a terminal.
 struct Meter {
     shown: Instant,
     is_open: bool,
@@ -193,9 +193,9 @@ impl Meter {
         self.shown = Instant::now();
         self.is_open = true;
         let text = match progress {
-            Progress::Reaching => "looking for what the program reaches".to_owned(),
+            Progress::Reaching => "finding reachable methods".to_owned(),
             Progress::Methods(done, all) => format!("{done} of {all} methods"),
-            Progress::Solving => "looking for what is shared".to_owned(),
+            Progress::Solving => "finding shared locations".to_owned(),
         };
         let _ = write!(io::stderr(), "\r\x1b[Kfissure: static analysis: {text}");
     }
@@ -225,9 +225,9 @@ mod tests {
         }
     }
 
-    /// The table of what the JDK does is held against the code of each JVM of the tests.
+    /// Checks the table of the JDK's effects against the code of each JVM of the tests.
     #[test]
-    #[allow(clippy::print_stdout, reason = "what could not be decided is told to whoever runs the test")]
+    #[allow(clippy::print_stdout, reason = "the test prints the rows that cannot be decided")]
     fn the_table_agrees_with_the_jdk() {
         let javas = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_else(|| "java".into());
         let mut contradictions = Vec::new();
@@ -237,7 +237,7 @@ mod tests {
             let mut names: Vec<String> = modules.names().map(str::to_owned).collect();
             names.sort();
             let mut classes = Classes::open(modules, &[], &[], 11).unwrap();
-            // What the table is right about must be found wrong if the table said otherwise.
+            // If the table said otherwise about these rows, the check must find a contradiction.
             for doubted in
                 ["java/lang/ThreadLocal", "java/lang/System", "java/util/Timer", "java/util/TimeZone"]
             {
@@ -248,7 +248,7 @@ mod tests {
             let TableCheck { agreed, undecided, harmless, native, looked_into, .. } = check;
             println!(
                 "{}: {agreed} methods do what their rows say, {undecided} cannot be decided, {harmless} are known to do no \
-                 harm, {native} are native; {looked_into} methods were looked into",
+                 harm, {native} are native; {looked_into} methods were analysed",
                 home.display()
             );
             assert!(agreed > 1000 && agreed > undecided, "{check:?}");

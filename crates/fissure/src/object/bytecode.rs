@@ -1,11 +1,11 @@
-//! Writes the class whose methods are the operations of a harness: plain calls, without any compiler.
+//! Generates the class whose methods are the operations of a harness: plain calls, without a Java compiler.
 //!
-//! The class is of version 49, whose code the JVM verifies without stack maps; each operation is a small method of its
-//! own with one handler, and `invoke` is a switch over them.
+//! The class has version 49, whose code the JVM verifies without stack maps; each operation is a small method with one exception
+//! handler, and `invoke` is a switch over them.
 
 use super::describe::{MethodInfo, ParameterInfo};
 
-/// What a class is generated from.
+/// The input of the generator.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     /// The generated class's name, with slashes.
@@ -55,7 +55,7 @@ pub(crate) fn generate(plan: &Plan<'_>) -> Vec<u8> {
     let mut bytes = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49];
     put(&mut bytes, class.count + 1);
     bytes.append(&mut class.constants);
-    // Public, final, with the newer meaning of invokespecial.
+    // ACC_PUBLIC, ACC_FINAL and ACC_SUPER.
     for value in [0x0031, this, parent, 0, 0, methods.len() as u16] {
         put(&mut bytes, value);
     }
@@ -73,7 +73,7 @@ fn put(bytes: &mut Vec<u8>, value: u16) {
 struct Code {
     bytes: Vec<u8>,
     max_stack: u16,
-    /// Where a handler for everything starts, if there is one; it guards all that comes before it.
+    /// The start of a handler for all exceptions, if there is one; it covers all code before it.
     handler: Option<u16>,
 }
 
@@ -88,7 +88,7 @@ impl Code {
     }
 }
 
-/// The constant pool; equal constants are written again, which nobody minds.
+/// The constant pool; equal constants are written again, which is valid.
 #[derive(Default)]
 struct Class {
     constants: Vec<u8>,
@@ -196,13 +196,13 @@ impl Class {
         while !code.bytes.len().is_multiple_of(4) {
             code.op(0);
         }
-        // The call of an operation takes nine bytes; an unknown number goes to the last one.
+        // The call of an operation takes nine bytes; an unknown number goes to the last operation.
         let start = code.bytes.len() as i32 + 12 + 4 * number - 1;
-        let place = |case: i32| (start + 9 * case).to_be_bytes();
-        code.bytes.extend_from_slice(&place(number - 1));
+        let offset = |case: i32| (start + 9 * case).to_be_bytes();
+        code.bytes.extend_from_slice(&offset(number - 1));
         code.bytes.extend_from_slice(&0_i32.to_be_bytes());
         code.bytes.extend_from_slice(&(number - 1).to_be_bytes());
-        (0..number).for_each(|case| code.bytes.extend_from_slice(&place(case)));
+        (0..number).for_each(|case| code.bytes.extend_from_slice(&offset(case)));
         let field = self.field(OPERATIONS, "constants", "[Ljava/lang/Object;");
         for case in 0..number {
             let operation = self.method(plan.name, &format!("operation{case}"), OPERATION);
@@ -263,7 +263,7 @@ impl Class {
         self.finish(0x000a, &format!("operation{number}"), OPERATION, 2, &code)
     }
 
-    /// Takes an argument from the array on the stack and makes it what the parameter wants.
+    /// Loads an argument from the array on the stack, and unboxes, copies or casts it for the parameter.
     fn argument(&mut self, code: &mut Code, parameter: &ParameterInfo, index: usize) {
         code.with(op::SIPUSH, index as u16);
         code.op(op::AALOAD);
@@ -287,14 +287,14 @@ impl Class {
     }
 }
 
-/// The descriptor of every operation's method: target and constants in, result out.
+/// The descriptor of every operation's method: the object and the constants in, the result out.
 const OPERATION: &str = "(Ljava/lang/Object;[Ljava/lang/Object;)Ljava/lang/Object;";
 
 fn descriptors(parameters: &[ParameterInfo]) -> String {
     parameters.iter().map(|parameter| parameter.descriptor.as_str()).collect()
 }
 
-/// The class of objects for a primitive type, and its method that takes the value out.
+/// The class that boxes a primitive type, and its method that unboxes the value.
 fn boxed(descriptor: &str) -> Option<(&'static str, &'static str)> {
     Some(match descriptor {
         "Z" => ("java/lang/Boolean", "booleanValue"),

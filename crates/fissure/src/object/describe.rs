@@ -1,4 +1,4 @@
-//! What the driver tells of a class: its constructors and methods.
+//! The driver's description of a class: its constructors and methods.
 
 use super::wire::{Reader, WireError};
 
@@ -8,10 +8,10 @@ pub(crate) struct ClassInfo {
     /// The name with dots.
     pub(crate) name: String,
     modifiers: u32,
-    /// Whether it may be named from everywhere.
+    /// Whether code of any package may use it.
     pub(crate) reachable: bool,
     families: Vec<String>,
-    /// Those that generated code may call, with whether they are public.
+    /// The constructors that generated code may call, with whether they are public.
     pub(crate) constructors: Vec<(bool, Vec<ParameterInfo>)>,
     /// Instance methods that generated code may call.
     pub(crate) methods: Vec<MethodInfo>,
@@ -22,7 +22,7 @@ pub(crate) struct ClassInfo {
 pub(crate) struct MethodInfo {
     /// Its name.
     pub(crate) name: String,
-    /// The descriptor of what it returns.
+    /// The descriptor of its return type.
     pub(crate) returns: String,
     /// Its parameters.
     pub(crate) parameters: Vec<ParameterInfo>,
@@ -35,20 +35,20 @@ pub(crate) struct ParameterInfo {
     pub(crate) descriptor: String,
     /// Its type as in source, without type arguments.
     pub(crate) type_name: String,
-    /// The type variable that it is, or nothing.
+    /// The name of the type variable that is its type, or empty.
     pub(crate) variable: String,
-    /// What values fit: a letter with details, `!` with a reason, or `?`.
+    /// The values that fit: a letter with details, `!` with a reason why none do, or `?`.
     pub(crate) kind: String,
 }
 
 /// The driver's answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Description {
-    /// The class is there.
+    /// The class was loaded.
     Class(ClassInfo),
     /// There is no such class on the class path.
     Missing,
-    /// The class cannot be loaded, in the JVM's words.
+    /// The class cannot be loaded; the JVM's error.
     Broken(String),
 }
 
@@ -68,14 +68,14 @@ impl ClassInfo {
         self.families.iter().any(|one| one == family)
     }
 
-    /// Its package with slashes, ending with one, or nothing.
+    /// Its package with slashes and a final slash, or empty.
     pub(crate) fn package(&self) -> String {
         self.name.rfind('.').map_or_else(String::new, |end| self.name[..=end].replace('.', "/"))
     }
 }
 
 impl MethodInfo {
-    /// `remove(Object, int)`: how a reader would write it.
+    /// `remove(Object, int)`: the method as users write it.
     pub(crate) fn signature(&self) -> String {
         let simple = |parameter: &ParameterInfo| {
             let name = parameter.type_name.rsplit('.').next().unwrap_or_default();

@@ -66,10 +66,10 @@ const STRESS: u8 = 4;
 const RELAY: u8 = 5;
 const EXPLORE: u8 = 6;
 
-/// How long the driver may take beyond the time that it was given, before it is taken to be dead.
+/// How long the driver may take beyond the time that it was given, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A run that takes longer waits for something that never comes.
+/// A run that takes longer is taken to be blocked for ever.
 const STUCK_AFTER: Duration = Duration::from_millis(500);
 
 /// How a JVM is started.
@@ -83,27 +83,27 @@ pub(crate) struct Setup {
     pub(crate) actors: usize,
     /// Where the driver's classes are.
     pub(crate) folder: PathBuf,
-    /// The agent that decides who runs, with the file of its settings; without it harnesses can only be stressed.
+    /// The agent that schedules threads, with the file of its settings; without it harnesses can only be stressed.
     pub(crate) agent: Option<(PathBuf, PathBuf)>,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// With these results, each time.
+    /// With these results, in each repetition.
     Results(Outcome),
-    /// With other results the second time.
+    /// With other results in a later repetition.
     Varies,
-    /// Not at all.
+    /// It did not end.
     Stuck,
-    /// The object could not be made: what its constructor threw.
+    /// The constructor threw this exception.
     NoObject(String),
 }
 
-/// What executing a harness gave.
+/// The results of stressing a harness.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stressed {
-    /// What went wrong, if anything.
+    /// The problem, if there was one.
     pub(crate) problem: String,
     /// The outcomes and how often each was seen.
     pub(crate) outcomes: Vec<(Outcome, u64)>,
@@ -111,26 +111,26 @@ pub(crate) struct Stressed {
     pub(crate) executions: u64,
     /// For how long.
     pub(crate) elapsed: Duration,
-    /// How often in the second half of the time, and how long that was; nothing for controlled executions.
+    /// The number of executions in the second half of the time, and the length of that half; zero for controlled executions.
     pub(crate) later: (u64, Duration),
 }
 
-/// What executing a harness under one schedule after the other gave.
+/// The results of executing a harness under controlled schedules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Explored {
-    /// What was seen; executions count what is repeated for a larger number of preemptions, too.
+    /// The outcomes; executions include those that were repeated for a larger number of preemptions.
     pub(crate) stressed: Stressed,
     /// How many different schedules with at most as many preemptions as were tried last.
     pub(crate) schedules: u64,
     /// The number of preemptions up to which all schedules were executed.
     pub(crate) complete: Option<u32>,
-    /// Executions that did not repeat what had happened under the same schedule.
+    /// Executions that differed from an earlier one under the same schedule.
     pub(crate) diverged: u64,
     /// Executions that took too long.
     pub(crate) cut: u64,
-    /// Whether the harness started threads of its own.
+    /// Whether the harness started threads, which are not controlled.
     pub(crate) has_strays: bool,
-    /// The steps of the first execution that violated: actor, call, what, place and target, with tabs in between.
+    /// The steps of the first execution with a violation: actor, call, operation, site and target, separated by tabs.
     pub(crate) steps: String,
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct Driver {
     pub(crate) fit: bool,
     /// The JVM's version.
     pub(crate) version: String,
-    /// Whether each actor has a processor of its own.
+    /// Whether each actor is pinned to its own processor.
     pub(crate) pinned: bool,
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
 }
 
 impl Driver {
-    /// Starts a JVM. The error tells what it said.
+    /// Starts a JVM. The error is the first line of its output.
     pub(crate) fn start(setup: &Setup) -> Result<Driver, String> {
         let log = setup.folder.join("jvm.log");
         let errors = fs::File::create(&log).map_err(|error| error.to_string())?;
@@ -233,22 +233,22 @@ impl Driver {
         match greeting.ok().and_then(|text| text.strip_prefix("ready ").map(str::to_owned)) {
             Some(version) => driver.version = version,
             None => {
-                let said = fs::read_to_string(&log).unwrap_or_default();
-                return Err(said.lines().next().unwrap_or("it said nothing").to_owned());
+                let output = fs::read_to_string(&log).unwrap_or_default();
+                return Err(output.lines().next().unwrap_or("it printed nothing").to_owned());
             }
         }
         driver.pinned = pin::pin(process, setup.actors);
         Ok(driver)
     }
 
-    /// What a class has.
+    /// The constructors and methods of a class.
     pub(crate) fn describe(&mut self, class: &str) -> Result<Description, WireError> {
         let mut message = Message::new(DESCRIBE);
         message.text(class);
-        self.ask(&message, Duration::ZERO, describe::read)
+        self.request(&message, Duration::ZERO, describe::read)
     }
 
-    /// Makes a generated class the one whose operations are executed; the answer tells what is wrong with it.
+    /// Makes the operations of a generated class executable; the error says what is wrong with the class.
     pub(crate) fn load(
         &mut self,
         target: &str,
@@ -263,7 +263,7 @@ impl Driver {
         message.int(constants.len());
         constants.iter().for_each(|constant| message.bytes.extend_from_slice(constant));
         self.texts.clear();
-        match self.ask(&message, Duration::ZERO, Reader::text) {
+        match self.request(&message, Duration::ZERO, Reader::text) {
             Ok(problem) if problem.is_empty() => Ok(()),
             other => Err(other),
         }
@@ -276,7 +276,7 @@ impl Driver {
         message.int(repetitions);
         message.int(runs.len());
         runs.iter().for_each(|run| message.numbers(run.iter().map(|&one| usize::from(one))));
-        let (ends, news, fit) = self.ask(&message, Duration::from_secs(600), |reader| {
+        let (ends, new_texts, fit) = self.request(&message, Duration::from_secs(600), |reader| {
             let mut ends = Vec::with_capacity(runs.len());
             for run in runs {
                 ends.push(match reader.byte()? {
@@ -292,10 +292,10 @@ impl Driver {
                     why.clone_from(&problem);
                 }
             }
-            let (news, fit) = finish(reader)?;
-            Ok((ends, news, fit))
+            let (new_texts, fit) = finish(reader)?;
+            Ok((ends, new_texts, fit))
         })?;
-        self.learn(news, fit);
+        self.update(new_texts, fit);
         Ok(ends)
     }
 
@@ -327,14 +327,14 @@ impl Driver {
         message.long(time.as_nanos() as i64);
         message.byte(u8::from(patient));
         let width = harness.lengths().iter().sum();
-        let (stressed, news, fit) = self.ask(&message, time, |reader| {
+        let (stressed, new_texts, fit) = self.request(&message, time, |reader| {
             let mut stressed = stressed(reader, width)?;
             let [executions, nanoseconds]: [i64; 2] = reader.longs()?;
             stressed.later = (executions.unsigned_abs(), Duration::from_nanos(nanoseconds.unsigned_abs()));
-            let (news, fit) = finish(reader)?;
-            Ok((stressed, news, fit))
+            let (new_texts, fit) = finish(reader)?;
+            Ok((stressed, new_texts, fit))
         })?;
-        self.learn(news, fit);
+        self.update(new_texts, fit);
         Ok(stressed)
     }
 
@@ -358,11 +358,11 @@ impl Driver {
         message.long(depth.executions as i64);
         message.byte(u8::from(depth.patient));
         let width = harness.lengths().iter().sum();
-        let (explored, news, fit) = self.ask(&message, depth.time, |reader| {
+        let (explored, new_texts, fit) = self.request(&message, depth.time, |reader| {
             let stressed = stressed(reader, width)?;
             let [_, schedules, complete, diverged, cut, strays, _]: [i64; 7] = reader.longs()?;
             let steps = reader.text()?;
-            let (news, fit) = finish(reader)?;
+            let (new_texts, fit) = finish(reader)?;
             let explored = Explored {
                 stressed,
                 schedules: schedules.unsigned_abs(),
@@ -372,13 +372,13 @@ impl Driver {
                 has_strays: strays != 0,
                 steps,
             };
-            Ok((explored, news, fit))
+            Ok((explored, new_texts, fit))
         })?;
-        self.learn(news, fit);
+        self.update(new_texts, fit);
         Ok(explored)
     }
 
-    /// Executes linearizations with each sequence in its own thread. `Err` inside tells what went wrong.
+    /// Executes linearizations with each sequence in its own thread. The inner `Err` is the problem.
     pub(crate) fn relay(
         &mut self,
         harness: &Harness,
@@ -403,7 +403,7 @@ impl Driver {
             message.numbers(run.iter().map(|&one| owners[one]));
         }
         let time = Duration::from_millis(linearizations.len() as u64 * repetitions as u64);
-        let (results, news, fit) = self.ask(&message, time, |reader| {
+        let (results, new_texts, fit) = self.request(&message, time, |reader| {
             let problem = reader.text()?;
             let mut outcomes = Vec::new();
             for at in 0..linearizations.len() * repetitions {
@@ -416,14 +416,14 @@ impl Driver {
                 run.iter().zip(results).for_each(|(&one, result)| outcome[one] = result);
                 outcomes.push(outcome);
             }
-            let (news, fit) = finish(reader)?;
-            Ok((if problem.is_empty() { Ok(outcomes) } else { Err(problem) }, news, fit))
+            let (new_texts, fit) = finish(reader)?;
+            Ok((if problem.is_empty() { Ok(outcomes) } else { Err(problem) }, new_texts, fit))
         })?;
-        self.learn(news, fit);
+        self.update(new_texts, fit);
         Ok(results)
     }
 
-    fn ask<T>(
+    fn request<T>(
         &mut self,
         message: &Message,
         time: Duration,
@@ -441,8 +441,8 @@ impl Driver {
         answer
     }
 
-    fn learn(&mut self, news: Vec<String>, fit: bool) {
-        self.texts.extend(news);
+    fn update(&mut self, new_texts: Vec<String>, fit: bool) {
+        self.texts.extend(new_texts);
         self.fit &= fit;
     }
 }
@@ -450,7 +450,7 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.watchdog.end();
-        // It may be beyond listening.
+        // The JVM may be unable to answer a request to end.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -497,7 +497,7 @@ fn numbers(reader: &mut Reader, count: usize) -> Result<Vec<ResultNumber>, WireE
     (0..count).map(|_| reader.int().map(|number| number as ResultNumber)).collect()
 }
 
-/// What was seen how often, by outcomes of so many results.
+/// Reads outcomes of so many results, with how often each was seen.
 fn stressed(reader: &mut Reader, width: usize) -> Result<Stressed, WireError> {
     let problem = reader.text()?;
     let elapsed = Duration::from_nanos(reader.long()?.unsigned_abs());
@@ -507,7 +507,7 @@ fn stressed(reader: &mut Reader, width: usize) -> Result<Stressed, WireError> {
     Ok(Stressed { problem, outcomes, executions, elapsed, later: (0, Duration::ZERO) })
 }
 
-/// The end of an answer: texts of new results, and whether the JVM can go on.
+/// Reads the end of an answer: the texts of new results, and whether the JVM can be used further.
 fn finish(reader: &mut Reader) -> Result<(Vec<String>, bool), WireError> {
     Ok((reader.list(Reader::text)?, reader.byte()? != 0))
 }
@@ -518,7 +518,7 @@ mod tests {
 
     use super::CLASSES;
 
-    /// The compiled classes must be those of the sources beside them.
+    /// The compiled classes must match their sources.
     #[test]
     fn the_compiled_driver_is_up_to_date() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("object");
@@ -537,6 +537,6 @@ mod tests {
             "run `cargo xtask hook` after changing the driver's sources"
         );
         let compiled = fs::read_dir(folder.join("classes/fissure/object")).unwrap().count();
-        assert_eq!(compiled, CLASSES.len(), "every class of the driver must be delivered");
+        assert_eq!(compiled, CLASSES.len(), "every class of the driver must be embedded");
     }
 }

@@ -1,6 +1,6 @@
 //! Why a class cannot be tested, each as one sentence with the next step.
 
-/// What is wrong with what was asked for.
+/// Why Fissure cannot test a class.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ObjectError {
     /// There is no `java`.
@@ -9,20 +9,20 @@ pub(crate) enum ObjectError {
     )]
     NoJava,
 
-    /// The JVM does not come up.
+    /// The JVM does not start.
     #[error(
         "{java} cannot be used ({reason}); it must be a JVM from version 11 on, check --java and --classpath"
     )]
     NoJvm {
-        /// What was started.
+        /// The `java` that was started.
         java: String,
-        /// What it said.
+        /// The first line of its output.
         reason: String,
     },
 
-    /// The JVM ends again and again.
+    /// The JVM ends each time it is started.
     #[error(
-        "the JVM ended again and again, with {class} or before; check --java and that the class can be loaded at all"
+        "the JVM ended each time it was started, with {class} or before; check --java and that the class can be loaded at all"
     )]
     Dead {
         /// The class under test.
@@ -38,17 +38,17 @@ pub(crate) enum ObjectError {
         class: String,
     },
 
-    /// The class is there but cannot be loaded.
+    /// The class exists but cannot be loaded.
     #[error("{class} cannot be loaded ({reason}); --classpath must have everything that it needs")]
     Broken {
         /// The class under test.
         class: String,
-        /// What the JVM said.
+        /// The JVM's error.
         reason: String,
     },
 
-    /// No object of it can be made.
-    #[error("{class} is {what}, so that there are no objects of it; name a class that implements it")]
+    /// The class cannot be instantiated.
+    #[error("{class} is {what}, so it has no objects; name a class that implements it")]
     Abstract {
         /// The class under test.
         class: String,
@@ -56,7 +56,7 @@ pub(crate) enum ObjectError {
         what: &'static str,
     },
 
-    /// Nobody may make objects of it.
+    /// No constructor is accessible.
     #[error(
         "{class} has no public constructor; test a class of your own that makes and wraps such an object"
     )]
@@ -65,7 +65,7 @@ pub(crate) enum ObjectError {
         class: String,
     },
 
-    /// No constructor can be called with what is known.
+    /// No constructor can be called with the known arguments.
     #[error(
         "no constructor of {class} takes these arguments; give some with --constructor, as in --constructor '16,true'"
     )]
@@ -79,11 +79,11 @@ pub(crate) enum ObjectError {
     ConstructorThrows {
         /// The class under test.
         class: String,
-        /// What it threw.
+        /// The exception that it threw.
         reason: String,
     },
 
-    /// Nothing to compare with.
+    /// There is no core to test with.
     #[error(
         "no method of {class} is known to be basic; name the ones that you take to be atomic with --core, as in --core get,set"
     )]
@@ -97,7 +97,7 @@ pub(crate) enum ObjectError {
     NoMethod {
         /// The class under test.
         class: String,
-        /// What was asked for.
+        /// The method as the user wrote it.
         method: String,
     },
 
@@ -115,7 +115,7 @@ pub(crate) enum ObjectError {
     SpecFile {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 
@@ -126,16 +126,16 @@ pub(crate) enum ObjectError {
         option: &'static str,
         /// Its value.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 
     /// A folder or file cannot be written.
-    #[error("cannot write {path}: {source}; choose another place")]
+    #[error("cannot write {path}: {source}; choose another folder")]
     Write {
-        /// The place.
+        /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

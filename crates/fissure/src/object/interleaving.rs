@@ -1,8 +1,8 @@
-//! The interleaving of a controlled execution in words: who ran how far, and where they were interrupted.
+//! Describes the interleaving of a controlled execution: how far each thread runs, and where it is preempted.
 
 use fissure_object::enumerate::{Alphabet, Harness};
 
-/// A step as the agent tells it.
+/// A step as the agent records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step<'a> {
     actor: usize,
@@ -13,7 +13,7 @@ struct Step<'a> {
     target: &'a str,
 }
 
-/// Who runs for how long, one line for each turn. Lines name threads from 1 on.
+/// One line for each turn of a thread: what it does, and where it is preempted. Threads are numbered from 1.
 pub(crate) fn in_words(steps: &str, harness: &Harness, alphabet: &Alphabet) -> Vec<String> {
     let operations = harness.operations();
     let names: Vec<String> = operations.iter().map(|&one| alphabet.invocation(one).to_string()).collect();
@@ -51,9 +51,10 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
                 calls.push(step.call);
             }
         }
-        // What it has not begun yet when it is interrupted is told with its next turn.
-        let said: Vec<&str> = calls.iter().filter_map(|&call| names.get(call)).map(String::as_str).collect();
-        let said = said.join("; ");
+        // A call in which the thread has not taken a step yet belongs to its next turn.
+        let called: Vec<&str> =
+            calls.iter().filter_map(|&call| names.get(call)).map(String::as_str).collect();
+        let called = called.join("; ");
         let begin = if goes_on { "goes on with " } else { "" };
         let stop = match next {
             Some(next) if next.call == turn[turn.len() - 1].call => {
@@ -61,15 +62,15 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
             }
             _ => String::new(),
         };
-        lines.push(format!("thread {}: {begin}{said}{stop}", actor + 1));
+        lines.push(format!("thread {}: {begin}{called}{stop}", actor + 1));
         start = end;
     }
     lines
 }
 
-/// What a thread is about to do.
+/// The operation that a thread is about to execute, in words.
 fn about(step: &Step<'_>) -> String {
-    let place = step.place.rsplit_once('.').map_or(step.place, |(class, method)| {
+    let site = step.place.rsplit_once('.').map_or(step.place, |(class, method)| {
         let start = class.rfind('.').map_or(0, |dot| dot + 1);
         &step.place[start..start + (class.len() - start) + 1 + method.len()]
     });
@@ -80,7 +81,7 @@ fn about(step: &Step<'_>) -> String {
         (_, call) if call.starts_with("Unsafe.") || call.starts_with("VarHandle.") => format!("call {call}"),
         (what, target) => format!("{what} {target}"),
     };
-    if place.is_empty() { "use a lock".to_owned() } else { format!("{what} ({place})") }
+    if site.is_empty() { "use a lock".to_owned() } else { format!("{what} ({site})") }
 }
 
 #[cfg(test)]
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_tell_where_threads_are_interrupted() {
+    fn turns_show_where_threads_are_preempted() {
         check("", &[]);
         check(
             "0\t0\tread\ta.Map.put:1\ttable\n0\t0\twrite\ta.Map.put:2\tsize\n1\t2\tread\ta.Map.size:9\tsize\n",

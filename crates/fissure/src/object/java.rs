@@ -23,7 +23,7 @@ pub(crate) fn program(target: &Target, violation: &ViolationReport, schema: &Sch
     let method = violation.subject.rsplit('.').next().unwrap_or_default();
     let name = format!("{simple}{}IsNotAtomic", capitalized(method));
     let atomic = violation.atomic.iter().map(|atomic| format!("            {}", literal(&atomic.outcome)));
-    // Classes that are not public are reached from their own package only.
+    // Classes that are not public can be used only from their own package.
     let package = target.class.package().trim_end_matches('/').replace('/', ".");
     let text = TEMPLATE
         .replace("@SUBJECT@", &comment(&violation.subject))
@@ -47,7 +47,7 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Text that cannot end the comment it stands in.
+/// Text that cannot end the comment around it.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace('\\', "/")
 }
@@ -84,7 +84,7 @@ fn call(parameters: &[ParameterInfo], arguments: &[Value]) -> String {
     parameters.iter().zip(arguments).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A value as Java writes it.
+/// A value as a Java expression.
 fn argument(kind: &str, value: &Value) -> String {
     let (letter, inner) = kind.split_at_checked(1).unwrap_or((kind, ""));
     match (letter, value) {
@@ -121,7 +121,7 @@ fn array(kind: &str) -> Option<(&str, &str)> {
     kind.strip_prefix('A')?.split_once(' ')
 }
 
-/// One of the functions that the driver knows, by how many parameters it has.
+/// One of the driver's functions as a lambda, by the number of its parameters.
 fn function(kind: &str, name: &str) -> String {
     let names = &["a", "b", "c"][..kind[..1].parse::<usize>().unwrap_or(0).min(3)];
     let sum = names.iter().map(|name| format!("number({name})")).collect::<Vec<_>>().join(" + ");

@@ -1,9 +1,9 @@
-//! What the class files tell of a class that is not built in: which methods certainly leave the object alone, and for which
-//! arguments they may do something else than for all others.
+//! Static analysis of a class that is not built in: which methods are certainly read-only, and for which arguments their behaviour may
+//! differ from that for all others.
 //!
-//! Reading is inferred twice. Class files say what code may do in any state; sequential runs say what it did in a few. Rules that leave
-//! harnesses out need to be sure, so that they believe the class files, and runs only where these show a change; what merely seems to
-//! read decides what is tried first.
+//! Whether a method is read-only is inferred twice. Class files show what code may do in any state; sequential runs show what it did in a
+//! few. Rules that leave out harnesses need certainty, so they rely on the class files, unless runs show a change; methods that only seem
+//! read-only affect the order of the search.
 
 use std::{collections::BTreeSet, env, path::Path};
 
@@ -24,11 +24,11 @@ use super::{
 };
 use crate::locality;
 
-/// So many constants of each kind are tried beside the usual values.
+/// How many constants of each kind are tried beside the usual values.
 const MOST_CONSTANTS: usize = 3;
 
-/// Reads the class files of a class that is not built in; gives what the user should know if that is not possible.
-pub(crate) fn consult(target: &mut Target, java: &Path, classpath: &str) -> Option<String> {
+/// Analyses the class files of a class that is not built in; gives a note if that is not possible.
+pub(crate) fn analyse(target: &mut Target, java: &Path, classpath: &str) -> Option<String> {
     if builtin::find(&target.class.name).is_some() {
         return None;
     }
@@ -37,7 +37,7 @@ pub(crate) fn consult(target: &mut Target, java: &Path, classpath: &str) -> Opti
         Ok(classes) => classes,
         Err(error) => {
             return Some(format!(
-                "no method is taken to be read-only by its bytecode, so that more harnesses are tried: {error}"
+                "no method is taken to be read-only by its bytecode, so more harnesses are tried: {error}"
             ));
         }
     };
@@ -60,12 +60,11 @@ pub(crate) fn consult(target: &mut Target, java: &Path, classpath: &str) -> Opti
     None
 }
 
-/// Decides whether a method is read-only and whether it seems to be, from all that is known and whether sequential runs show
-/// no change.
+/// Decides whether a method is read-only and whether it seems to be. `is_unchanged` says that sequential runs show no change.
 pub(crate) fn judge(callable: &mut Callable, is_unchanged: bool) -> EffectReport {
     let (read_only, by, reason) = match (&callable.reads, &callable.effect, is_unchanged) {
         (Some((reads, by)), _, _) => {
-            let says = if *by == "given" { "it was said to" } else { "it is known of this class" };
+            let says = if *by == "given" { "the user says so" } else { "it is built in for this class" };
             (*reads, *by, says.to_owned())
         }
         (None, Some(Effect::Reads), true) => {
@@ -78,7 +77,7 @@ pub(crate) fn judge(callable: &mut Callable, is_unchanged: bool) -> EffectReport
             format!("its code may write {what}, although no sequential run shows a change"),
         ),
         (None, Some(Effect::Unknown(what)), true) => {
-            (false, "bytecode", format!("nobody knows {what}, although no sequential run shows a change"))
+            (false, "bytecode", format!("it is not known {what}, although no sequential run shows a change"))
         }
         (None, None, true) => {
             (false, "bytecode", "its code was not read, although no sequential run shows a change".to_owned())
@@ -94,8 +93,8 @@ fn descriptor(parameters: &[ParameterInfo], returns: &str) -> String {
     format!("({parameters}){returns}")
 }
 
-/// The constants that the class compares arguments with. What one method compares, others may have to put there first, so that
-/// all take them.
+/// The constants that the class compares arguments with. All methods take them, because one method may have to store a value before
+/// another one compares it.
 #[derive(Debug, Default)]
 struct Constants {
     numbers: Vec<i64>,
@@ -126,7 +125,7 @@ impl Constants {
 
     /// Adds the constants to the arguments of a method.
     fn extend(&self, callable: &mut Callable) {
-        // More of them would be too many to be combined with each other.
+        // With more parameters there would be too many combinations.
         let takers = callable.method.parameters.iter().filter(|domain| matches!(domain, Domain::Scalar(_)));
         let takes_numbers = takers.count() <= 2;
         for (parameter, domain) in callable.info.parameters.iter().zip(&mut callable.method.parameters) {
@@ -166,7 +165,7 @@ fn is_constant(kind: &str, name: &str) -> bool {
     kind.split('|').skip(1).any(|constant| constant == name)
 }
 
-/// The number in a harness that stands for a constant, unless it is tried anyway. Characters count from `a`.
+/// The number in a harness that stands for a constant, unless it is tried anyway. Characters are counted from `a`.
 fn special(kind: &str, number: i64) -> Option<i64> {
     let number = if kind.starts_with('C') { number - i64::from(b'a') } else { number };
     (number > 1 && fits(kind, number)).then_some(number)
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_certain_is_read_only() {
+    fn only_certain_methods_are_read_only() {
         let writes = || Some(Effect::Writes("a field".to_owned()));
         let unknown = || Some(Effect::Unknown("a.B.c".to_owned()));
         check_judgement(None, Some(Effect::Reads), true, (true, true, "bytecode"));

@@ -1,5 +1,5 @@
-//! What class files say of methods: of a class of our own, whose methods' names say what they do, and of the paper's ten classes, for which that is
-//! built in.
+//! Tests of the static effects of methods: those of a class whose method names give their effects, and those of the paper's ten
+//! classes, for which the effects are built in.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -51,7 +51,7 @@ fn compile(source: &str, name: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn methods_do_what_their_names_say() {
+fn the_effects_of_methods_are_those_of_their_names() {
     let folder = compile(include_str!("effects/Effects.java"), "Effects");
     let mut classes = locality::open_classes(Path::new("java"), &[folder.path().to_owned()]).unwrap();
     let methods = methods(&mut classes, "Effects");
@@ -71,7 +71,7 @@ fn methods_do_what_their_names_say() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// The public methods of one of the paper's classes that can be tested, with what its class files say of them.
+/// The public methods of one of the paper's classes that can be tested, with their effects according to its class files.
 fn effects_of(known: &builtin::BuiltIn) -> Vec<(String, usize, Effect)> {
     let mut classes = locality::open_classes(Path::new("java"), &[]).unwrap();
     let class = known.class.replace('.', "/");
@@ -79,7 +79,7 @@ fn effects_of(known: &builtin::BuiltIn) -> Vec<(String, usize, Effect)> {
     methods.retain(|(name, descriptor)| {
         let parameters = types(descriptor).0;
         let is_left_out = |(entry, _): &(&str, &str)| builtin::means(entry, name, parameters.len());
-        // Those of maps that take a long first do their work in other threads.
+        // Methods of maps whose first parameter is a long work in other threads.
         let is_parallel = known.shape == builtin::Shape::Map && parameters.first() == Some(&"J");
         !is_parallel && !builtin::LEFT_OUT.iter().any(is_left_out)
     });
@@ -91,9 +91,9 @@ fn effects_of(known: &builtin::BuiltIn) -> Vec<(String, usize, Effect)> {
     pairs.map(|((name, descriptor), effect)| (name.clone(), number(descriptor), effect)).collect()
 }
 
-/// What is built in as read-only but not certain from the class files, because the code really writes: to unlink nodes that are
-/// deleted already, to know its iterators, or to make a copy by means that nobody can follow.
-const NOT_CERTAIN: [(&str, &[&str]); 10] = [
+/// Methods that are built in as read-only, but for which class files do not prove it, because their code does write: it unlinks nodes
+/// that are deleted already, registers iterators, or copies by means that the analysis cannot follow.
+const NOT_PROVED: [(&str, &[&str]); 10] = [
     ("ConcurrentHashMap", &[]),
     ("ConcurrentSkipListMap", &["*"]),
     ("ConcurrentSkipListSet", &["*"]),
@@ -120,24 +120,24 @@ const NOT_CERTAIN: [(&str, &[&str]); 10] = [
 ];
 
 #[test]
-fn what_is_built_in_agrees_with_the_class_files() {
-    for (known, (class, not_certain)) in builtin::CLASSES.iter().zip(NOT_CERTAIN) {
+fn built_in_effects_agree_with_the_class_files() {
+    for (known, (class, not_proved)) in builtin::CLASSES.iter().zip(NOT_PROVED) {
         assert!(known.class.ends_with(class), "{class}");
         for (name, parameters, effect) in effects_of(known) {
             let is_built_in = builtin::names(known.read_only, &name, parameters);
             if effect == Effect::Reads {
-                // These only read, but the paper does not say so.
+                // These are read-only, but the paper does not list them.
                 let is_known = matches!(name.as_str(), "forEach" | "comparator" | "keySet");
                 assert!(is_built_in || is_known, "{class}.{name}/{parameters} only reads");
             } else if is_built_in {
-                let is_listed = not_certain.iter().any(|listed| *listed == "*" || *listed == name);
+                let is_listed = not_proved.iter().any(|listed| *listed == "*" || *listed == name);
                 assert!(is_listed, "{class}.{name}/{parameters}: {effect:?}");
             }
         }
     }
 }
 
-/// What a method compares its only argument with.
+/// Checks the constants that a method compares its only argument with.
 fn check_comparands(folder: &Path, name: &str, expected: &[Literal]) {
     let mut classes = locality::open_classes(Path::new("java"), &[folder.to_owned()]).unwrap();
     let mut methods = methods(&mut classes, "Comparisons");

@@ -1,8 +1,9 @@
 //! `fissure object CLASS`: finds the methods of a concurrent object that are not atomic.
 //!
-//! `options` says what is wanted; `target` decides what of the class can be called, and `knowledge` what its class files say of that; `session` keeps a JVM with the
-//! driver (`driver`, `wire`, `describe`, `pin`) and the generated operations (`bytecode`, `values`) in it; `probe` and `search` do the
-//! work; `present` makes findings and reports of what came out, and `java` programs that show it without Fissure.
+//! `options` reads the user's settings; `target` decides which methods can be called, and `knowledge` what their class files say about
+//! them; `session` keeps a JVM with the driver (`driver`, `wire`, `describe`, `pin`) and the generated operations (`bytecode`, `values`);
+//! `probe` and `search` execute harnesses; `present` makes findings and reports of the results, and `java` writes programs that show
+//! a violation without Fissure.
 
 mod bytecode;
 mod describe;
@@ -56,16 +57,16 @@ use search::{Bounds, Findings, Mode, Search};
 use session::Session;
 use target::{Callable, Target};
 
-/// How much of the time is for stress, if there is something else to do.
+/// The share of the time for stress, if controlled schedules follow.
 const STRESSED: f64 = 0.4;
 
-/// What the row of the core itself is called.
+/// The name of the row for the core.
 const CORE: &str = "core";
 
-/// Carries the command out. An error means that nothing was tested.
+/// Executes the command. An error means that nothing was tested.
 pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     let reporting = Reporting::prepare(&options.reporting)?;
-    let wishes = options::wishes(options)?;
+    let settings = options::settings(options)?;
     let harness = options::harness(options)?;
     let folder = watch::plain_folder()?;
     driver::unpack(folder.path()).map_err(Error::Folder)?;
@@ -78,8 +79,8 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     };
     let mut session = Session::start(setup.clone())?;
     let info = session.describe(&options.class)?;
-    let mut target = Target::new(info, &wishes)?;
-    let unread = knowledge::consult(&mut target, &setup.java, &options.classpath);
+    let mut target = Target::new(info, &settings)?;
+    let unread = knowledge::analyse(&mut target, &setup.java, &options.classpath);
     let bounds = Bounds {
         invocations: usize::from(options.invocations),
         sequences: usize::from(options.sequences),
@@ -115,7 +116,7 @@ fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {
     options.java.clone().or_else(found).ok_or(ObjectError::NoJava)
 }
 
-/// How a JVM is started in which Fissure decides who runs.
+/// How a JVM is started whose threads Fissure schedules.
 fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
     let agent = agent::locate(&setup.folder)?;
     let file = setup.folder.join("settings.json");
@@ -144,17 +145,17 @@ fn without_control(error: &dyn std::fmt::Display) -> String {
     format!("harnesses were only stressed, not executed under controlled schedules: {error}")
 }
 
-/// The JVM in which Fissure decides who runs.
+/// The JVM whose threads Fissure schedules.
 enum Control {
     /// It is not wanted.
     Off,
     /// It has not been needed yet.
     Ready(Setup),
-    /// It is there.
+    /// It is running.
     On(Box<Session>),
 }
 
-/// Everything that is found out about a class.
+/// The state of testing a class.
 struct Work {
     session: Session,
     control: Control,
@@ -246,7 +247,7 @@ impl Work {
         Ok(())
     }
 
-    /// Finds out which core methods only read, and leaves out those that cannot be tested.
+    /// Decides which core methods are read-only, and leaves out those that cannot be tested.
     fn examine_core(&mut self) -> Result<(), Error> {
         let mut at = 0;
         while at < self.target.core.len() {
@@ -274,7 +275,7 @@ impl Work {
     }
 
     /// Tests core methods with each other only. One that is not atomic is a finding and leaves the core, so that no other
-    /// method is blamed for it; what is left is tested again.
+    /// method is blamed for it; the rest is tested again.
     fn test_core(&mut self) -> Result<(), Error> {
         while !self.target.core.is_empty() {
             let spec = self.target.spec(None);
@@ -283,14 +284,14 @@ impl Work {
             let Some(blamed) = blamed else { return Ok(()) };
             self.target.core.retain(|callable| callable.method.name != blamed);
             self.notices.push(format!(
-                "{blamed} is not atomic, so that it is no core method any more; the other methods are tested with {}",
+                "{blamed} is not atomic and was removed from the core; the other methods are tested with {}",
                 if self.target.core.is_empty() { "nothing" } else { "the rest of the core" }
             ));
         }
         for method in std::mem::take(&mut self.target.tested) {
             self.leave_out(
                 &method,
-                "no core method is atomic, so that there is nothing to test it with".to_owned(),
+                "no core method is atomic, so there is nothing to test it with".to_owned(),
             );
         }
         Ok(())
@@ -324,7 +325,7 @@ impl Work {
         Ok(self.note(name, &alphabet, &findings, largest.values))
     }
 
-    /// Carries out a search by stress, then under control if nothing was found, each for its part of the time.
+    /// Searches by stress, then under controlled schedules if nothing was found, each for its share of the time.
     fn both(
         &mut self,
         name: &str,
@@ -366,7 +367,7 @@ impl Work {
         self.report.left_out.push(LeftOut { method: callable.info.signature(), reason });
     }
 
-    /// Puts what a search found out into the report; gives the method that is not atomic.
+    /// Adds the results of a search to the report; gives the method that is not atomic.
     fn note(
         &mut self,
         name: &str,
@@ -401,12 +402,12 @@ impl Work {
         for (number, what) in [
             (
                 if schedules.strays == 0 { schedules.cut } else { 0 },
-                "executions under control that took too long and were cut",
+                "executions under control that took too long and were cut off",
             ),
             (schedules.strays, "harnesses that start threads of their own, which are not controlled"),
             (
                 schedules.diverged,
-                "harnesses that do not always do the same under the same schedule, so that some may be missing",
+                "harnesses that do not always do the same under the same schedule, so some schedules may be missing",
             ),
         ] {
             if number > 0 {
@@ -422,7 +423,7 @@ impl Work {
         }
         if findings.thread_dependent > 0 {
             self.notices.push(format!(
-                "{name}: what {} harnesses answer depends on which thread calls, so that nothing can be said about them",
+                "{name}: the results of {} harnesses depend on the calling thread, so nothing can be said about them",
                 findings.thread_dependent
             ));
         }
@@ -434,7 +435,7 @@ impl Work {
     }
 }
 
-/// Which core method to name: the update that is called most often, for updates interfere with each other.
+/// The core method to blame: the update with the most invocations, because updates interfere with each other.
 fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
     let operations = harness.operations();
     let calls = |name: &str| operations.iter().filter(|&&one| alphabet.method_name(one) == name).count();
@@ -446,7 +447,7 @@ fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
     updates.max_by_key(|name| calls(name)).unwrap_or(any).to_owned()
 }
 
-/// Shows on a terminal how far a search is, a few times a second.
+/// Shows the progress of a search on a terminal, a few times a second.
 fn progress(name: &str) -> impl FnMut(u64, u64) + use<> {
     let name = name.to_owned();
     let terminal = io::stderr().is_terminal();

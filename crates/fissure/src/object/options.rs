@@ -1,11 +1,11 @@
-//! What the user says about a class, by options and in a file.
+//! The user's settings for a class, from options and from a file.
 
 use std::fs;
 
 use fissure_object::{Schema, Value};
 use serde::Deserialize;
 
-use super::{error::ObjectError, target::Wishes};
+use super::{error::ObjectError, target::UserSettings};
 use crate::args::ObjectArguments;
 
 /// The file of `--spec`.
@@ -24,19 +24,18 @@ struct SpecFile {
     constructor: Option<Vec<toml::Value>>,
 }
 
-/// Options and file together; an option replaces what the file says.
-pub(crate) fn wishes(options: &ObjectArguments) -> Result<Wishes, ObjectError> {
+/// The settings of options and file together; an option replaces the file's setting.
+pub(crate) fn settings(options: &ObjectArguments) -> Result<UserSettings, ObjectError> {
     let file = match &options.spec {
         Some(path) => {
-            let complain =
-                |reason: String| ObjectError::SpecFile { path: path.display().to_string(), reason };
-            let text = fs::read_to_string(path).map_err(|error| complain(error.to_string()))?;
-            parse_file(&text).map_err(complain)?
+            let error = |reason: String| ObjectError::SpecFile { path: path.display().to_string(), reason };
+            let text = fs::read_to_string(path).map_err(|cause| error(cause.to_string()))?;
+            parse_file(&text).map_err(error)?
         }
-        None => Wishes::default(),
+        None => UserSettings::default(),
     };
     let or = |option: &[String], file: Vec<String>| if option.is_empty() { file } else { option.to_vec() };
-    Ok(Wishes {
+    Ok(UserSettings {
         core: or(&options.core, file.core),
         methods: or(&options.method, file.methods),
         exclude: or(&options.exclude, file.exclude),
@@ -51,23 +50,23 @@ pub(crate) fn wishes(options: &ObjectArguments) -> Result<Wishes, ObjectError> {
 /// The harness of `--harness`.
 pub(crate) fn harness(options: &ObjectArguments) -> Result<Option<Schema>, ObjectError> {
     let Some(text) = &options.harness else { return Ok(None) };
-    let complain = |reason: String| ObjectError::Option { option: "--harness", text: text.clone(), reason };
-    let schema: Schema = text.parse().map_err(|error: fissure_object::grammar::GrammarError| {
-        complain(format!("{error}; write it as [put(0,0)], [size()]"))
+    let error = |reason: String| ObjectError::Option { option: "--harness", text: text.clone(), reason };
+    let schema: Schema = text.parse().map_err(|cause: fissure_object::grammar::GrammarError| {
+        error(format!("{cause}; write it as [put(0,0)], [size()]"))
     })?;
     if schema.sequences.len() > 8 || schema.invocations() > 16 {
-        return Err(complain("it may have at most 8 sequences and 16 invocations".to_owned()));
+        return Err(error("it may have at most 8 sequences and 16 invocations".to_owned()));
     }
     Ok(Some(schema))
 }
 
-fn parse_file(text: &str) -> Result<Wishes, String> {
+fn parse_file(text: &str) -> Result<UserSettings, String> {
     let file: SpecFile = toml::from_str(text).map_err(|error| error.message().replace('\n', " "))?;
     let constructor = match file.constructor {
         Some(values) => Some(values.iter().map(value).collect::<Result<_, _>>()?),
         None => None,
     };
-    Ok(Wishes {
+    Ok(UserSettings {
         core: file.core,
         methods: file.methods,
         exclude: file.exclude,
@@ -91,7 +90,7 @@ fn value(value: &toml::Value) -> Result<Value, String> {
     }
 }
 
-/// Arguments as they stand in a harness.
+/// Parses arguments as they are written in a harness.
 fn arguments(text: &str) -> Result<Vec<Value>, ObjectError> {
     let schema: Result<Schema, _> = format!("[new({text})]").parse();
     match schema.map(|schema| schema.sequences) {
@@ -112,9 +111,9 @@ mod tests {
 
     fn check_file(text: &str, expected: Result<(usize, Option<usize>), &str>) {
         match (parse_file(text), expected) {
-            (Ok(wishes), Ok((core, arguments))) => {
-                assert_eq!(wishes.core.len(), core, "{text}");
-                assert_eq!(wishes.constructor.map(|values| values.len()), arguments, "{text}");
+            (Ok(settings), Ok((core, arguments))) => {
+                assert_eq!(settings.core.len(), core, "{text}");
+                assert_eq!(settings.constructor.map(|values| values.len()), arguments, "{text}");
             }
             (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{text}: {reason}"),
             (other, _) => panic!("{text}: {other:?}"),
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn files_say_what_options_say() {
+    fn files_have_the_settings_of_options() {
         check_file("", Ok((0, None)));
         check_file(
             "core = ['get', 'put/2']\nread-only = ['get']\nconstructor = [16, true, 'a']",

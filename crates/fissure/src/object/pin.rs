@@ -1,15 +1,15 @@
-//! Gives each thread that executes sequences a processor of its own, so that sequences really run at the same time.
+//! Pins each thread that executes sequences to its own processor, so that sequences run in parallel.
 //!
-//! Java has no means for this. The driver's threads carry names, by which they are found under `/proc`.
+//! Java cannot pin threads. The driver's threads have names, by which they are found under `/proc`.
 
 use std::{fs, thread, time::Duration};
 
-/// How often the threads are looked for.
+/// How often the threads are searched for.
 const TRIES: usize = 100;
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Pins the JVM's actors to different processors; whether there are enough of them.
+/// Pins the JVM's actors to different processors; gives whether there are enough processors.
 pub(crate) fn pin(process: u32, actors: usize) -> bool {
     let processors = allowed();
     if processors.len() < actors {
@@ -25,7 +25,7 @@ pub(crate) fn pin(process: u32, actors: usize) -> bool {
     false
 }
 
-/// Pins the actors that can be found; how many.
+/// Pins the actors that exist; gives how many.
 fn pinned(process: u32, processors: &[usize]) -> usize {
     let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else { return 0 };
     let mut pinned = 0;
@@ -45,30 +45,30 @@ fn pinned(process: u32, processors: &[usize]) -> usize {
     pinned
 }
 
-/// Ends a JVM that does not answer any more.
+/// Kills a JVM that does not answer any more.
 pub(crate) fn kill(process: u32) {
-    // SAFETY: the process is a child that nobody has waited for yet, so that its number is still its own.
+    // SAFETY: the process is a child that has not been reaped, so its id has not been reused.
     unsafe { libc::kill(process as i32, libc::SIGKILL) };
 }
 
 /// The processors that this process may use.
 fn allowed() -> Vec<usize> {
-    // SAFETY: a set of processors is plain bits, of which all zero is the empty set.
+    // SAFETY: a `cpu_set_t` is a plain bit set, and all zeroes is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is as large as it is said to be.
+    // SAFETY: the size passed is that of the set, which is writable.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } != 0 {
         return Vec::new();
     }
-    // SAFETY: every number asked for lies within the set.
+    // SAFETY: every number is below CPU_SETSIZE, and so within the set.
     (0..libc::CPU_SETSIZE as usize).filter(|&number| unsafe { libc::CPU_ISSET(number, &set) }).collect()
 }
 
 fn set(thread: i32, processor: usize) -> bool {
-    // SAFETY: a set of processors is plain bits, of which all zero is the empty set.
+    // SAFETY: a `cpu_set_t` is a plain bit set, and all zeroes is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the number came out of such a set.
+    // SAFETY: the number comes from such a set, and so is within it.
     unsafe { libc::CPU_SET(processor, &mut set) };
-    // SAFETY: the set is as large as it is said to be; a thread that has ended meanwhile is only refused.
+    // SAFETY: the size passed is that of the set; for a thread that has ended meanwhile the call only fails.
     unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
 }
 
@@ -79,6 +79,6 @@ mod tests {
     #[test]
     fn this_process_may_use_some_processor() {
         assert!(!allowed().is_empty());
-        assert!(!pin(std::process::id(), 1 << 20), "so many processors nobody has");
+        assert!(!pin(std::process::id(), 1 << 20), "no machine has so many processors");
     }
 }

@@ -1,4 +1,4 @@
-//! Findings and reports of what a search found out.
+//! Makes findings and reports of the results of a search.
 
 use std::{fs, path::Path};
 
@@ -14,17 +14,17 @@ use fissure_report::{
 
 use super::{error::ObjectError, interleaving, java, search::Violation, target::Target};
 
-/// A violation, ready to be shown.
+/// A violation as reports show it.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     /// For the report.
     pub(crate) report: ViolationReport,
-    /// The harness in words.
+    /// The harness with the names of its methods.
     pub(crate) schema: Schema,
 }
 
 impl Shown {
-    /// Puts a violation of a method into words.
+    /// Describes a violation of a method.
     pub(crate) fn new(class: &str, method: &str, alphabet: &Alphabet, violation: &Violation) -> Self {
         let schema = alphabet.schema(&violation.harness);
         let atomic = violation.atomic.iter().map(|(outcome, orders)| AtomicOutcome {
@@ -60,20 +60,20 @@ impl Shown {
     }
 }
 
-/// An order of the invocations in words.
+/// An order of the invocations, in words.
 fn in_words(order: &[usize], harness: &Harness, alphabet: &Alphabet) -> String {
     let operations = harness.operations();
     let words = order.iter().map(|&one| alphabet.invocation(operations[one]).to_string());
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// The report in the common form.
+/// The results as a general report.
 pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
     let findings = object.methods.iter().filter_map(|method| {
         let violation = method.violation.as_ref()?;
         let mut finding =
             Finding::new(Kind::NonAtomicMethod, Status::Confirmed, "violat", &violation.subject);
-        // The harness that shows it may be another one next time.
+        // The id does not contain the harness, because another search may show the method by another harness.
         finding.id = fingerprint(&["non-atomic-method", &violation.subject, &method.method]);
         finding.hits = violation.hits;
         finding.harness = Some(violation.harness.clone());
@@ -87,12 +87,12 @@ pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
 
 /// Writes programs that show violations without Fissure.
 pub(crate) fn emit_java(folder: &Path, target: &Target, shown: &[Shown]) -> Result<(), ObjectError> {
-    let complain = |path: &Path, source| ObjectError::Write { path: path.display().to_string(), source };
-    fs::create_dir_all(folder).map_err(|source| complain(folder, source))?;
+    let error = |path: &Path, source| ObjectError::Write { path: path.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(|source| error(folder, source))?;
     for shown in shown {
         let source = java::program(target, &shown.report, &shown.schema);
         let path = folder.join(format!("{}.java", source.name));
-        fs::write(&path, source.text).map_err(|source| complain(&path, source))?;
+        fs::write(&path, source.text).map_err(|source| error(&path, source))?;
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
-//! Finds out by sequential runs whether a method can be tested, and whether it only reads.
+//! Decides by sequential runs whether a method can be tested, and whether it seems read-only.
 //!
-//! A method reads if no core method ever answers differently after it, on whatever few operations have made of the
-//! object. That is all that matters: a change that the core cannot see, no harness can see either, for the method itself
-//! appears in it only once.
+//! A method seems read-only if no core method ever has a different result after it, in any state that a few operations lead to. A change
+//! that the core cannot observe, no harness can observe either, because a harness invokes the method under test only once.
 
 use fissure_object::{
     enumerate::{Alphabet, Operation},
@@ -11,12 +10,12 @@ use fissure_object::{
 
 use super::{driver::RunEnd, error::ObjectError, session::Session};
 
-/// What is known of a method now.
+/// The result for a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Nature {
-    /// It can be tested; whether it only reads.
+    /// It can be tested.
     Fine {
-        /// Whether it only reads.
+        /// Whether it seems read-only.
         reads: bool,
     },
     /// It cannot be tested, for this reason.
@@ -29,7 +28,7 @@ const SAMPLES: usize = 4;
 /// How many different operations come before it at most.
 const MOST_BEFORE: usize = 20;
 
-/// Examines the method of this number; those below `core` are core methods.
+/// Examines the method with this number; numbers below `core` are core methods.
 pub(crate) fn examine(
     session: &mut Session,
     alphabet: &Alphabet,
@@ -40,14 +39,14 @@ pub(crate) fn examine(
     let mine = samples(method);
     let others: Vec<Operation> =
         (0..core).filter(|&other| other != method).flat_map(samples).chain(mine.iter().copied()).collect();
-    // Of a core with many overloads, some of them are enough to come to different states.
+    // With a core of many overloads, some of them are enough to reach different states.
     let step = others.len().div_ceil(MOST_BEFORE).max(1);
     let before: Vec<Operation> = others.iter().copied().step_by(step).collect();
     let prefixes = prefixes(&before);
     let first: Vec<Run> = mine.iter().map(|&one| vec![one]).collect();
-    // Alone first, so that a method that never returns costs little.
+    // The method alone comes first, so that one that never returns costs little.
     for part in [first, runs(&prefixes, &mine, &others)] {
-        session.know(part.into_iter())?;
+        session.ensure_results(part.into_iter())?;
         if let Some(reason) = trouble(session, alphabet, method) {
             return Ok(Nature::Unfit(reason));
         }
@@ -77,7 +76,7 @@ fn sample(alphabet: &Alphabet, method: usize) -> Vec<Operation> {
     all.into_iter().step_by(step).collect()
 }
 
-/// What happens before: nothing, one operation, or two.
+/// The runs before the method: nothing, one operation, or two.
 fn prefixes(operations: &[Operation]) -> Vec<Run> {
     let pairs = operations.iter().flat_map(|&one| operations.iter().map(move |&other| vec![one, other]));
     let singles = operations.iter().map(|&one| vec![one]);
@@ -96,7 +95,7 @@ fn runs(prefixes: &[Run], mine: &[Operation], others: &[Operation]) -> Vec<Run> 
     runs
 }
 
-/// What is wrong with runs that end with the method: whoever comes last in the shortest such run is to blame.
+/// The problem of runs that end with the method: the last operation of the shortest such run is to blame.
 fn trouble(session: &Session, alphabet: &Alphabet, method: usize) -> Option<String> {
     let shortest = session.troubles.iter().min_by_key(|(run, _)| run.len())?;
     let (run, end) = shortest;
@@ -106,7 +105,7 @@ fn trouble(session: &Session, alphabet: &Alphabet, method: usize) -> Option<Stri
     }
     Some(match end {
         RunEnd::Stuck => "it does not return when called alone, or ends the JVM".to_owned(),
-        _ => "it does not always answer the same when called alone".to_owned(),
+        _ => "its results differ from call to call when called alone".to_owned(),
     })
 }
 
@@ -124,5 +123,5 @@ fn always_throws(session: &Session, prefixes: &[Run], mine: &[Operation]) -> Opt
             thrown = Some(text);
         }
     }
-    thrown.map(|name| format!("it throws {name} whatever it is given"))
+    thrown.map(|name| format!("it throws {name} for all arguments"))
 }

@@ -1,10 +1,9 @@
-//! The search: examines and executes harnesses, small ones first, until one shows that a method is not atomic or the
-//! time is over.
+//! The search: examines and executes harnesses, small ones first, until one shows that a method is not atomic or the time is over.
 //!
-//! It goes in rounds. Every rank gets the same time in a round, twice that of the round before, so that what is easy to
-//! see is seen at once, what is rare gets its time, and the few small harnesses are executed for longer than the many large
-//! ones. Harnesses that could reveal something ([`Examination::could_reveal`]) come first; a few others are tried in
-//! every round, for the examination only knows methods that misbehave in the usual ways.
+//! It goes in rounds. Every rank gets the same time in a round, twice that of the round before, so that frequent violations are seen at
+//! once, rare ones get their time, and the few small harnesses are executed for longer than the many large ones. Harnesses that could
+//! reveal something ([`Examination::could_reveal`]) come first; a few others are tried in every round, because the examination only
+//! knows the usual ways in which methods misbehave.
 
 use std::time::{Duration, Instant};
 
@@ -24,18 +23,18 @@ use super::{
     session::Session,
 };
 
-/// How far a search goes.
+/// The limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// The most invocations.
     pub(crate) invocations: usize,
     /// The most sequences.
     pub(crate) sequences: usize,
-    /// The most values, if the user says so.
+    /// The most values, if the user gives a number.
     pub(crate) values: Option<usize>,
-    /// How long.
+    /// The time.
     pub(crate) budget: Duration,
-    /// What decides the order of the harnesses.
+    /// The seed that decides the order of the harnesses.
     pub(crate) seed: u64,
 }
 
@@ -43,7 +42,7 @@ impl Bounds {
     /// The largest rank that is enumerated for a spec.
     pub(crate) fn largest(&self, spec: &Spec) -> Rank {
         let is_key = |domain: &Domain| matches!(domain, Domain::Scalar(Role::Key) | Domain::Special(_));
-        // A range needs values inside and outside of it, and what only reads may be one with a single bound.
+        // A range needs values inside and outside of it, and a read-only method may take a range with a single bound.
         let keys = |method: &fissure_object::spec::Method| {
             let keys = method.parameters.iter().filter(|domain| is_key(domain)).count();
             if method.seems_read_only { 2 * keys } else { keys }
@@ -53,31 +52,31 @@ impl Bounds {
     }
 }
 
-/// What a search found out.
+/// The results of a search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
-    /// What was seen that must not be.
+    /// The outcome that is not atomic.
     pub(crate) violation: Option<Violation>,
     /// How many harnesses were executed.
     pub(crate) harnesses: u64,
-    /// How often, all together.
+    /// The number of executions, all together.
     pub(crate) executions: u64,
-    /// How long it took, until the violation was seen or the search given up.
+    /// The time until the violation was seen or the search was given up.
     pub(crate) elapsed: Duration,
-    /// Harnesses of which some linearization does not end or answers differently each time.
+    /// Harnesses with a linearization that does not end or that has different results each time.
     pub(crate) undetermined: u64,
     /// Harnesses that hung or killed the JVM when executed by several threads.
     pub(crate) stuck: Vec<String>,
-    /// Harnesses whose answers depend on the calling thread.
+    /// Harnesses whose results depend on the calling thread.
     pub(crate) thread_dependent: u64,
-    /// What was executed under controlled schedules.
+    /// The executions under controlled schedules.
     pub(crate) schedules: Schedules,
-    /// How fast the one harness was executed that was asked for, if it was stressed.
+    /// How fast the single harness of `--harness` was executed, if it was stressed.
     pub(crate) rate: Option<RateReport>,
 }
 
 impl Findings {
-    /// What this search and one after it found out together.
+    /// The results of this search and a later one together.
     pub(crate) fn and(self, later: Findings) -> Findings {
         Findings {
             violation: self.violation.or(later.violation),
@@ -94,7 +93,7 @@ impl Findings {
 }
 
 impl Schedules {
-    /// For the report, if there was anything.
+    /// For the report, if any schedule was controlled.
     pub(crate) fn report(&self) -> Option<SchedulesReport> {
         (self.harnesses + self.unfinished > 0).then_some(SchedulesReport {
             preemptions: PREEMPTIONS,
@@ -106,20 +105,20 @@ impl Schedules {
     }
 }
 
-/// Which schedules were executed, and what of them was not.
+/// How many schedules were executed, and how many were not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Schedules {
     /// Harnesses of which all schedules with at most [`PREEMPTIONS`] preemptions were executed.
     pub(crate) harnesses: u64,
-    /// How many these were.
+    /// The number of these schedules.
     pub(crate) schedules: u64,
     /// Harnesses with more schedules than there was time for.
     pub(crate) unfinished: u64,
-    /// Executions that took too long and were cut.
+    /// Executions that took too long and were cut off.
     pub(crate) cut: u64,
     /// Harnesses that do not always do the same under the same schedule.
     pub(crate) diverged: u64,
-    /// Harnesses that start threads of their own, which are not controlled.
+    /// Harnesses that start threads, which are not controlled.
     pub(crate) strays: u64,
 }
 
@@ -129,7 +128,7 @@ pub(crate) const PREEMPTIONS: u32 = 2;
 /// How harnesses are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Many times, as the machine likes it.
+    /// Many times, under the operating system's scheduler.
     Stress,
     /// Under one schedule after the other.
     Controlled,
@@ -150,11 +149,11 @@ pub(crate) struct Violation {
     pub(crate) atomic: Vec<(Vec<String>, Vec<Vec<usize>>)>,
     /// Outcomes of the last executions, how often each was seen, and whether it is atomic.
     pub(crate) counts: Vec<(Vec<String>, u64, bool)>,
-    /// The steps of a controlled execution with this outcome, as the agent tells them.
+    /// The steps of a controlled execution with this outcome, as the agent records them.
     pub(crate) steps: Option<String>,
 }
 
-/// What showed that a harness is not atomic.
+/// The outcome that shows that a harness is not atomic.
 #[derive(Debug, Clone)]
 struct Seen {
     outcome: Outcome,
@@ -169,7 +168,7 @@ struct Ready {
     harness: Harness,
     outcomes: Outcomes,
     epoch: usize,
-    /// How much it could reveal.
+    /// How likely it is to reveal a violation.
     promise: u32,
     /// The number of preemptions up to which its schedules were executed, if they were.
     explored: u32,
@@ -181,14 +180,14 @@ struct Pool<'a> {
     order: Shuffled,
     revealing: Vec<Ready>,
     plain: Vec<Ready>,
-    /// Whether there are no more.
+    /// Whether all harnesses of the rank were drawn.
     exhausted: bool,
-    /// For how long each of them was executed, counting only rounds in which all of them were.
+    /// For how long each of them was executed, counting only rounds that executed all of them.
     each: Duration,
 }
 
 impl Pool<'_> {
-    /// Whether every harness was executed for so long that the time is better spent on others.
+    /// Whether every harness was executed for so long that the time is better spent on other ranks.
     fn is_done(&self) -> bool {
         self.exhausted && (self.each >= ENOUGH || self.revealing.len() + self.plain.len() == 0)
     }
@@ -201,7 +200,7 @@ const SHARE: Duration = Duration::from_millis(48);
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// A harness that was executed for so long has had its chance.
+/// After so long, a harness is not expected to show anything new.
 const ENOUGH: Duration = Duration::from_secs(2);
 
 /// How many harnesses of a rank are examined at a time.
@@ -210,10 +209,10 @@ const BATCH: usize = 128;
 /// A harness with more schedules than this is given up.
 const MOST_SCHEDULES: u64 = 30_000;
 
-/// How often linearizations are repeated before a violation is believed.
+/// How often linearizations are repeated before a violation is reported.
 const REPETITIONS: usize = 50;
 
-/// The time for the frequency of a violation.
+/// The time for measuring the frequency of a violation.
 const COUNTING: Duration = Duration::from_millis(200);
 
 /// A search for one method, or for the core.
@@ -224,10 +223,10 @@ pub(crate) struct Search<'a> {
     started: Instant,
     findings: Findings,
     progress: &'a mut dyn FnMut(u64, u64),
-    /// Whether a harness is executed for the whole time even if it has shown a violation.
+    /// Whether a harness is executed for the whole time even if it shows a violation.
     patient: bool,
     mode: Mode,
-    /// The most preemptions of controlled schedules now.
+    /// The current limit on the preemptions of controlled schedules.
     preemptions: u32,
 }
 
@@ -302,7 +301,7 @@ impl<'a> Search<'a> {
                 self.fill(pool, 16 << round.min(8))?;
                 is_done &= pool.exhausted;
                 for (list, share) in [(&mut pool.revealing, share), (&mut pool.plain, share / 8)] {
-                    // Most of what there is to be seen takes a single preemption, of which there are far fewer schedules.
+                    // Most violations need a single preemption, and there are far fewer such schedules.
                     for preemptions in 1..=PREEMPTIONS {
                         let began = Instant::now();
                         self.preemptions = preemptions;
@@ -375,7 +374,7 @@ impl<'a> Search<'a> {
         ranks.iter().map(pool).collect()
     }
 
-    /// Examines harnesses until there are enough that could reveal something, or enough were examined for now.
+    /// Examines harnesses until there are enough that could reveal something, or enough were examined in this round.
     fn fill(&mut self, pool: &mut Pool<'_>, many: usize) -> Result<(), ObjectError> {
         let enough = 4 * many;
         let most = pool.revealing.len() + pool.plain.len() + 32 * many;
@@ -413,8 +412,9 @@ impl<'a> Search<'a> {
             .collect();
         let epoch = loop {
             let epoch = self.session.epoch;
-            self.session.know(examinations.iter().flat_map(|(_, examination)| examination.runs()))?;
-            // A JVM that was replaced meanwhile has forgotten the first results.
+            self.session
+                .ensure_results(examinations.iter().flat_map(|(_, examination)| examination.runs()))?;
+            // If the JVM was replaced meanwhile, the numbers of the first results are no longer valid.
             if epoch == self.session.epoch {
                 break epoch;
             }
@@ -432,7 +432,7 @@ impl<'a> Search<'a> {
         Ok(ready)
     }
 
-    /// Executes a harness; whether it shows a violation.
+    /// Executes a harness; gives whether it shows a violation.
     fn execute(&mut self, ready: &mut Ready, time: Duration) -> Result<bool, ObjectError> {
         if ready.epoch != self.session.epoch {
             match self.examine(vec![ready.harness.clone()])?.pop() {
@@ -451,7 +451,7 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// An outcome that is not atomic, if the harness shows one that can be believed.
+    /// An outcome that is not atomic, if the harness shows one and sequential executions confirm that it is none of theirs.
     fn violates(&mut self, ready: &Ready, time: Duration) -> Result<Option<Seen>, ObjectError> {
         let executed = match self.mode {
             Mode::Stress => {
@@ -482,18 +482,20 @@ impl<'a> Search<'a> {
         if self.patient && self.mode == Mode::Stress {
             self.findings.rate = rate(&stressed);
         }
-        let mut strange = stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
-        // The steps are those of the first one.
-        let told = if steps.is_some() { strange.next() } else { strange.max_by_key(|(_, count)| *count) };
-        let Some((outcome, hits)) = told else { return Ok(None) };
-        if self.is_believable(ready, outcome)? {
+        let mut non_atomic =
+            stressed.outcomes.iter().filter(|(outcome, _)| !ready.outcomes.contains(outcome));
+        // Recorded steps belong to the first outcome that is not atomic.
+        let reported =
+            if steps.is_some() { non_atomic.next() } else { non_atomic.max_by_key(|(_, count)| *count) };
+        let Some((outcome, hits)) = reported else { return Ok(None) };
+        if self.is_confirmed(ready, outcome)? {
             let (outcome, hits) = (outcome.clone(), *hits);
             return Ok(Some(Seen { outcome, hits, executions: stressed.executions, steps }));
         }
         Ok(None)
     }
 
-    /// Executes a harness under all schedules, as far as there is time. Gives what was seen, and the steps of a violation.
+    /// Executes a harness under all schedules, as far as there is time. Gives the outcomes, and the steps of a violation.
     fn explore(
         &mut self,
         ready: &Ready,
@@ -524,9 +526,9 @@ impl<'a> Search<'a> {
         Ok(Some((explored.stressed, steps)))
     }
 
-    /// Whether no sequential execution has this outcome: neither one of many in one thread, nor one with a thread for
+    /// Whether no sequential execution has this outcome: neither many repetitions in one thread, nor executions with a thread for
     /// each sequence.
-    fn is_believable(&mut self, ready: &Ready, outcome: &Outcome) -> Result<bool, ObjectError> {
+    fn is_confirmed(&mut self, ready: &Ready, outcome: &Outcome) -> Result<bool, ObjectError> {
         let epoch = self.session.epoch;
         let operations = ready.harness.operations();
         let all: Vec<Vec<usize>> =
@@ -547,7 +549,7 @@ impl<'a> Search<'a> {
         Ok(!ready.outcomes.contains(outcome))
     }
 
-    /// Leaves out invocations as long as the rest still shows a violation.
+    /// Removes invocations as long as the rest still shows a violation.
     fn shrink(&mut self, mut ready: Ready, mut seen: Seen) -> Result<(Ready, Seen), ObjectError> {
         'again: loop {
             for smaller in smaller(&ready.harness) {
@@ -562,7 +564,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Executes the harness once more, to tell how frequent the violation is.
+    /// Executes the harness once more, to measure the frequency of the violation.
     fn count(&mut self, ready: &Ready, seen: Seen) -> Result<Violation, ObjectError> {
         let Seen { outcome, mut hits, mut executions, steps } = seen;
         let in_words = |session: &Session, outcome: &Outcome| -> Vec<String> {
@@ -588,7 +590,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How fast a harness was executed; nothing if there was no time to tell.
+/// How fast a harness was executed; nothing if the time was too short to measure.
 fn rate(stressed: &Stressed) -> Option<RateReport> {
     let a_second = |executions: u64, time: Duration| {
         (!time.is_zero()).then(|| (executions as f64 / time.as_secs_f64()).round())
@@ -600,8 +602,8 @@ fn rate(stressed: &Stressed) -> Option<RateReport> {
     })
 }
 
-/// So many harnesses of a list: in turn the most promising one and the next in the order of the shuffle, for what promises
-/// most is often much alike.
+/// So many harnesses of a list: the most promising one and the next one of the shuffle in turn, because the most promising ones are
+/// often alike.
 fn chosen(list: &[Ready], number: usize) -> Vec<usize> {
     let mut best: Vec<usize> = (0..list.len()).collect();
     best.sort_by_key(|&at| std::cmp::Reverse(list[at].promise));
@@ -615,15 +617,15 @@ fn smaller(harness: &Harness) -> Vec<Harness> {
     let mut all = Vec::new();
     let mut number = 0;
     for (at, sequence) in harness.sequences.iter().enumerate() {
-        for place in 0..sequence.len() {
+        for index in 0..sequence.len() {
             let removed = number;
             number += 1;
-            // A sequence that would be empty stays as it is, for the order speaks of it by its number.
+            // A sequence must not become empty, because the order refers to sequences by number.
             if harness.target == Some(removed) || sequence.len() == 1 {
                 continue;
             }
             let mut smaller = harness.clone();
-            smaller.sequences[at].remove(place);
+            smaller.sequences[at].remove(index);
             smaller.target = harness.target.map(|target| target - usize::from(removed < target));
             all.push(smaller);
         }

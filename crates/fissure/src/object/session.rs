@@ -1,4 +1,4 @@
-//! The class under test in a JVM: loads its operations, remembers the results of runs, and starts over when the JVM is lost.
+//! The class under test in a JVM: loads its operations, caches the results of runs, and replaces the JVM if it hangs or dies.
 
 use std::{mem, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
     values,
 };
 
-/// After so many JVMs in a row that did not even load the class, there is no point in going on.
+/// After so many JVMs in a row that could not even load the class, the session gives up.
 const MOST_FAILURES: usize = 3;
 
 /// Runs are sent in batches of this size.
@@ -30,15 +30,15 @@ pub(crate) struct Session {
     driver: Driver,
     loaded: Option<Loaded>,
     generated: usize,
-    /// The results of runs, as far as they are known.
+    /// The results of runs that are known.
     results: Results,
-    /// Grows whenever the JVM is replaced, which makes numbers of results meaningless.
+    /// Increases whenever the JVM is replaced, which makes the numbers of results invalid.
     pub(crate) epoch: usize,
     /// Runs that ended without results.
     pub(crate) troubles: Vec<(Run, RunEnd)>,
 }
 
-/// What must be loaded again into a new JVM.
+/// The generated class, which must be loaded again into a new JVM.
 #[derive(Debug)]
 struct Loaded {
     target: String,
@@ -67,12 +67,12 @@ impl Session {
         &self.driver.version
     }
 
-    /// Whether each actor has a processor of its own.
+    /// Whether each actor is pinned to its own processor.
     pub(crate) fn pinned(&self) -> bool {
         self.driver.pinned
     }
 
-    /// What a class has.
+    /// The constructors and methods of a class.
     pub(crate) fn describe(&mut self, class: &str) -> Result<ClassInfo, ObjectError> {
         match self.driver.describe(class) {
             Ok(Description::Class(info)) => Ok(info),
@@ -96,7 +96,7 @@ impl Session {
         let mut constants = Vec::new();
         let mut add = |kinds: Vec<&str>, arguments: &[fissure_object::Value]| {
             let first = constants.len();
-            // Values were chosen by these very kinds; one that does not fit is given as null, which the method refuses.
+            // Values were chosen by these kinds; one that does not fit is passed as null, which the method rejects.
             let encoded = kinds
                 .iter()
                 .zip(arguments)
@@ -128,8 +128,8 @@ impl Session {
         self.load()
     }
 
-    /// Finds out the results of runs that are not known yet. What ended without results is in `troubles`.
-    pub(crate) fn know(&mut self, runs: impl Iterator<Item = Run>) -> Result<(), ObjectError> {
+    /// Executes the runs whose results are not known yet. Runs that ended without results are added to `troubles`.
+    pub(crate) fn ensure_results(&mut self, runs: impl Iterator<Item = Run>) -> Result<(), ObjectError> {
         let mut wanted = FxHashSet::default();
         let missing: Vec<Run> =
             runs.filter(|run| !self.results.contains_key(run) && wanted.insert(run.clone())).collect();
@@ -158,19 +158,19 @@ impl Session {
         &self.results
     }
 
-    /// A result in words.
+    /// The text of a result.
     pub(crate) fn text(&self, number: u32) -> &str {
         self.driver.texts.get(number as usize).map_or("?", String::as_str)
     }
 
-    /// Executes runs whatever is known already, each so many times.
+    /// Executes runs even if their results are known, each so many times.
     pub(crate) fn run(&mut self, runs: &[Run], repetitions: usize) -> Result<Vec<RunEnd>, ObjectError> {
         let mut ends = Vec::new();
         while ends.len() < runs.len() {
             let rest = &runs[ends.len()..];
             match self.driver.run(rest, repetitions) {
                 Ok(answer) => {
-                    // Of what comes after a run that had to be given up, nothing was tried.
+                    // Runs after one that had to be given up were not executed.
                     let stuck = answer.iter().position(|end| *end == RunEnd::Stuck);
                     let tried =
                         if self.driver.fit { answer.len() } else { stuck.map_or(answer.len(), |at| at + 1) };
@@ -178,12 +178,12 @@ impl Session {
                 }
                 Err(_) => ends.push(self.find_killer(rest, repetitions)?),
             }
-            self.mend()?;
+            self.replace_if_unfit()?;
         }
         Ok(ends)
     }
 
-    /// Executes a harness; `None` if the JVM was lost over it.
+    /// Stresses a harness; `None` if the JVM hung or died.
     pub(crate) fn stress(
         &mut self,
         harness: &Harness,
@@ -192,11 +192,11 @@ impl Session {
         patient: bool,
     ) -> Result<Option<Stressed>, ObjectError> {
         let stressed = self.driver.stress(harness, outcomes, time, patient).ok();
-        self.mend()?;
+        self.replace_if_unfit()?;
         Ok(stressed)
     }
 
-    /// Executes a harness under one schedule after the other; `None` if the JVM was lost over it.
+    /// Executes a harness under controlled schedules; `None` if the JVM hung or died.
     pub(crate) fn explore(
         &mut self,
         harness: &Harness,
@@ -204,7 +204,7 @@ impl Session {
         depth: &Depth,
     ) -> Result<Option<Explored>, ObjectError> {
         let explored = self.driver.explore(harness, outcomes, depth).ok();
-        self.mend()?;
+        self.replace_if_unfit()?;
         Ok(explored)
     }
 
@@ -216,19 +216,19 @@ impl Session {
         repetitions: usize,
     ) -> Result<Option<Vec<Outcome>>, ObjectError> {
         let outcomes = self.driver.relay(harness, linearizations, repetitions);
-        self.mend()?;
+        self.replace_if_unfit()?;
         Ok(outcomes.ok().and_then(Result::ok))
     }
 
-    /// The JVM died: executes the first run alone to see whether it was that one.
+    /// After the JVM died: executes the first run alone to see whether that run killed it.
     fn find_killer(&mut self, runs: &[Run], repetitions: usize) -> Result<RunEnd, ObjectError> {
-        self.mend()?;
+        self.replace_if_unfit()?;
         let answer = self.driver.run(&runs[..1], repetitions).ok().and_then(|mut ends| ends.pop());
         Ok(answer.unwrap_or(RunEnd::Stuck))
     }
 
-    /// Replaces a JVM that is not fit any more.
-    fn mend(&mut self) -> Result<(), ObjectError> {
+    /// Replaces a JVM that cannot be used further.
+    fn replace_if_unfit(&mut self) -> Result<(), ObjectError> {
         let mut failures = 0;
         while !self.driver.fit {
             if failures == MOST_FAILURES {
@@ -253,7 +253,7 @@ impl Session {
         match self.driver.load(&loaded.target, &loaded.name, &loaded.class, &loaded.constants) {
             Ok(()) => Ok(()),
             Err(Ok(reason)) => Err(ObjectError::Broken { class: loaded.target.clone(), reason }),
-            // The JVM is dead, which `mend` looks after.
+            // The JVM is dead; `replace_if_unfit` replaces it.
             Err(Err(_)) => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! The class under test: what can be called, what is left out and why, and which methods are the core.
+//! The class under test: its methods that can be called, those that are left out with the reason, and its core.
 
 use fissure_object::{
     Value, builtin,
@@ -13,16 +13,16 @@ use super::{
     values,
 };
 
-/// What the user says about a class, by options or in a file.
+/// The user's settings for a class, from options or from a file.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct UserSettings {
     /// The core methods; empty for the built-in or inferred ones.
     pub(crate) core: Vec<String>,
     /// The methods to test; empty for all.
     pub(crate) methods: Vec<String>,
     /// Methods not to test.
     pub(crate) exclude: Vec<String>,
-    /// Methods that change nothing, beside those that are known or found out.
+    /// Methods that are read-only, beside those that are known or found to be.
     pub(crate) read_only: Vec<String>,
     /// Arguments of the constructor.
     pub(crate) constructor: Option<Vec<Value>>,
@@ -31,20 +31,20 @@ pub(crate) struct Wishes {
 /// A method that harnesses may call.
 #[derive(Debug, Clone)]
 pub(crate) struct Callable {
-    /// As reflection has it.
+    /// As reflection gives it.
     pub(crate) info: MethodInfo,
-    /// As harnesses have it; whether it only reads is not decided yet if `reads` is `None`.
+    /// As harnesses have it; whether it is read-only is not decided yet if `reads` is `None`.
     pub(crate) method: Method,
-    /// Whether it only reads, if that is known from elsewhere, and from where: `given` or `built in`.
+    /// Whether it is read-only, if that is `given` by the user or `built in`.
     pub(crate) reads: Option<(bool, &'static str)>,
-    /// What its class file says of it, if that was read.
+    /// Its effect according to its class file, if that was read.
     pub(crate) effect: Option<Effect>,
 }
 
 /// The class under test.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
-    /// As reflection has it.
+    /// As reflection gives it.
     pub(crate) class: ClassInfo,
     /// The constructor's parameters and arguments.
     pub(crate) constructor: (Vec<ParameterInfo>, Vec<Value>),
@@ -54,11 +54,11 @@ pub(crate) struct Target {
     pub(crate) tested: Vec<Callable>,
     /// Methods that cannot be or should not be called, with the reason.
     pub(crate) left_out: Vec<(String, String)>,
-    /// Whether the core was given, known or only guessed.
+    /// Whether the core was given, built in or inferred.
     pub(crate) core_is: &'static str,
 }
 
-/// Core methods of collections, the first family that fits.
+/// Core methods of collections; the first family that the class implements counts.
 const FAMILIES: [(&str, &[&str]); 5] = [
     ("Map", &["put/2", "get/1", "remove/1", "containsKey/1"]),
     ("Queue", &["offer/1", "peek/0", "poll/0"]),
@@ -67,7 +67,7 @@ const FAMILIES: [(&str, &[&str]); 5] = [
     ("Collection", &["add/1", "remove/1", "contains/1"]),
 ];
 
-/// Names that basic operations usually have.
+/// Usual names of basic operations.
 const BASIC: &[&str] = &[
     "get",
     "set",
@@ -111,31 +111,31 @@ const BASIC: &[&str] = &[
 ];
 
 impl Target {
-    /// Decides what to call.
-    pub(crate) fn new(class: ClassInfo, wishes: &Wishes) -> Result<Self, ObjectError> {
+    /// Decides which methods to call.
+    pub(crate) fn new(class: ClassInfo, settings: &UserSettings) -> Result<Self, ObjectError> {
         if class.is_interface() || class.is_abstract() {
             let what = if class.is_interface() { "an interface" } else { "abstract" };
             return Err(ObjectError::Abstract { class: class.name, what });
         }
         let known = builtin::find(&class.name);
-        let constructor = constructor(&class, known, wishes.constructor.as_deref())?;
+        let constructor = constructor(&class, known, settings.constructor.as_deref())?;
         let mut left_out = Vec::new();
         let mut callables = Vec::new();
         for info in &class.methods {
-            match callable(&class, info, known, wishes) {
+            match callable(&class, info, known, settings) {
                 Ok(callable) => callables.push(callable),
                 Err(reason) => left_out.push((info.signature(), reason)),
             }
         }
         label(&mut callables);
-        let (core, core_is) = core(&class, &callables, known, wishes)?;
+        let (core, core_is) = core(&class, &callables, known, settings)?;
         let chosen = |callable: &Callable| {
             !core.iter().any(|one| one.info == callable.info)
-                && (wishes.methods.is_empty()
-                    || wishes.methods.iter().any(|wish| is_meant(wish, &callable.info)))
+                && (settings.methods.is_empty()
+                    || settings.methods.iter().any(|entry| is_meant(entry, &callable.info)))
         };
-        for wish in wishes.methods.iter().chain(&wishes.read_only) {
-            check_wish(wish, &class, &callables, &left_out)?;
+        for entry in settings.methods.iter().chain(&settings.read_only) {
+            check_entry(entry, &class, &callables, &left_out)?;
         }
         let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();
         Ok(Target { class, constructor, core, tested, left_out, core_is })
@@ -155,26 +155,26 @@ impl Target {
     }
 }
 
-/// Whether a wish (`remove`, `remove/1`, `remove(Object)`) means this method.
-pub(crate) fn is_meant(wish: &str, method: &MethodInfo) -> bool {
+/// Whether an entry of the user (`remove`, `remove/1`, `remove(Object)`) means this method.
+pub(crate) fn is_meant(entry: &str, method: &MethodInfo) -> bool {
     let plain = |text: &str| text.replace(' ', "");
-    builtin::means(wish, &method.name, method.parameters.len()) || plain(wish) == plain(&method.signature())
+    builtin::means(entry, &method.name, method.parameters.len()) || plain(entry) == plain(&method.signature())
 }
 
-fn check_wish(
-    wish: &str,
+fn check_entry(
+    entry: &str,
     class: &ClassInfo,
     callables: &[Callable],
     left_out: &[(String, String)],
 ) -> Result<(), ObjectError> {
-    if callables.iter().any(|callable| is_meant(wish, &callable.info)) {
+    if callables.iter().any(|callable| is_meant(entry, &callable.info)) {
         return Ok(());
     }
-    let info = class.methods.iter().find(|method| is_meant(wish, method));
+    let info = class.methods.iter().find(|method| is_meant(entry, method));
     let reason = info.and_then(|info| left_out.iter().find(|(name, _)| *name == info.signature()));
     Err(match reason {
         Some((name, reason)) => ObjectError::CannotCall { method: name.clone(), reason: reason.clone() },
-        None => ObjectError::NoMethod { class: class.name.clone(), method: wish.to_owned() },
+        None => ObjectError::NoMethod { class: class.name.clone(), method: entry.to_owned() },
     })
 }
 
@@ -182,11 +182,11 @@ fn callable(
     class: &ClassInfo,
     info: &MethodInfo,
     known: Option<&BuiltIn>,
-    wishes: &Wishes,
+    settings: &UserSettings,
 ) -> Result<Callable, String> {
     let number = info.parameters.len();
-    if wishes.exclude.iter().any(|wish| is_meant(wish, info)) {
-        return Err("it was asked to be left out".to_owned());
+    if settings.exclude.iter().any(|entry| is_meant(entry, info)) {
+        return Err("it was excluded".to_owned());
     }
     let collection = class.is("Collection") || class.is("Map");
     let entry = builtin::LEFT_OUT.iter().find(|(entry, _)| builtin::means(entry, &info.name, number));
@@ -196,10 +196,10 @@ fn callable(
         return Err((*reason).to_owned());
     }
     if class.is("List") && info.name == "subList" {
-        return Err("what it returns means nothing once the list changes".to_owned());
+        return Err("its result is undefined once the list changes".to_owned());
     }
     if info.name == "finalize" && number == 0 {
-        return Err("it is the garbage collector's".to_owned());
+        return Err("only the garbage collector calls it".to_owned());
     }
     let takes = |letter: char| info.parameters.iter().any(|parameter| parameter.kind.starts_with(letter));
     if known.is_some() && takes('X') && info.parameters[0].kind == "J" {
@@ -211,14 +211,14 @@ fn callable(
         None => Shape::Ordered,
     };
     let mut parameters = Vec::new();
-    for (place, parameter) in info.parameters.iter().enumerate() {
-        let mut role = builtin::role(shape, &info.name, number, place);
+    for (index, parameter) in info.parameters.iter().enumerate() {
+        let mut role = builtin::role(shape, &info.name, number, index);
         if shape == Shape::Map && parameter.kind.starts_with('M') {
             role = Role::Stored;
         }
         parameters.push(values::domain(&parameter.kind, &parameter.type_name, role)?);
     }
-    let given = wishes.read_only.iter().any(|wish| is_meant(wish, info)).then_some((true, "given"));
+    let given = settings.read_only.iter().any(|entry| is_meant(entry, info)).then_some((true, "given"));
     let built_in = |known: &BuiltIn| (builtin::names(known.read_only, &info.name, number), "built in");
     let reads = given.or_else(|| known.map(built_in));
     let read_only = reads.is_some_and(|(reads, _)| reads);
@@ -226,7 +226,7 @@ fn callable(
     Ok(Callable { info: info.clone(), method, reads, effect: None })
 }
 
-/// Methods that share name and number of parameters are told apart by their types.
+/// Distinguishes methods with the same name and number of parameters by their types.
 fn label(callables: &mut [Callable]) {
     let names: Vec<(String, usize)> =
         callables.iter().map(|one| (one.info.name.clone(), one.info.parameters.len())).collect();
@@ -242,17 +242,17 @@ fn core(
     class: &ClassInfo,
     callables: &[Callable],
     known: Option<&BuiltIn>,
-    wishes: &Wishes,
+    settings: &UserSettings,
 ) -> Result<(Vec<Callable>, &'static str), ObjectError> {
     let choose = |entries: &[&str]| -> Vec<Callable> {
         let meant = |callable: &&Callable| entries.iter().any(|entry| is_meant(entry, &callable.info));
         callables.iter().filter(meant).cloned().collect()
     };
-    if !wishes.core.is_empty() {
-        for wish in &wishes.core {
-            check_wish(wish, class, callables, &[])?;
+    if !settings.core.is_empty() {
+        for entry in &settings.core {
+            check_entry(entry, class, callables, &[])?;
         }
-        let entries: Vec<&str> = wishes.core.iter().map(String::as_str).collect();
+        let entries: Vec<&str> = settings.core.iter().map(String::as_str).collect();
         return Ok((choose(&entries), "given"));
     }
     if let Some(known) = known {

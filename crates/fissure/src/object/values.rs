@@ -1,13 +1,13 @@
-//! Which values fit a parameter, and how they are sent to the driver.
+//! The values that fit a parameter, and their encoding for the driver.
 //!
-//! The driver says with a letter what a parameter takes (see `Describe.kind`), with what is inside collections after it.
+//! The driver describes a parameter's type with a letter (see `Describe.kind`), followed by the types inside collections.
 
 use fissure_object::{
     Value,
     spec::{Domain, Role},
 };
 
-/// How many constants of an enumeration are tried.
+/// How many constants of an enum are tried.
 const CONSTANTS: usize = 3;
 
 /// The arguments that are tried for a parameter of this kind, or why there are none.
@@ -35,7 +35,7 @@ pub(crate) fn domain(kind: &str, type_name: &str, role: Role) -> Result<Domain, 
 fn map_domain(inner: &str, type_name: &str, role: Role) -> Result<Domain, String> {
     let (key, value) = inner.split_once(' ').unwrap_or((inner, ""));
     if is_number(key) && is_number(value) {
-        // Only what is known to be a map stores the values without looking at them.
+        // Only a known map is certain to store values without looking at them.
         let value = if role == Role::Stored { Role::Stored } else { Role::Key };
         return Ok(Domain::Map { key: Role::Key, value });
     }
@@ -51,7 +51,7 @@ fn map_domain(inner: &str, type_name: &str, role: Role) -> Result<Domain, String
     Ok(Domain::Choice(vec![Value::Map(entries.collect())]))
 }
 
-/// What kind of values an array has.
+/// The kind of an array's elements.
 fn element(kind: &str) -> &str {
     kind.split_once(' ').map_or("", |(_, element)| element)
 }
@@ -60,7 +60,7 @@ fn is_number(kind: &str) -> bool {
     matches!(kind, "I" | "J" | "S" | "B" | "C" | "F" | "D")
 }
 
-/// The values of a kind of which there are only a few.
+/// The values of a kind that has only a few.
 fn choices(kind: &str) -> Vec<Value> {
     match kind.split_at_checked(1) {
         Some(("Z", "")) => vec![Value::Boolean(false), Value::Boolean(true)],
@@ -76,7 +76,7 @@ fn choices(kind: &str) -> Vec<Value> {
     }
 }
 
-/// The functions that are tried, by how many parameters they have and what they answer. The driver knows what they do.
+/// The functions that are tried, by the number of parameters and the kind of the result. The driver implements them.
 fn functions(kind: &str) -> &'static [&'static str] {
     match kind.get(..2).unwrap_or_default() {
         "0V" | "1V" | "2V" | "3V" => &["seen"],
@@ -93,10 +93,10 @@ fn functions(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// A value for a constructor's parameter where nothing else is said.
+/// The default value for a constructor's parameter.
 pub(crate) fn ordinary(kind: &str) -> Option<Value> {
     match kind.split_at_checked(1)? {
-        // Mostly a capacity, which must be large enough for every harness.
+        // Usually a capacity, which must be large enough for every harness.
         ("I" | "J" | "S" | "B", "") => Some(Value::Integer(16)),
         ("C" | "F" | "D", "") => Some(Value::Integer(1)),
         ("Z" | "T" | "E" | "X", _) => choices(kind).into_iter().next(),
@@ -106,7 +106,7 @@ pub(crate) fn ordinary(kind: &str) -> Option<Value> {
     }
 }
 
-/// The bytes of a value of this kind, as the driver reads them; `None` if it does not fit.
+/// The encoding of a value of this kind for the driver; `None` if the value does not fit.
 pub(crate) fn encode(kind: &str, value: &Value) -> Option<Vec<u8>> {
     let (letter, inner) = kind.split_at_checked(1)?;
     let mut bytes = letter.as_bytes().to_vec();
@@ -119,7 +119,7 @@ pub(crate) fn encode(kind: &str, value: &Value) -> Option<Vec<u8>> {
         ("Z", Value::Boolean(truth)) => bytes.extend_from_slice(&i64::from(*truth).to_be_bytes()),
         ("T", Value::Text(text)) => put_text(&mut bytes, text),
         ("I", Value::Text(text)) => {
-            // Whoever takes any object takes a string, too.
+            // A parameter that takes any object takes a string, too.
             bytes = b"T".to_vec();
             put_text(&mut bytes, text);
         }

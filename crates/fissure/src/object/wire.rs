@@ -1,19 +1,19 @@
-//! Numbers and texts to and from the driver: big-endian, texts and lists with their length before them.
+//! The protocol of the driver: big-endian numbers; texts and lists are preceded by their length.
 
 use std::{
     io::{self, BufReader, Read},
     process::ChildStdout,
 };
 
-/// The driver did not answer as it should: it has ended, or was stopped.
+/// The driver did not answer: it has ended, or was stopped.
 #[derive(Debug, thiserror::Error)]
 #[error("the JVM has ended")]
 pub(crate) struct WireError(#[from] io::Error);
 
-/// No answer has lists or texts longer than this.
+/// The limit on the length of lists and texts in an answer.
 const LONGEST: i32 = 1 << 26;
 
-/// What the driver says.
+/// Reads the driver's answers.
 #[derive(Debug)]
 pub(crate) struct Reader {
     input: BufReader<ChildStdout>,
@@ -80,7 +80,7 @@ impl Reader {
     }
 }
 
-/// What the driver is told, collected before it is sent.
+/// A request to the driver, collected before it is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Message {
     /// The bytes so far.
@@ -108,7 +108,7 @@ impl Message {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
-    /// Bytes with their number.
+    /// Bytes, preceded by their number.
     pub(crate) fn blob(&mut self, bytes: &[u8]) {
         self.int(bytes.len());
         self.bytes.extend_from_slice(bytes);
@@ -119,7 +119,7 @@ impl Message {
         self.blob(text.as_bytes());
     }
 
-    /// Numbers with how many there are.
+    /// Numbers, preceded by their count.
     pub(crate) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = usize>) {
         self.int(numbers.len());
         numbers.for_each(|number| self.int(number));

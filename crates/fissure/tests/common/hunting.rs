@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use super::{fissure, read_report, told};
+use super::{fissure, output_text, read_report};
 
 /// A folder for one test.
 pub(crate) struct Place {
@@ -26,7 +26,7 @@ impl Place {
     /// Fissure in this folder.
     pub(crate) fn fissure(&self, arguments: &[&str]) -> Output {
         let mut fissure = fissure();
-        // What an earlier version of the static analysis found out must not be remembered here.
+        // The cached result of an earlier version of the static analysis must not be used here.
         fissure.args(arguments).env("XDG_CACHE_HOME", self.path("cache"));
         fissure.current_dir(self.folder.path()).stdin(Stdio::null()).output().unwrap()
     }
@@ -42,8 +42,8 @@ impl Place {
         ]
         .concat();
         let output = self.fissure(&all);
-        assert!(output.stdout.is_empty(), "the program's output is not Fissure's: {}", told(&output));
-        let text = fs::read_to_string(json).unwrap_or_else(|_| panic!("no report: {}", told(&output)));
+        assert!(output.stdout.is_empty(), "the program's output is not Fissure's: {}", output_text(&output));
+        let text = fs::read_to_string(json).unwrap_or_else(|_| panic!("no report: {}", output_text(&output)));
         read_report(&text);
         (output.status.code(), text)
     }
@@ -79,7 +79,7 @@ pub(crate) fn classes() -> &'static Path {
             .args(PROGRAMS.map(|name| sources.join(name).with_extension("java")))
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
         classes
     })
 }

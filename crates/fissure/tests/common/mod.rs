@@ -1,4 +1,4 @@
-//! What the tests of the executable have in common: where things are, and commands that nothing around them can change.
+//! Shared by the tests of the executable: the paths of tools, and commands that do not depend on the environment.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -15,8 +15,8 @@ use std::{
 
 use serde_json::Value;
 
-/// What JVMs, Fissure and its reports take from their surroundings.
-const SURROUNDINGS: [&str; 21] = [
+/// Environment variables that affect JVMs, Fissure or its reports.
+const ENVIRONMENT: [&str; 21] = [
     "BUILDKITE_PARALLEL_JOB",
     "BUILDKITE_PARALLEL_JOB_COUNT",
     "CIRCLE_NODE_INDEX",
@@ -41,20 +41,20 @@ const SURROUNDINGS: [&str; 21] = [
 ];
 
 /// A command that does the same wherever the tests run: in a shell, or in the job of a CI system that numbers its jobs.
-pub(crate) fn undisturbed(program: impl AsRef<std::ffi::OsStr>) -> Command {
+pub(crate) fn isolated(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
-    for variable in SURROUNDINGS {
+    for variable in ENVIRONMENT {
         command.env_remove(variable);
     }
     command
 }
 
-/// Fissure, undisturbed.
+/// Fissure, independent of the environment.
 pub(crate) fn fissure() -> Command {
-    undisturbed(env!("CARGO_BIN_EXE_fissure"))
+    isolated(env!("CARGO_BIN_EXE_fissure"))
 }
 
-/// Reads a report and holds it against the published schema.
+/// Parses a report and checks it against the published schema.
 pub(crate) fn read_report(text: &str) -> Value {
     let report: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let wrong = schema_problems(&report);
@@ -62,7 +62,7 @@ pub(crate) fn read_report(text: &str) -> Value {
     report
 }
 
-/// What in a report is not as the published schema says.
+/// The violations of the published schema in a report.
 pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
     static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
         let schema = include_str!("../../../report/schema/report.schema.json");
@@ -72,17 +72,17 @@ pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
     errors.map(|error| format!("against the schema, {}: {error}", error.instance_path())).collect()
 }
 
-/// Says that something is not tested here. Unlike what is printed by the macros, this is seen of tests that pass, too.
+/// Prints that a test is skipped. Unlike the output of the macros, this is shown for tests that pass, too.
 pub(crate) fn skip(reason: &str) {
     let _ = io::stderr().write_all(format!("SKIPPED: {reason}\n").as_bytes());
 }
 
-/// Everything that a command said.
-pub(crate) fn told(output: &Output) -> String {
+/// The whole output of a command.
+pub(crate) fn output_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The JVMs to test on: the user's own, and what `FISSURE_TEST_JAVAS` names.
+/// The JVMs to test on: the user's own, and those that `FISSURE_TEST_JAVAS` names.
 pub(crate) fn javas() -> Vec<PathBuf> {
     let mut javas = vec![jdk_tool("java")];
     if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
@@ -96,8 +96,8 @@ pub(crate) fn javas() -> Vec<PathBuf> {
 
 /// The release of a JVM, such as 17.
 pub(crate) fn java_version(java: &Path) -> u32 {
-    let output = undisturbed(java).arg("-version").output().expect("a JVM can be started");
-    let text = told(&output);
+    let output = isolated(java).arg("-version").output().expect("a JVM can be started");
+    let text = output_text(&output);
     let version = text.split('"').nth(1).unwrap_or_default();
     let digits = version.split(['.', '-', '+']).next().unwrap_or_default();
     digits.parse().unwrap_or_else(|_| panic!("{} does not tell its version: {text}", java.display()))
@@ -125,7 +125,7 @@ pub(crate) fn compiled(class: &str, source: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The jars that the file `pom.xml` of a folder names, fetched by Maven; nothing where that is not to be had, which is said.
+/// The jars that the file `pom.xml` of a folder names, fetched by Maven; nothing, with a message, if that is not possible.
 pub(crate) fn fetched(project: &Path, what: &str) -> Option<Vec<PathBuf>> {
     let name = project.file_name().expect("a folder has a name");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -149,7 +149,7 @@ pub(crate) fn fetched(project: &Path, what: &str) -> Option<Vec<PathBuf>> {
         assert!(
             output.status.success(),
             "Maven could not fetch {what}; set FISSURE_TEST_OFFLINE=1 to do without:\n{}",
-            told(&output)
+            output_text(&output)
         );
         std::fs::write(&done, &wanted).expect("a file can be written beside the jars");
     }

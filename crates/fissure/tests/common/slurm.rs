@@ -1,4 +1,4 @@
-//! A Slurm cluster of one node, in a folder of its own. It needs no systemd, no root and no other service.
+//! A Slurm cluster of one node, in its own folder. It needs no systemd, no root and no other service.
 
 use std::{
     env, fs,
@@ -9,12 +9,12 @@ use std::{
     time::Duration,
 };
 
-use super::{told, undisturbed};
+use super::{isolated, output_text};
 
 /// How many seconds any command of Slurm may take, jobs included.
 const PATIENCE: &str = "240";
-/// How often it is asked whether the node is up, and how long it has in between.
-const LOOKS: usize = 150;
+/// How often the test checks whether the node is up, and the pause between two checks.
+const CHECKS: usize = 150;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The cluster, and its two daemons.
@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster, or says why there is none.
+    /// Starts a cluster; the error says why there is none.
     pub(crate) fn start() -> Result<Cluster, String> {
         let (controller, node) = (program("slurmctld")?, program("slurmd")?);
         program("sbatch")?;
@@ -37,7 +37,7 @@ impl Cluster {
             command.arg("-D").stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
             cluster.daemons.push(command.spawn().map_err(|error| error.to_string())?);
         }
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             let output = cluster.run("sinfo", &["--noheader", "--format=%T"], cluster.folder.path());
             if String::from_utf8_lossy(&output.stdout).trim() == "idle" {
                 return Ok(cluster);
@@ -55,16 +55,16 @@ impl Cluster {
         command.output().unwrap()
     }
 
-    /// Hands in a job and gives its number.
+    /// Submits a job and gives its number.
     pub(crate) fn submit(&self, arguments: &[&str], script: &str, folder: &Path) -> String {
         let arguments = [&["--parsable"], arguments, &["--wrap", script]].concat();
         let output = self.run("sbatch", &arguments, folder);
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     fn command(&self, program: &Path) -> Command {
-        let mut command = undisturbed(program);
+        let mut command = isolated(program);
         command.env("SLURM_CONF", self.folder.path().join("slurm.conf"));
         command
     }
@@ -83,8 +83,8 @@ impl Drop for Cluster {
 fn program(name: &str) -> Result<PathBuf, String> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    let mut places = folders.map(|folder| folder.join(name));
-    places.find(|place| place.is_file()).ok_or_else(|| format!("there is no `{name}`"))
+    let mut paths = folders.map(|folder| folder.join(name));
+    paths.find(|path| path.is_file()).ok_or_else(|| format!("there is no `{name}`"))
 }
 
 fn configuration(folder: &Path) -> Result<String, String> {

@@ -45,7 +45,7 @@ const FOR_EVER: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JNIEnv, class: jclass) {
     let jni = Jni::new(environment);
-    guarded((), |_| {
+    guarded((), |agent| {
         let methods: &[(&CStr, &CStr, *mut c_void)] = &[
             (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", announce as *mut c_void),
@@ -93,7 +93,9 @@ extern "system" fn Java_java_lang_FissureControl_initialize(environment: *mut JN
             (c"tellsAllCalls", c"()Z", tells_all_calls as *mut c_void),
             (c"stopsAtVolatiles", c"()Z", stops_at_volatiles as *mut c_void),
         ];
-        jni.register_natives(class, methods);
+        if !jni.register_natives(class, methods) {
+            agent.fail("the native methods of the hook classes could not be bound");
+        }
     });
 }
 

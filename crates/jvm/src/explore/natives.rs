@@ -19,7 +19,7 @@ const REGION: jlong = 256;
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_FissureExplore_initialize(environment: *mut JNIEnv, class: jclass) {
     let jni = Jni::new(environment);
-    guarded((), |_| {
+    guarded((), |agent| {
         let methods: &[(&CStr, &CStr, *mut c_void)] = &[
             (c"access", c"(JIIIZ)V", access as *mut c_void),
             (c"acquire", c"(JII)V", acquire as *mut c_void),
@@ -33,7 +33,9 @@ extern "system" fn Java_java_lang_FissureExplore_initialize(environment: *mut JN
             (c"offers", c"(JI)V", offers as *mut c_void),
             (c"stray", c"()V", stray as *mut c_void),
         ];
-        jni.register_natives(class, methods);
+        if !jni.register_natives(class, methods) {
+            agent.fail("the native methods of the hook classes could not be bound");
+        }
     });
 }
 

@@ -4,7 +4,11 @@ use fissure_model::ids::ThreadId;
 
 use super::{Conductor, State};
 use crate::{
-    operation::Operation, pattern::LockPattern, recording::Recording, strategy::GoalRole, unit::Units,
+    operation::Operation,
+    pattern::LockPattern,
+    recording::Recording,
+    strategy::{GoalRole, Target},
+    unit::Units,
 };
 
 impl Conductor {
@@ -21,6 +25,11 @@ impl Conductor {
             thread.attempts = None;
             thread.starter = None;
             thread.role = GoalRole::default();
+            thread.last_role = GoalRole::default();
+            thread.target = Target::default();
+            thread.is_idle = false;
+            thread.is_quiet = false;
+            thread.stays = false;
             thread.units = Units::default();
         }
         self.locks.clear();
@@ -32,6 +41,7 @@ impl Conductor {
         self.trace.clear();
         self.violations.clear();
         self.yielding = (None, 0);
+        self.is_hurried = false;
         self.running = None;
         goes_on
     }

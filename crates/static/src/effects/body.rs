@@ -184,6 +184,7 @@ impl Body<'_, '_> {
                 }
             }
             Operation::Overwrite { slot, slots } => {
+                state.pops(usize::from(slots));
                 let first = usize::from(slot);
                 for local in state.locals.iter_mut().skip(first).take(usize::from(slots)) {
                     *local = None;
