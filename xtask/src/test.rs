@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// The steps after the set-up. No test depends on the agent's library, so the build must come before the tests that load
 /// it.
-fn steps() -> [(&'static str, &'static [&'static str]); 8] {
+fn steps() -> [(&'static str, &'static [&'static str]); 9] {
     [
         ("formatting", &["fmt", "--all", "--check"]),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
@@ -43,6 +43,7 @@ fn steps() -> [(&'static str, &'static [&'static str]); 8] {
         ("doc tests", &["test", "--workspace", "--doc"]),
         ("verifier", &["xtask", "verify-jdk", "--modules", "java.base"]),
         ("browser", &["xtask", "browser"]),
+        ("real programs", &["xtask", "real", "--quick", "--debug"]),
         ("end to end", &["test", "--workspace", "--test", "*", "--", "--show-output"]),
     ]
 }
