@@ -8,6 +8,8 @@ mod browser;
 mod demo;
 mod hook;
 mod install;
+#[cfg(test)]
+mod invariants;
 mod jdk;
 mod real;
 mod statistics;

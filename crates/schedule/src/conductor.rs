@@ -298,6 +298,17 @@ impl Conductor {
         }
     }
 
+    /// A lock is internal to a library, such as that of an executor's own bookkeeping. No atomic block of the application relies on it, so
+    /// the checker of the lock pattern ignores it.
+    pub fn mark_internal(&mut self, lock: LockId) {
+        self.lock(lock).is_internal = true;
+    }
+
+    /// Whether a lock is internal to a library.
+    pub fn is_internal(&self, lock: LockId) -> bool {
+        self.locks.get(lock.0 as usize).is_some_and(|lock| lock.is_internal)
+    }
+
     /// A thread has released a lock.
     pub fn release(&mut self, thread: ThreadId, lock: LockId) {
         if self.pattern.exit(thread, BlockKind::Monitor(lock)) {
@@ -785,7 +796,9 @@ impl Conductor {
             return;
         }
         let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-        if let Some(violation) = self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock) {
+        if !self.lock(lock).is_internal
+            && let Some(violation) = self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock)
+        {
             self.violations.push_back(violation);
         }
         self.strategy.acquired(thread, lock, target, role);

@@ -11,6 +11,8 @@ pub(crate) struct Lock {
     pub(crate) count: u32,
     /// Whether the owner's acquire was quiet, so that it is not a step of the execution.
     pub(crate) is_quiet: bool,
+    /// Whether it is internal to a library: it is never the lock of an atomic block.
+    pub(crate) is_internal: bool,
     /// Threads that wait to be notified, in the order in which they began to wait.
     pub(crate) waiters: Vec<ThreadId>,
 }

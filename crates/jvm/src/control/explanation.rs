@@ -503,29 +503,56 @@ fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
     }
 }
 
-/// The site where the program requests a lock of `java.util.concurrent`.
-pub(crate) fn calling_site(agent: &Agent) -> SiteId {
-    let Some(control) = &agent.control else { return SiteId(0) };
-    let mut first = None;
+/// The code that uses a lock or an atomic of `java.util.concurrent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// The site outside of `java.util.concurrent`, or else the innermost one inside of it.
+    pub(crate) site: SiteId,
+    /// Whether the lock belongs to the bookkeeping of an executor, which is not the application's business.
+    pub(crate) is_internal: bool,
+}
+
+/// The code that called `java.util.concurrent` in the current thread.
+pub(crate) fn caller_of_library(agent: &Agent) -> Caller {
+    let mut caller = Caller { site: SiteId(0), is_internal: false };
+    let Some(control) = &agent.control else { return caller };
     for raw in agent.tool.stack(CALLER_DEPTH) {
         let key = (raw.method, raw.location);
         let known = control.state().explanation.callers.get(&key).copied();
         let found = match known {
             Some(found) => found,
             None => {
-                let found = caller(agent, raw);
+                let found = self::caller(agent, raw);
                 control.state().explanation.callers.insert(key, found);
                 found
             }
         };
-        match found {
-            Some(site) if agent.offsets.get_i32(site.0 as usize) & LIBRARY_FRAME == 0 => return site,
-            Some(site) => first = first.or(Some(site)),
-            None => {}
+        let Some(site) = found else { continue };
+        let flags = agent.offsets.get_i32(site.0 as usize);
+        if flags & LIBRARY_FRAME == 0 {
+            return Caller { site, ..caller };
+        }
+        caller.is_internal |= flags & EXECUTOR_FRAME != 0;
+        if caller.site.0 == 0 {
+            caller.site = site;
         }
     }
-    first.unwrap_or(SiteId(0))
+    caller
 }
+
+/// Classes of `java.util.concurrent` that use locks for their own bookkeeping only.
+const EXECUTORS: &[&str] = &[
+    "java.util.concurrent.CompletableFuture",
+    "java.util.concurrent.Executor",
+    "java.util.concurrent.ForkJoin",
+    "java.util.concurrent.FutureTask",
+    "java.util.concurrent.ScheduledThreadPoolExecutor",
+    "java.util.concurrent.ThreadPerTaskExecutor",
+    "java.util.concurrent.ThreadPoolExecutor",
+];
+
+/// The frame is in one of [`EXECUTORS`].
+const EXECUTOR_FRAME: i32 = 1 << 9;
 
 /// The frame is inside of `java.util.concurrent` itself, so its caller is the site of interest.
 const LIBRARY_FRAME: i32 = 1 << 8;
@@ -537,8 +564,9 @@ fn caller(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         return None;
     }
     let is_library = frame.class.starts_with("java.util.concurrent.");
+    let is_executor = EXECUTORS.iter().any(|executor| frame.class.starts_with(executor));
     let flags = if is_library {
-        LIBRARY_FRAME
+        LIBRARY_FRAME | if is_executor { EXECUTOR_FRAME } else { 0 }
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {

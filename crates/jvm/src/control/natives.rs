@@ -20,6 +20,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     Control, LockName, State, contents, explanation,
+    explanation::Caller,
     failure::{self, Thrown},
     gate, idle, interleavings, points,
     site_flags::{AGAIN, BETWEEN, BLOCK, EARLIER, LATER, LIBRARY, LIBRARY_BLOCK, QUIET, lock_role},
@@ -397,15 +398,18 @@ extern "system" fn give_back(_environment: *mut JNIEnv, _class: jclass, thread: 
 /// threads can observe.
 extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
     controlled((), thread, |agent, control, thread| {
-        let site = explanation::calling_site(agent);
+        let Caller { site, is_internal } = explanation::caller_of_library(agent);
         let flags = agent.offsets.get_i32(site.0 as usize);
         let mut state = control.state();
         let is_quiet = flags & QUIET != 0 || state.thread(thread).regions > 0;
         let operation = match u32::try_from(lock).map(LockId) {
             Ok(lock) => {
+                if is_internal {
+                    state.conductor.mark_internal(lock);
+                }
                 if !is_quiet {
                     state.name_lock(lock);
-                    if !state.conductor.is_alone(thread) {
+                    if !is_internal && !state.conductor.is_alone(thread) {
                         explanation::consider(agent, &mut state, thread, lock, site);
                     }
                 }
@@ -431,7 +435,7 @@ extern "system" fn acquired(
         let site = state.thread(thread).attempt_site;
         state.conductor.acquired(thread, lock, site, is_shared != 0);
         let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
-        if !is_quiet {
+        if !is_quiet && !state.conductor.is_internal(lock) {
             let is_alone = state.conductor.is_alone(thread);
             explanation::acquired(agent, &mut state, thread, lock, site, is_alone);
         }
@@ -583,7 +587,8 @@ extern "system" fn looks(
     controlled((), thread, |agent, control, thread| {
         let site = SiteId(site as u32);
         // Atomics do not know the site that uses them, but reports need it. For the detection of spinning, all count as one site.
-        let reported_site = if stops != 0 && site.0 == 0 { explanation::calling_site(agent) } else { site };
+        let reported_site =
+            if stops != 0 && site.0 == 0 { explanation::caller_of_library(agent).site } else { site };
         let mut state = control.state();
         let operation = if state.conductor.spins(thread, site) {
             Operation::Yield { site }
