@@ -87,9 +87,7 @@ pub(crate) enum Error {
     Sources { path: String },
 
     /// An output file that cannot be written.
-    #[error(
-        "{option} {path}: the file cannot be written there ({source}); name a file in a folder that exists"
-    )]
+    #[error("{option} {path}: the file cannot be written there ({source}); {}", write_advice(source))]
     Write { option: &'static str, path: String, source: io::Error },
 
     /// The report cannot be written as JSON.
@@ -161,4 +159,17 @@ pub(crate) enum Error {
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
+}
+
+/// The next step after a file could not be written.
+fn write_advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space, or name a file on another disk"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "name a file in a folder that you may write to"
+        }
+        _ => "name a file in a folder that exists",
+    }
 }

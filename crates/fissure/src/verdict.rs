@@ -69,7 +69,7 @@ pub(crate) enum Blindness {
     Unsupported(String),
 
     #[error(
-        "the JVM ended before Fissure could see anything of it: see its own message above, and try again"
+        "the JVM ended before Fissure could see anything of it: its own message above says why; if it ran out of memory, raise -Xmx"
     )]
     NothingSeen,
 

@@ -419,7 +419,10 @@ impl Agent {
             "accesses and executions of blocks left out for lack of memory",
             get(&self.counts.out_of_memory),
         );
-        limit("accesses of shared locations dropped from their histories", u64::from(histories_cut));
+        limit(
+            "some shared locations have more kinds of accesses than Fissure keeps, so races with the earliest may be missing: narrow --scope",
+            u64::from(histories_cut),
+        );
         limit(&format!("thread starts and joins {}", Coverage::OVERFLOW), u64::from(order_cut));
         coverage
     }

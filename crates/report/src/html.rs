@@ -97,7 +97,7 @@ pub fn render(report: &Report, version: &str, sources: &dyn SourceFinder) -> Res
         .coverage
         .limits
         .iter()
-        .map(|(reason, count)| words::clean(&format!("{reason} ({})", words::times(*count))))
+        .map(|(reason, count)| words::clean(&text::limit(reason, *count)))
         .collect();
     let origins = origins::describe(report);
     let notices = report.internal_errors.iter().chain(&report.notices).chain(&origins);

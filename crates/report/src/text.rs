@@ -73,7 +73,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         );
     }
     for (reason, count) in &report.coverage.limits {
-        summary.say("note: ", &format!("{reason} ({})", words::times(*count)));
+        summary.say("note: ", &limit(reason, *count));
     }
     if options.verbose {
         summary.list_jvms(&report.jvms);
@@ -99,11 +99,12 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         Some(problem) => {
             summary.alarm(problem);
             let watched = coverage(report, options.verbose);
-            let sentence = match report.findings.is_empty() {
-                true => watched,
-                false => format!("{}; {watched}", totals(report)),
-            };
-            summary.say("fissure: ", &sentence);
+            match (report.findings.is_empty(), report.coverage.jvms) {
+                // The problem says why there was nothing to see.
+                (true, 0) => {}
+                (true, _) => summary.say("fissure: ", &watched),
+                (false, _) => summary.say("fissure: ", &format!("{}; {watched}", totals(report))),
+            }
         }
         // The harnesses of `fissure object` run without the agent; each finding says how often its harness was executed.
         None if report.coverage.jvms == 0 => summary.say("fissure: ", &totals(report)),
@@ -216,6 +217,9 @@ fn totals(report: &Report) -> String {
         (0, 0) => format!("found nothing{new}"),
         (0, 1) => format!("found {}, {BY}", by_kind(&ordered, new)),
         (0, _) => format!("found {}, all {BY}", by_kind(&ordered, new)),
+        (_, 0) if only_possible(report, &counting) => {
+            format!("found {} possible, none made to happen", by_kind(&counting, new))
+        }
         (_, 0) => format!("found {}", by_kind(&counting, new)),
         (_, 1) => format!("found {}; 1 more was {BY}", by_kind(&counting, new)),
         (_, more) => {
@@ -231,6 +235,16 @@ fn totals(report: &Report) -> String {
         parts.push(format!("{} suppressed", words::thousands(suppressed)));
     }
     parts.join("; ")
+}
+
+/// What limits the meaning of a result, with how often it happened if that was more than once.
+pub(crate) fn limit(reason: &str, count: u64) -> String {
+    if count > 1 { format!("{reason} ({})", words::times(count)) } else { reason.to_owned() }
+}
+
+/// Whether a hunt made none of its findings happen.
+fn only_possible(report: &Report, findings: &[&Finding]) -> bool {
+    !report.seeds.is_empty() && findings.iter().all(|finding| finding.status == Status::Warning)
 }
 
 /// `1 new deadlock and 2 new data races`.

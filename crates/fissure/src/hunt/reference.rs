@@ -208,8 +208,9 @@ impl References {
 pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
     // A failure in a library is named after the application's code that called it.
     let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
-    let own = failure.own.and_then(|own| failure.stack.get(own));
-    let frame = own.or_else(|| failure.stack.iter().find(is_own)).or(failure.stack.first())?;
+    let own = failure.own.filter(|own| *own < failure.stack.len());
+    let own = own.or_else(|| failure.stack.iter().position(|frame| is_own(&frame))).unwrap_or(0);
+    let frame = failure.stack.get(own)?;
     let subject = format!("{}.{}", frame.class, frame.method);
     let site = Site {
         role: "failed".to_owned(),
@@ -218,7 +219,8 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
         method: frame.method.clone(),
         file: frame.file.clone(),
         line: frame.line,
-        stack: failure.stack.clone(),
+        // The frames before it are those that it called; the consequence has them all.
+        stack: failure.stack[own..].to_vec(),
         locks: Vec::new(),
     };
     // A program may exit with several codes at one site.

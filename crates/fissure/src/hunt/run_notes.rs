@@ -182,7 +182,7 @@ pub(crate) fn reference_notices(outcomes: &[Outcome], references: &References) -
     for (number, what) in [
         (failed, "had threads that ended with an exception, so no finding is blamed for that"),
         (deadlocked, "ended in a deadlock"),
-        (killed, "were killed at the time limit"),
+        (killed, "reached the time limit and ended there"),
     ] {
         if number > 0 {
             notices.push(format!("{number} of {all} {what}"));
