@@ -1,7 +1,7 @@
 // One thread uses what another one sets. Which of them comes first is nobody's business but theirs, so that it also fails if nobody is interrupted.
 // fissure: must-confirm failure StartOrder.greet
 // fissure: program-exit 0
-// fissure: hunt --control-runs 10
+// fissure: hunt --reference-runs 10
 public class StartOrder {
     private String name;
 

@@ -72,7 +72,7 @@ fn whole(place: &Place, options: &str) -> Value {
 fn job(options: &str, report: &str) -> String {
     let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
     format!(
-        "'{fissure}' hunt --control-runs 4 {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
+        "'{fissure}' hunt --reference-runs 4 {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
     )
 }
 

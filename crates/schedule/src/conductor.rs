@@ -45,7 +45,7 @@ const SPINS: u32 = 1_000;
 /// times before it parks does not wait for the time-outs of others.
 const YIELDS: u32 = 1_000;
 /// While other threads can run, time passes only for a timed wait that ends within this time: longer delays are not plausible.
-const LONGEST_DELAY: Nanos = 1_000_000_000;
+const LONGEST_DELAY: Nanos = 5_000_000_000;
 
 /// The thread that runs now, or why none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
