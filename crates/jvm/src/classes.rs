@@ -139,6 +139,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         file: summary.as_ref().and_then(|summary| summary.source_file.as_deref()).map(Arc::from),
         method: "".into(),
         local,
+        is_continuation: summary.as_ref().is_some_and(is_continuation),
         is_claimed: false,
     };
     let result = rewrite(bytes, &plan, &mut environment);
@@ -156,8 +157,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
                 Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
                 Ok(_) => Following::Nothing,
             };
+            let is_continuation = is_continuation(summary);
             let leaves = |name: &str, descriptor: &str| {
-                trusted.is_some_and(|locality| locality.has_field(local, name, descriptor))
+                is_continuation || trusted.is_some_and(|locality| locality.has_field(local, name, descriptor))
             };
             if monitor.is_some() {
                 observe(&mut code, loader, summary);
@@ -181,6 +183,21 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
             None
         }
     }
+}
+
+/// The superclasses of the classes that the Kotlin compiler makes for suspending functions and lambdas.
+const CONTINUATIONS: &[&str] = &[
+    "kotlin/coroutines/jvm/internal/BaseContinuationImpl",
+    "kotlin/coroutines/jvm/internal/ContinuationImpl",
+    "kotlin/coroutines/jvm/internal/RestrictedContinuationImpl",
+    "kotlin/coroutines/jvm/internal/RestrictedSuspendLambda",
+    "kotlin/coroutines/jvm/internal/SuspendLambda",
+];
+
+/// Whether a class holds the state of a Kotlin coroutine (`label`, `L$0`, `I$0` …). Only the thread that runs the coroutine accesses it, and
+/// dispatchers hand it over with the coroutine, so its fields cannot race.
+fn is_continuation(summary: &ClassSummary) -> bool {
+    summary.super_name.as_deref().is_some_and(|parent| CONTINUATIONS.contains(&parent))
 }
 
 fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str) {
@@ -285,6 +302,8 @@ struct ClassEnvironment<'a> {
     method: Arc<str>,
     /// The result of the static analysis for the class.
     local: Option<&'a LocalClass>,
+    /// Whether the class holds the state of a Kotlin coroutine.
+    is_continuation: bool,
     /// Whether the static analysis says that the next site is thread-local, and the run checks this claim.
     is_claimed: bool,
 }
@@ -386,7 +405,8 @@ impl Environment for ClassEnvironment<'_> {
 
     fn leaves_field(&mut self, name: &str, descriptor: &str) -> bool {
         let locality = self.agent.locality.as_ref();
-        locality.is_some_and(|locality| locality.leaves_field(self.local, name, descriptor))
+        self.is_continuation
+            || locality.is_some_and(|locality| locality.leaves_field(self.local, name, descriptor))
     }
 
     fn leaves_out(&mut self, place: &fissure_classfile::Place<'_>) -> bool {
@@ -450,5 +470,30 @@ impl Environment for ClassEnvironment<'_> {
             }
             Resolved::Known(..) | Resolved::NotLoaded => Foreign::Resolve,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_coroutines_is_recognised() {
+        let check = |parent: Option<&str>, expected: bool| {
+            let summary = ClassSummary {
+                name: "a/B$work$1".to_owned(),
+                super_name: parent.map(str::to_owned),
+                interfaces: Vec::new(),
+                access: 0,
+                major: 52,
+                source_file: None,
+                fields: Vec::new(),
+            };
+            assert_eq!(is_continuation(&summary), expected, "{parent:?}");
+        };
+        check(Some("kotlin/coroutines/jvm/internal/SuspendLambda"), true);
+        check(Some("kotlin/coroutines/jvm/internal/ContinuationImpl"), true);
+        check(Some("kotlin/jvm/internal/Lambda"), false);
+        check(None, false);
     }
 }
