@@ -517,8 +517,8 @@ mod tests {
         program.main_archive = Some("/opt/app.jar".to_owned());
         check(&program, "file:/opt/app.jar", Contents::default(), "com.acme.A", Application);
         check(&program, "file:/opt/lib.jar", Contents::default(), "com.acme.A", Library);
-        program.main_archive = Some("/root/.m2/repository/app.jar".to_owned());
-        check(&program, "file:/root/.m2/repository/app.jar", Contents::default(), "com.acme.A", Library);
+        program.main_archive = Some("/home/me/.m2/repository/app.jar".to_owned());
+        check(&program, "file:/home/me/.m2/repository/app.jar", Contents::default(), "com.acme.A", Library);
         assert!(program.is_main_class("com.acme.Main") && !program.is_main_class("com.acme.Other"));
         let runner = started(Main::Class("org.junit.platform.console.ConsoleLauncher".into()));
         assert!(!runner.is_main_class("org.junit.platform.console.ConsoleLauncher"));
