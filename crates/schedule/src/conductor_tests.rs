@@ -156,7 +156,7 @@ fn sleepers_are_woken_to_execute_the_remote_acquire() {
 
 #[test]
 fn waiters_with_a_time_out_are_woken_to_execute_the_remote_acquire() {
-    let waiter = [Acquire(0, 30), WaitFor(0, 500_000_000), Release(0)];
+    let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
     let rate = rate(&[&waiter, &figure_block(10)], atomfuzzer(ALWAYS));
     assert_eq!(rate, 1_000);
 }
