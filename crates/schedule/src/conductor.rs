@@ -6,15 +6,21 @@
 //!
 //! Time is virtual. It advances with every step and every read of the clock, and jumps when no thread can run before. No thread
 //! really sleeps, and a time-out happens only when no other thread can run or when the strategy asks for it.
+//!
+//! A state that cannot occur (a thread that was never announced, a choice that is no candidate) is a defect of a strategy or of a front
+//! end. The conductor then panics with an explanation instead of continuing with an invented value: the schedule of such a run would
+//! prove nothing. Front ends catch the panic, end control and mark the run.
 
 mod activity;
+mod choosing;
+mod execution;
+mod locking;
 mod observed;
-
+mod queries;
 mod repetition;
+mod waiting;
 
 use std::collections::VecDeque;
-
-use smallvec::SmallVec;
 
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
@@ -27,11 +33,10 @@ use crate::{
     monitor::Lock,
     observer::Observer,
     operation::{Nanos, Operation, Wake},
-    pattern::{Acquired, Atomic, BlockKind, LockPattern, Reacquire, Violation, at},
+    pattern::{LockPattern, Violation, at},
     random::Random,
     recording::Recording,
-    strategy::{Candidate, Choice, GoalRole, Strategy, Target, View},
-    stuck::{Stuck, StuckThread, WaitsFor},
+    strategy::{Candidate, GoalRole, Strategy, Target},
     trace::{Trace, TraceStep},
     unit::Units,
 };
@@ -207,6 +212,8 @@ impl Conductor {
     /// An announced thread has been started, by `parent` if that thread is controlled. Returns the thread that runs now; if it is not
     /// the parent, the parent continues later.
     pub fn start(&mut self, thread: ThreadId, parent: Option<ThreadId>) -> Decision {
+        let state = self.known(thread).state;
+        assert_eq!(state, State::Announced, "thread {} is started, but it was started before", thread.0);
         self.thread(thread).state = State::Stopped(Operation::Begin);
         let Some(parent) = parent else { return self.retry() };
         self.log(parent, Action::Start, None, Some(thread), None);
@@ -235,6 +242,7 @@ impl Conductor {
         let operation = arrival.operation;
         let spins = matches!(operation, Operation::Yield { .. });
         let state = self.thread(thread);
+        assert_ne!(state.state, State::Ended, "thread {} reaches an operation, but it has ended", thread.0);
         // A spin loop consists of yields, accesses and plain steps; any other operation ends the spinning.
         if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             state.spin = (None, 0);
@@ -260,174 +268,6 @@ impl Conductor {
             return self.execute(starter, Operation::Step { site: SiteId(0) });
         }
         self.decide(Some(thread), spins)
-    }
-
-    /// The next operation of a thread is to wait for work, as idle workers of a pool do. Time does not advance to its time-out while other
-    /// threads can run, because the time-out would only end the thread.
-    pub fn idles(&mut self, thread: ThreadId) {
-        self.thread(thread).is_idle = true;
-    }
-
-    /// Why a thread's wait ended.
-    pub fn take_wake(&mut self, thread: ThreadId) -> Wake {
-        self.thread(thread).wake.take().unwrap_or(Wake::Called)
-    }
-
-    /// A thread reads a shared location, or yields. Returns whether it must let other threads go first now, because it spins.
-    pub fn spins(&mut self, thread: ThreadId, site: SiteId) -> bool {
-        let spin = &mut self.thread(thread).spin;
-        if spin.0 == Some(site) {
-            spin.1 += 1;
-        } else {
-            *spin = (Some(site), 1);
-        }
-        if spin.1 < SPINS {
-            return false;
-        }
-        spin.1 = 0;
-        true
-    }
-
-    /// A thread has acquired a lock that is not a monitor, exclusively or shared.
-    pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
-        self.thread(thread).attempts = None;
-        self.report_lock(thread, lock, is_shared, site);
-        let is_new = self.lock(lock).enter(thread, 1);
-        if is_new {
-            self.record_acquire(thread, lock, site, is_shared);
-        }
-    }
-
-    /// A lock is internal to a library, such as that of an executor's own bookkeeping. No atomic block of the application relies on it, so
-    /// the checker of the lock pattern ignores it.
-    pub fn mark_internal(&mut self, lock: LockId) {
-        self.lock(lock).is_internal = true;
-    }
-
-    /// Whether a lock is internal to a library.
-    pub fn is_internal(&self, lock: LockId) -> bool {
-        self.locks.get(lock.0 as usize).is_some_and(|lock| lock.is_internal)
-    }
-
-    /// A thread has released a lock.
-    pub fn release(&mut self, thread: ThreadId, lock: LockId) {
-        if self.pattern.exit(thread, BlockKind::Monitor(lock)) {
-            self.log(thread, Action::BlockExit, None, None, None);
-        }
-        self.observe(|observer| observer.unlocked(thread, lock));
-        if self.lock(lock).leave(thread) {
-            self.record_release(thread, lock);
-            if !self.lock(lock).is_quiet {
-                self.log(thread, Action::Release, Some(lock), None, None);
-            }
-        }
-    }
-
-    /// A thread has released a lock that another thread may have acquired.
-    pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
-        let owner = self.lock(lock).owner.unwrap_or(thread);
-        self.release(owner, lock);
-    }
-
-    /// A thread has entered a block.
-    pub fn enter_block(&mut self, thread: ThreadId, site: SiteId, kind: BlockKind, atomic: Atomic) {
-        let step = if atomic == Atomic::No {
-            self.trace.last()
-        } else {
-            self.log(thread, Action::BlockEnter, None, None, Some(site))
-        };
-        self.pattern.enter(thread, site, kind, atomic, step);
-    }
-
-    /// A thread has left a block that is a method.
-    pub fn exit_block(&mut self, thread: ThreadId) {
-        self.pattern.exit(thread, BlockKind::Method);
-        self.log(thread, Action::BlockExit, None, None, None);
-    }
-
-    /// The innermost block in which an acquire of the lock by this thread would be a reacquire, if there is one.
-    pub fn reacquires(&self, thread: ThreadId, lock: LockId) -> Option<Reacquire> {
-        let holds = self.locks.get(lock.0 as usize).is_some_and(|lock| lock.owner == Some(thread));
-        if holds { None } else { self.pattern.reacquires(thread, lock) }
-    }
-
-    /// Whether an acquire of the lock by this thread could land between two acquires of another thread's block.
-    pub fn may_interfere(&self, thread: ThreadId, lock: LockId) -> bool {
-        self.pattern.is_expected(thread, lock)
-    }
-
-    /// Sets whether a block must be atomic.
-    pub fn judge_block(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
-        self.pattern.judge(thread, block, is_atomic);
-    }
-
-    /// A thread releases its monitor and waits in it. Returns the operation that it must stop before.
-    pub fn wait(&mut self, thread: ThreadId, lock: LockId, until: Option<Nanos>, site: SiteId) -> Operation {
-        self.pattern.wait(thread, lock);
-        let count = self.lock(lock).leave_all(thread);
-        self.observe(|observer| observer.unlocked_all(thread, lock));
-        self.split_units(thread);
-        if count > 0 {
-            self.record_release(thread, lock);
-        }
-        self.lock(lock).waiters.push(thread);
-        self.log(thread, Action::Wait, Some(lock), None, Some(site));
-        Operation::Resume { lock, count, until, site }
-    }
-
-    /// Wakes one or all threads that wait in a monitor; returns whether there was any. The notifying thread may be uncontrolled.
-    pub fn notify(&mut self, thread: Option<ThreadId>, lock: LockId, all: bool, site: SiteId) -> bool {
-        let waiters = std::mem::take(&mut self.lock(lock).waiters);
-        if let Some(thread) = thread {
-            self.log(thread, Action::Notify, Some(lock), None, Some(site));
-        }
-        let woken = match waiters.len() {
-            0 => return false,
-            _ if all => waiters.clone(),
-            1 => waiters.clone(),
-            _ => {
-                let index = self.strategy.notify(&waiters, &mut self.random).min(waiters.len() - 1);
-                self.recording.push(waiters[index]);
-                self.choices += 1;
-                vec![waiters[index]]
-            }
-        };
-        self.lock(lock).waiters = waiters.into_iter().filter(|waiter| !woken.contains(waiter)).collect();
-        for waiter in woken {
-            self.thread(waiter).wake.get_or_insert(Wake::Called);
-            if let Some(thread) = thread {
-                self.observe(|observer| observer.woke(thread, waiter));
-            }
-        }
-        true
-    }
-
-    /// Gives a thread its permit.
-    pub fn unpark(&mut self, thread: Option<ThreadId>, parked: ThreadId) {
-        self.thread(parked).permit = true;
-        if let Some(thread) = thread {
-            self.log(thread, Action::Unpark, None, Some(parked), None);
-            self.observe(|observer| observer.permitted(thread, parked));
-        }
-    }
-
-    /// A thread is interrupted: its wait, sleep or park ends.
-    pub fn interrupt(&mut self, thread: Option<ThreadId>, interrupted: ThreadId) {
-        if let Some(thread) = thread {
-            self.log(thread, Action::Interrupt, None, Some(interrupted), None);
-        }
-        if let State::Stopped(operation) = self.thread(interrupted).state {
-            match operation {
-                Operation::Resume { lock, .. } if self.thread(interrupted).wake.is_none() => {
-                    self.lock(lock).waiters.retain(|waiter| *waiter != interrupted);
-                    self.thread(interrupted).wake = Some(Wake::Interrupted);
-                }
-                Operation::Sleep { .. } | Operation::Park { .. } => {
-                    self.thread(interrupted).wake.get_or_insert(Wake::Interrupted);
-                }
-                _ => {}
-            }
-        }
     }
 
     /// An exception leaves a thread's outermost method.
@@ -479,341 +319,6 @@ impl Conductor {
         self.clock
     }
 
-    /// The locks that a thread holds, except those of quiet acquires, in the order of their acquires.
-    pub fn held(&self, thread: ThreadId) -> impl Iterator<Item = LockId> {
-        let held = self.threads.get(thread.0 as usize).map_or(&[][..], |thread| &thread.held);
-        held.iter().copied().filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_quiet))
-    }
-
-    fn holds_another(&self, thread: ThreadId, lock: LockId) -> bool {
-        self.held(thread).any(|held| held != lock)
-    }
-
-    /// The thread that has the token.
-    pub fn running(&self) -> Option<ThreadId> {
-        self.running
-    }
-
-    /// Whether a thread other than the running one could run.
-    pub fn others_may_run(&self) -> bool {
-        (0..self.threads.len() as u32).map(ThreadId).any(|thread| self.may_run(thread))
-    }
-
-    /// A thread's name.
-    pub fn name(&self, thread: ThreadId) -> &str {
-        self.threads.get(thread.0 as usize).map_or("", |thread| &thread.name)
-    }
-
-    /// How many threads there are.
-    pub fn threads(&self) -> usize {
-        self.threads.len()
-    }
-
-    /// How many choices were made.
-    pub fn choices(&self) -> u64 {
-        self.choices
-    }
-
-    /// How many operations were executed.
-    pub fn executed(&self) -> u64 {
-        self.executed
-    }
-
-    /// Whether time was advanced while other threads could run: the consequences of such a sleep or time-out may never occur in reality.
-    pub fn is_hurried(&self) -> bool {
-        self.is_hurried
-    }
-
-    /// All choices so far.
-    pub fn recording(&self) -> &Recording {
-        &self.recording
-    }
-
-    /// The steps so far.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
-
-    /// The strategy.
-    pub fn strategy(&self) -> &dyn Strategy {
-        &*self.strategy
-    }
-
-    /// Takes the next violation that was executed.
-    pub fn take_violation(&mut self) -> Option<Violation> {
-        self.violations.pop_front()
-    }
-
-    /// The stopped threads and what each of them waits for.
-    pub fn stuck(&self) -> Stuck {
-        let stuck = |(number, thread): (usize, &Thread)| {
-            let State::Stopped(operation) = thread.state else { return None };
-            let waits_for = match operation {
-                Operation::Acquire { lock, .. } => WaitsFor::Lock(lock),
-                Operation::Resume { lock, .. } if thread.wake.is_some() => WaitsFor::Lock(lock),
-                Operation::Resume { lock, .. } => WaitsFor::Notification(lock),
-                Operation::Park { .. } => thread.attempts.map_or(WaitsFor::Permit, WaitsFor::Lock),
-                _ => WaitsFor::Turn,
-            };
-            Some(StuckThread {
-                thread: ThreadId(number as u32),
-                is_daemon: thread.is_daemon,
-                waits_for,
-                site: operation.site(),
-                holds: thread.held.clone(),
-            })
-        };
-        Stuck::new(self.threads.iter().enumerate().filter_map(stuck).collect(), |lock| {
-            self.locks.get(lock.0 as usize).and_then(|lock| lock.owner)
-        })
-    }
-
-    fn decide(&mut self, current: Option<ThreadId>, yields: bool) -> Decision {
-        if !self.is_wanted() {
-            return Decision::Over;
-        }
-        if self.executed >= self.limits.steps {
-            return Decision::TooLong;
-        }
-        let spins = yields && self.spins_alone(current);
-        loop {
-            self.collect_candidates(spins);
-            if self.candidates.is_empty() {
-                if self.pass_time(false) {
-                    continue;
-                }
-                return Decision::Stuck;
-            }
-            if let [only] = self.candidates[..]
-                && self.sleepers.is_empty()
-            {
-                return self.execute(only.thread, only.operation);
-            }
-            let is_candidate =
-                |thread: &ThreadId| self.candidates.iter().any(|other| other.thread == *thread);
-            let view = View {
-                candidates: &self.candidates,
-                current: current.filter(is_candidate),
-                yields,
-                sleepers: &self.sleepers,
-                step: self.choices,
-            };
-            match self.strategy.choose(&view, &mut self.random) {
-                Choice::Sleepers if self.pass_time(true) => self.is_hurried |= !yields,
-                Choice::Sleepers => {
-                    let first = self.candidates[0];
-                    return self.run_chosen(first.thread, first.operation);
-                }
-                Choice::Run(thread) => {
-                    let operation = self
-                        .candidates
-                        .iter()
-                        .find(|candidate| candidate.thread == thread)
-                        .map_or(Operation::Begin, |candidate| candidate.operation);
-                    return self.run_chosen(thread, operation);
-                }
-            }
-        }
-    }
-
-    fn run_chosen(&mut self, thread: ThreadId, operation: Operation) -> Decision {
-        self.recording.push(thread);
-        self.choices += 1;
-        self.execute(thread, operation)
-    }
-
-    /// Whether a controlled non-daemon thread has been started and has not ended.
-    pub fn is_wanted(&self) -> bool {
-        self.threads
-            .iter()
-            .any(|thread| !thread.is_daemon && !matches!(thread.state, State::Ended | State::Announced))
-    }
-
-    /// Records a yield, and returns whether the thread has yielded so often that it waits for another thread's time-out.
-    fn spins_alone(&mut self, current: Option<ThreadId>) -> bool {
-        let (last, count) = self.yielding;
-        self.yielding = (current, if last == current { count + 1 } else { 1 });
-        self.yielding.1 >= YIELDS
-    }
-
-    fn collect_candidates(&mut self, spins: bool) {
-        self.candidates.clear();
-        self.sleepers.clear();
-        let mut timed: SmallVec<[ThreadId; 8]> = SmallVec::new();
-        for number in 0..self.threads.len() as u32 {
-            let thread = ThreadId(number);
-            let state = &self.threads[number as usize];
-            let State::Stopped(operation) = state.state else { continue };
-            if self.may_run(thread) {
-                let reacquires = operation.acquires().is_some_and(|lock| {
-                    self.reacquires(thread, lock).is_some_and(|block| block.atomic == Atomic::Yes)
-                });
-                self.candidates.push(Candidate {
-                    thread,
-                    operation,
-                    reacquires,
-                    is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
-                    in_block: self.pattern.is_in_block(thread),
-                    context: self.context(thread),
-                    target: state.target,
-                    role: state.role,
-                    stays: state.stays,
-                });
-            } else if matches!(operation, Operation::Sleep { .. }) {
-                self.sleepers.push(thread);
-            } else if state.wake.is_none()
-                && let Some(until) = operation.until()
-                && (spins || !state.is_idle && until.saturating_sub(self.clock) <= LONGEST_DELAY)
-            {
-                timed.push(thread);
-            }
-        }
-        // Sleeps end before time-outs: a time-out is offered only if no thread sleeps.
-        if self.sleepers.is_empty() {
-            self.sleepers.extend(timed);
-        }
-    }
-
-    fn may_run(&self, number: ThreadId) -> bool {
-        let Some(thread) = self.threads.get(number.0 as usize) else { return false };
-        let State::Stopped(operation) = thread.state else { return false };
-        let is_open =
-            |lock: LockId| self.locks.get(lock.0 as usize).is_none_or(|lock| lock.is_open_to(number));
-        let is_due = |until: Option<Nanos>| until.is_some_and(|until| until <= self.clock);
-        match operation {
-            Operation::Begin
-            | Operation::Attempt { .. }
-            | Operation::Yield { .. }
-            | Operation::Access { .. }
-            | Operation::Step { .. } => true,
-            Operation::Acquire { lock, .. } => is_open(lock),
-            Operation::Resume { lock, .. } => thread.wake.is_some() && is_open(lock),
-            Operation::Sleep { until, .. } => thread.wake.is_some() || is_due(Some(until)),
-            Operation::Park { until, .. } => thread.permit || thread.wake.is_some() || is_due(until),
-        }
-    }
-
-    /// Advances time to the next deadline of a sleeper, or of any thread. Returns whether there was one.
-    fn pass_time(&mut self, only_sleepers: bool) -> bool {
-        let is_selected = |sleepers: &[ThreadId], number: usize| {
-            !only_sleepers || sleepers.contains(&ThreadId(number as u32))
-        };
-        let until = |thread: &Thread| match thread.state {
-            State::Stopped(operation) if thread.wake.is_none() => operation.until(),
-            _ => None,
-        };
-        let selected =
-            self.threads.iter().enumerate().filter(|(number, _)| is_selected(&self.sleepers, *number));
-        let Some(next) = selected.filter_map(|(_, thread)| until(thread)).min() else { return false };
-        self.clock = self.clock.max(next);
-        for number in 0..self.threads.len() {
-            let thread = &mut self.threads[number];
-            if let State::Stopped(Operation::Resume { lock, until: Some(until), .. }) = thread.state
-                && until <= self.clock
-                && thread.wake.is_none()
-                && is_selected(&self.sleepers, number)
-            {
-                thread.wake = Some(Wake::TimedOut);
-                self.lock(lock).waiters.retain(|waiter| waiter.0 as usize != number);
-            }
-        }
-        true
-    }
-
-    fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
-        let state = self.thread(thread);
-        let role = std::mem::take(&mut state.role);
-        state.is_idle = false;
-        (state.state, state.last_role) = (State::Running, role);
-        // Quiet operations take no virtual time, because their number may differ from run to run.
-        if !state.is_quiet {
-            self.clock = self.clock.saturating_add(STEP_TIME);
-            self.executed += 1;
-        }
-        self.running = Some(thread);
-        match operation {
-            Operation::Begin => {
-                self.log(thread, Action::Begin, None, None, None);
-            }
-            Operation::Acquire { lock, site } => {
-                self.report_lock(thread, lock, false, site);
-                if self.lock(lock).enter(thread, 1) {
-                    self.record_acquire(thread, lock, site, false);
-                }
-            }
-            Operation::Resume { lock, count, site, .. } => {
-                if count > 0 {
-                    self.lock(lock).enter(thread, count);
-                    self.thread(thread).held.push(lock);
-                }
-                for _ in 0..count {
-                    self.report_lock(thread, lock, false, site);
-                }
-                let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-                self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock, Target::default(), GoalRole::default());
-            }
-            Operation::Sleep { site, .. } => {
-                let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
-                self.thread(thread).wake = Some(wake);
-                self.log(thread, Action::Sleep, None, None, Some(site));
-            }
-            Operation::Park { site, .. } => {
-                let state = self.thread(thread);
-                let had_permit = std::mem::take(&mut state.permit);
-                state.wake.get_or_insert(if had_permit { Wake::Called } else { Wake::TimedOut });
-                let for_a_lock = state.attempts.is_some();
-                self.log(thread, Action::Park, None, None, Some(site));
-                self.observe(|observer| observer.parked(thread, for_a_lock));
-                if !for_a_lock {
-                    self.split_units(thread);
-                }
-            }
-            Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
-            Operation::Access { location, is_write, site } => {
-                self.log_access(thread, location, is_write, site);
-            }
-            // A thread that executes another step no longer tries to acquire the lock.
-            Operation::Step { site } => {
-                let state = self.thread(thread);
-                state.attempts = None;
-                if !state.is_quiet && site.0 != 0 {
-                    self.log(thread, Action::Atomic, None, None, Some(site));
-                }
-            }
-            Operation::Yield { .. } => {}
-        }
-        self.strategy.executed(thread, &operation, role);
-        Decision::Run(thread)
-    }
-
-    fn record_acquire(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
-        let state = self.thread(thread);
-        state.held.push(lock);
-        let (is_quiet, target, role) = (state.is_quiet, state.target, state.last_role);
-        self.lock(lock).is_quiet = is_quiet;
-        if is_quiet {
-            return;
-        }
-        let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
-        if !self.lock(lock).is_internal
-            && let Some(violation) = self.pattern.acquire(Acquired { thread, site, step, is_shared }, lock)
-        {
-            self.violations.push_back(violation);
-        }
-        self.strategy.acquired(thread, lock, target, role);
-    }
-
-    fn record_release(&mut self, thread: ThreadId, lock: LockId) {
-        self.strategy.released(thread, lock);
-        let held = &mut self.thread(thread).held;
-        if held.pop_if(|last| *last == lock).is_none()
-            && let Some(index) = held.iter().rposition(|held| *held == lock)
-        {
-            held.remove(index);
-        }
-    }
-
     /// Inlined, because most arguments are constants at the call sites and most of the work folds away.
     #[inline(always)]
     fn log(
@@ -827,25 +332,25 @@ impl Conductor {
         self.trace.push(TraceStep { thread, action, lock, other, site, location: None })
     }
 
-    /// The thread with this number. Only the conductor assigns numbers; for an unassigned one a nameless daemon thread is added, so that
-    /// this cannot fail.
+    /// The thread with this number.
     #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
-        if thread.0 as usize >= self.threads.len() {
-            self.add_missing(thread);
-        }
-        &mut self.threads[thread.0 as usize]
+        self.threads.get_mut(thread.0 as usize).unwrap_or_else(|| unknown(thread))
     }
 
-    #[cold]
-    fn add_missing(&mut self, thread: ThreadId) {
-        while thread.0 as usize >= self.threads.len() {
-            self.announce("", true);
-        }
+    #[inline]
+    fn known(&self, thread: ThreadId) -> &Thread {
+        self.threads.get(thread.0 as usize).unwrap_or_else(|| unknown(thread))
     }
 
     #[inline]
     fn lock(&mut self, lock: LockId) -> &mut Lock {
         at(&mut self.locks, lock.0)
     }
+}
+
+/// Only the conductor assigns the numbers of threads.
+#[cold]
+fn unknown(thread: ThreadId) -> ! {
+    panic!("thread {} was never announced to the conductor", thread.0)
 }

@@ -33,7 +33,7 @@ impl Conductor {
     /// Whether no thread but this one could run, even if time advanced, so that there is nothing to choose. The thread has the token and is
     /// not a daemon, unless it is the only one.
     pub(super) fn is_only_runnable(&self, thread: ThreadId) -> bool {
-        let is_wanted = self.threads.get(thread.0 as usize).is_some_and(|thread| !thread.is_daemon);
+        let is_wanted = !self.known(thread).is_daemon;
         let is_alternative = |(number, other): (usize, &Thread)| match other.state {
             State::Stopped(operation) => {
                 let other = ThreadId(number as u32);
@@ -51,12 +51,12 @@ impl Conductor {
 
     /// Whether a thread has ended.
     pub fn has_ended(&self, thread: ThreadId) -> bool {
-        self.threads.get(thread.0 as usize).is_some_and(|thread| thread.state == State::Ended)
+        self.known(thread).state == State::Ended
     }
 
     /// The current activity of a thread.
     pub fn activity(&self, number: ThreadId) -> Activity {
-        let Some(thread) = self.threads.get(number.0 as usize) else { return Activity::Unknown };
+        let thread = self.known(number);
         let operation = match thread.state {
             State::Announced | State::Away => return Activity::Unknown,
             State::Running => return Activity::Runs,

@@ -70,7 +70,7 @@ impl Conductor {
 
     /// The methods in scope that a thread is in, the outermost first.
     pub fn units(&self, thread: ThreadId) -> &[Unit] {
-        self.threads.get(thread.0 as usize).map_or(&[], |thread| thread.units.stack())
+        self.known(thread).units.stack()
     }
 
     /// A hash of the methods in scope that a thread is in, which is the same in every run.
