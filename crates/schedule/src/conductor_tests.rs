@@ -1,20 +1,21 @@
 //! Tests of the conductor on simulated programs.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::ids::{LockId, SiteId, ThreadId};
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::{Activity, Decision},
+    conductor::{Activity, Conductor, Decision},
     operation::Wake,
+    random::Random,
     recording::Recording,
     simulation::{
         Does::{
             self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, Enter, Exit,
             Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
         },
-        Result, simulate,
+        LIMITS, Result, simulate,
     },
-    strategy::{AtomFuzzer, Guided, Replay, Sequential, Strategy, Uniform},
+    strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
 };
 
@@ -391,4 +392,52 @@ proptest! {
             prop_assert_eq!(replay.conductor.strategy().departure(), None);
         }
     }
+}
+
+/// A strategy with a defect: it makes the same choice whether it is possible or not.
+struct Always(Choice);
+
+impl Strategy for Always {
+    fn choose(&mut self, _view: &View<'_>, _random: &mut Random) -> Choice {
+        self.0
+    }
+}
+
+#[test]
+#[should_panic(expected = "the strategy chose thread 7, which cannot run")]
+fn a_choice_that_is_no_candidate_is_reported() {
+    simulate(&[&FIGURE_1[0], &FIGURE_1[1]], Box::new(Always(Choice::Run(ThreadId(7)))), 1);
+}
+
+#[test]
+#[should_panic(expected = "no thread waits for a time")]
+fn time_that_passes_for_no_thread_is_reported() {
+    simulate(&[&FIGURE_1[0], &FIGURE_1[1]], Box::new(Always(Choice::Sleepers)), 1);
+}
+
+#[test]
+#[should_panic(expected = "thread 3 was never announced")]
+fn an_operation_of_an_unknown_thread_is_reported() {
+    Conductor::new(Box::new(Sequential), 1, LIMITS).unpark(None, ThreadId(3));
+}
+
+#[test]
+#[should_panic(expected = "thread 0 is started, but it was started before")]
+fn a_second_start_is_reported() {
+    let mut conductor = Conductor::new(Box::new(Sequential), 1, LIMITS);
+    let thread = conductor.announce("main", false);
+    conductor.start(thread, None);
+    conductor.start(thread, None);
+}
+
+#[test]
+fn readers_hold_a_shared_lock_side_by_side() {
+    let mut conductor = Conductor::new(Box::new(Sequential), 1, LIMITS);
+    let readers = ["first", "second"].map(|name| conductor.announce(name, false));
+    for reader in readers {
+        conductor.acquired(reader, LockId(1), SiteId(1), true);
+    }
+    conductor.release(readers[0], LockId(1));
+    let held = readers.map(|reader| conductor.held(reader).count());
+    assert_eq!(held, [0, 1]);
 }

@@ -13,7 +13,8 @@ impl Conductor {
     pub fn acquired(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         self.thread(thread).attempts = None;
         self.report_lock(thread, lock, is_shared, site);
-        let is_new = self.lock(lock).enter(thread, 1);
+        let state = self.lock(lock);
+        let is_new = if is_shared { state.share(thread) } else { state.enter(thread, 1) };
         if is_new {
             self.record_acquire(thread, lock, site, is_shared);
         }
@@ -46,8 +47,9 @@ impl Conductor {
 
     /// A thread has released a lock that another thread may have acquired.
     pub fn give_back(&mut self, thread: ThreadId, lock: LockId) {
-        let owner = self.lock(lock).owner.unwrap_or(thread);
-        self.release(owner, lock);
+        let state = self.lock(lock);
+        let holder = if state.is_held_by(thread) { Some(thread) } else { state.holder() };
+        self.release(holder.unwrap_or(thread), lock);
     }
 
     /// A thread has entered a block.
@@ -68,7 +70,7 @@ impl Conductor {
 
     /// The innermost block in which an acquire of the lock by this thread would be a reacquire, if there is one.
     pub fn reacquires(&self, thread: ThreadId, lock: LockId) -> Option<Reacquire> {
-        let holds = self.locks.get(lock.0 as usize).is_some_and(|lock| lock.owner == Some(thread));
+        let holds = self.locks.get(lock.0 as usize).is_some_and(|lock| lock.is_held_by(thread));
         if holds { None } else { self.pattern.reacquires(thread, lock) }
     }
 
@@ -84,7 +86,11 @@ impl Conductor {
 
     /// The locks that a thread holds, except those of quiet acquires, in the order of their acquires.
     pub fn held(&self, thread: ThreadId) -> impl Iterator<Item = LockId> {
-        self.known(thread).held.iter().copied().filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_quiet))
+        self.known(thread)
+            .held
+            .iter()
+            .copied()
+            .filter(|lock| self.locks.get(lock.0 as usize).is_some_and(|lock| !lock.is_quiet))
     }
 
     pub(super) fn holds_another(&self, thread: ThreadId, lock: LockId) -> bool {

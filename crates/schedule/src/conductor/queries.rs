@@ -4,6 +4,7 @@ use fissure_model::ids::ThreadId;
 
 use super::{Conductor, State, Thread};
 use crate::{
+    monitor::Lock,
     operation::Operation,
     pattern::Violation,
     recording::Recording,
@@ -88,7 +89,7 @@ impl Conductor {
             })
         };
         Stuck::new(self.threads.iter().enumerate().filter_map(stuck).collect(), |lock| {
-            self.locks.get(lock.0 as usize).and_then(|lock| lock.owner)
+            self.locks.get(lock.0 as usize).and_then(Lock::holder)
         })
     }
 }
