@@ -62,7 +62,8 @@ impl Default for Histories {
 impl Histories {
     /// The accesses of a history.
     pub fn entries(&self, history: u32) -> &[Entry] {
-        self.histories.get(history as usize).map_or(&[], |entries| entries)
+        let entries = self.histories.get(history as usize);
+        entries.unwrap_or_else(|| panic!("history {history} was never recorded"))
     }
 
     /// The history with exactly these accesses; `None` if the table is full.

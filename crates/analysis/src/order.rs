@@ -59,29 +59,26 @@ impl Order {
 
     /// `parent` starts a thread: the parent's operations so far happen before all operations of the child.
     pub fn start(&mut self, parent: ThreadId) -> ThreadId {
-        let Some(&segment) = self.current.get(parent.0 as usize) else { return self.root() };
-        let child = self.thread(self.segments[segment.0 as usize].whole_clock());
+        let child = self.thread(self.data(self.segment(parent)).whole_clock());
         self.advance(parent, None);
         child
     }
 
     /// `thread` has joined `ended`: all operations of `ended` happen before those of `thread` from here on.
     pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
-        if let Some(&last) = self.current.get(ended.0 as usize) {
-            self.advance(thread, Some(last));
-        }
+        self.advance(thread, Some(self.segment(ended)));
     }
 
     /// `thread` releases its clock, joined with the clock that other threads released `before` at the same object. All of
     /// these operations happen before those of a thread that acquires the returned segment.
     pub fn release(&mut self, thread: ThreadId, before: Option<Segment>) -> Segment {
-        let Some(&now) = self.current.get(thread.0 as usize) else { return Segment(0) };
+        let now = self.segment(thread);
         let before = before.filter(|&before| !self.knows(now, before));
         let handed = match before {
             Some(before) => {
-                let data = &self.segments[now.0 as usize];
+                let data = self.data(now);
                 let (thread, index) = (data.thread, data.index);
-                let clock = data.clock.join(&self.segments[before.0 as usize].whole_clock());
+                let clock = data.clock.join(&self.data(before).whole_clock());
                 self.segment_with(thread, index, clock)
             }
             None => now,
@@ -92,7 +89,7 @@ impl Order {
 
     /// `thread` acquires the clock that was released as `handed`. A new segment begins unless the clock is known already.
     pub fn acquire(&mut self, thread: ThreadId, handed: Segment) {
-        let Some(&now) = self.current.get(thread.0 as usize) else { return };
+        let now = self.segment(thread);
         if !self.knows(now, handed) {
             self.advance(thread, Some(handed));
         }
@@ -100,22 +97,18 @@ impl Order {
 
     /// The current segment of a thread.
     pub fn segment(&self, thread: ThreadId) -> Segment {
-        self.current.get(thread.0 as usize).copied().unwrap_or(Segment(0))
+        let segment = self.current.get(thread.0 as usize).copied();
+        segment.unwrap_or_else(|| panic!("thread {} was never added to the order", thread.0))
     }
 
     /// The thread that a segment belongs to.
     pub fn thread_of(&self, segment: Segment) -> ThreadId {
-        self.segments.get(segment.0 as usize).map_or(ThreadId(0), |data| data.thread)
+        self.data(segment).thread
     }
 
     /// Whether `earlier` happens before `later`, by synchronization or by the order within one thread.
     pub fn is_before(&self, earlier: Segment, later: Segment) -> bool {
-        let (Some(earlier), Some(later)) =
-            (self.segments.get(earlier.0 as usize), self.segments.get(later.0 as usize))
-        else {
-            return false;
-        };
-        later.follows(earlier)
+        self.data(later).follows(self.data(earlier))
     }
 
     /// The number of threads.
@@ -130,11 +123,7 @@ impl Order {
 
     /// Whether the clock of `now` includes the segment `other` and its whole clock, so that acquiring `other` adds nothing.
     fn knows(&self, now: Segment, other: Segment) -> bool {
-        let (Some(now), Some(other)) =
-            (self.segments.get(now.0 as usize), self.segments.get(other.0 as usize))
-        else {
-            return true;
-        };
+        let (now, other) = (self.data(now), self.data(other));
         now.follows(other) && now.whole_clock().includes(&other.clock)
     }
 
@@ -146,15 +135,20 @@ impl Order {
     }
 
     fn advance(&mut self, thread: ThreadId, joined: Option<Segment>) {
-        let Some(&now) = self.current.get(thread.0 as usize) else { return };
-        let data = &self.segments[now.0 as usize];
+        let data = self.data(self.segment(thread));
         let clock = match joined {
-            Some(last) => data.clock.join(&self.segments[last.0 as usize].whole_clock()),
+            Some(last) => data.clock.join(&self.data(last).whole_clock()),
             None => data.clock.clone(),
         };
         let index = data.index + 1;
         let next = self.segment_with(thread, index, clock);
         self.current[thread.0 as usize] = next;
+    }
+
+    /// A segment's data. Only [`Order`] assigns numbers of segments, so an unknown one is a defect of the front end.
+    fn data(&self, segment: Segment) -> &SegmentData {
+        let data = self.segments.get(segment.0 as usize);
+        data.unwrap_or_else(|| panic!("segment {} was never begun", segment.0))
     }
 
     fn segment_with(&mut self, thread: ThreadId, index: u32, inherited: Clock) -> Segment {
@@ -201,6 +195,20 @@ mod tests {
         assert!(!order.is_before(after, taken) && !order.is_before(taken, a));
         order.acquire(last, handed);
         assert_eq!(order.segment(last), taken);
+    }
+
+    #[test]
+    #[should_panic(expected = "thread 3 was never added")]
+    fn an_unknown_thread_is_reported() {
+        Order::default().segment(ThreadId(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "segment 9 was never begun")]
+    fn an_unknown_segment_is_reported() {
+        let mut order = Order::default();
+        let main = order.root();
+        order.acquire(main, Segment(9));
     }
 
     #[test]
