@@ -410,15 +410,12 @@ impl Jni {
         if string.is_null() {
             return String::new();
         }
-        let chars = jni!(self, GetStringUTFChars, string, ptr::null_mut());
-        if chars.is_null() {
-            self.succeeded();
-            return String::new();
-        }
-        // SAFETY: the JVM returned a NUL-terminated string that stays valid until it is released.
-        let text = unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned();
-        jni!(self, ReleaseStringUTFChars, string, chars);
-        text
+        // `GetStringUTFChars` encodes emoji and NUL differently from UTF-8, so the characters are taken as UTF-16.
+        let length = jni!(self, GetStringLength, string).max(0);
+        let mut chars = vec![0; length as usize];
+        jni!(self, GetStringRegion, string, 0, length, chars.as_mut_ptr());
+        self.succeeded();
+        String::from_utf16_lossy(&chars)
     }
 
     /// Whether the last call threw no exception; a pending exception is cleared.
