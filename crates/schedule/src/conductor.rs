@@ -14,6 +14,7 @@
 mod activity;
 mod choosing;
 mod execution;
+mod external;
 mod locking;
 mod observed;
 mod queries;
@@ -28,6 +29,7 @@ use fissure_model::{
 };
 
 pub use activity::Activity;
+pub use external::Outside;
 
 use crate::{
     monitor::Lock,
@@ -91,6 +93,8 @@ struct Thread {
     is_daemon: bool,
     state: State,
     permit: bool,
+    /// Whether the external event has happened that it waits for.
+    has_event: bool,
     /// Why its wait ended.
     wake: Option<Wake>,
     /// Whether its operation is quiet, see [`Arrival::calm`].
@@ -151,6 +155,9 @@ pub struct Conductor {
     trace: Trace,
     violations: VecDeque<Violation>,
     observer: Option<Box<Observer>>,
+    outside: Option<Box<dyn Outside>>,
+    /// Whether an external event was waited for in real time.
+    has_late_events: bool,
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
@@ -177,6 +184,8 @@ impl Conductor {
             trace: Trace::default(),
             violations: VecDeque::new(),
             observer: None,
+            outside: None,
+            has_late_events: false,
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
@@ -193,6 +202,7 @@ impl Conductor {
             is_daemon,
             state: State::Announced,
             permit: false,
+            has_event: false,
             wake: None,
             is_quiet: false,
             stays: false,

@@ -10,8 +10,9 @@ use crate::{
     recording::Recording,
     simulation::{
         Does::{
-            self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, Enter, Exit,
-            Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark, Wait, WaitFor, Yield,
+            self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, AwaitEvent,
+            AwaitEventFor, Cause, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark,
+            Wait, WaitFor, Yield,
         },
         LIMITS, Result, simulate,
     },
@@ -428,6 +429,29 @@ fn a_second_start_is_reported() {
     let thread = conductor.announce("main", false);
     conductor.start(thread, None);
     conductor.start(thread, None);
+}
+
+#[test]
+fn a_thread_that_waits_for_an_event_runs_once_it_has_happened() {
+    let client: &[Does] = &[Yield, Cause(1), AwaitEvent(2), Yield];
+    let server: &[Does] = &[AwaitEvent(1), Yield, Cause(2)];
+    for seed in 0..100 {
+        let result = simulate(&[client, server], Box::new(Uniform), seed);
+        assert_eq!(result.end, Decision::Over, "{seed}");
+        assert_eq!(result.wakes, [(1, Wake::Called), (0, Wake::Called)], "{seed}");
+        assert!(!result.conductor.has_late_events());
+    }
+}
+
+#[test]
+fn an_event_that_never_happens_leaves_its_thread_stuck_or_times_out() {
+    let waiting: &[Does] = &[AwaitEvent(1)];
+    let result = simulate(&[waiting, &[Yield]], Box::new(Uniform), 1);
+    assert_eq!(result.end, Decision::Stuck);
+    assert_eq!(result.conductor.stuck().threads[0].waits_for, WaitsFor::Event);
+    let timed: &[Does] = &[AwaitEventFor(1, 1_000_000_000)];
+    let result = simulate(&[timed, &[Sleep(10), Yield, Sleep(20)]], Box::new(Uniform), 1);
+    assert_eq!((result.end, result.wakes.last()), (Decision::Over, Some(&(0, Wake::TimedOut))));
 }
 
 #[test]

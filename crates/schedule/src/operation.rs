@@ -5,6 +5,10 @@ use fissure_model::ids::{LocationId, LockId, SiteId};
 /// Virtual time in nanoseconds.
 pub type Nanos = u64;
 
+/// An event outside of the threads, by a number that the front end chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventId(pub u64);
+
 /// An operation before which a thread stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -45,6 +49,15 @@ pub enum Operation {
     /// Takes a permit.
     Park {
         /// The deadline after which the thread continues without one.
+        until: Option<Nanos>,
+        /// The site.
+        site: SiteId,
+    },
+    /// Continues when an event outside of the threads has happened, such as the arrival of input.
+    External {
+        /// The event.
+        event: EventId,
+        /// The deadline after which the thread continues without the event.
         until: Option<Nanos>,
         /// The site.
         site: SiteId,
@@ -96,6 +109,7 @@ impl Operation {
             | Operation::Resume { site, .. }
             | Operation::Sleep { site, .. }
             | Operation::Park { site, .. }
+            | Operation::External { site, .. }
             | Operation::Yield { site }
             | Operation::Access { site, .. }
             | Operation::Step { site } => Some(site),
@@ -106,7 +120,9 @@ impl Operation {
     pub fn until(&self) -> Option<Nanos> {
         match *self {
             Operation::Sleep { until, .. } => Some(until),
-            Operation::Resume { until, .. } | Operation::Park { until, .. } => until,
+            Operation::Resume { until, .. }
+            | Operation::Park { until, .. }
+            | Operation::External { until, .. } => until,
             _ => None,
         }
     }
@@ -115,7 +131,7 @@ impl Operation {
 /// Why a thread's wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// The thread was notified, took a permit, or had nothing to wait for.
+    /// The thread was notified, took a permit, its event happened, or it had nothing to wait for.
     Called,
     /// The time-out or sleep elapsed.
     TimedOut,

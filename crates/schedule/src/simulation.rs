@@ -1,5 +1,7 @@
 //! Simulated programs for tests: each thread is a list of steps, and the conductor alone runs them.
 
+use std::sync::{Arc, Mutex};
+
 use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
     event::AccessKind,
@@ -7,9 +9,9 @@ use fissure_model::{
 };
 
 use crate::{
-    conductor::{Arrival, Conductor, Decision, Limits},
+    conductor::{Arrival, Conductor, Decision, Limits, Outside},
     observer::{Observer, Wanted},
-    operation::{Operation, Wake},
+    operation::{EventId, Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
     strategy::{GoalRole, Strategy, Target},
 };
@@ -60,6 +62,11 @@ pub(crate) enum Does {
     Store(u32),
     /// Reads a variable until another thread has written it.
     LoadUntilStored(u32),
+    /// Waits for an event, without and with a time-out.
+    AwaitEvent(u64),
+    AwaitEventFor(u64, u64),
+    /// Causes an event; it happens once.
+    Cause(u64),
 }
 
 /// The result of a simulated program.
@@ -167,12 +174,33 @@ struct Run<'a> {
     /// The value that each thread read last.
     read: Vec<u64>,
     variables: [u64; VARIABLES],
+    events: Events,
     result: Result,
 }
 
+/// The events that were caused and that no thread has received.
+type Events = Arc<Mutex<Vec<EventId>>>;
+
+struct Caused(Events);
+
+impl Outside for Caused {
+    fn happened(&mut self, awaited: &[(ThreadId, EventId)], _waits: bool) -> Vec<ThreadId> {
+        let mut events = self.0.lock().unwrap();
+        let received = |(thread, event): &(ThreadId, EventId)| {
+            let index = events.iter().position(|caused| caused == event)?;
+            events.remove(index);
+            Some(*thread)
+        };
+        awaited.iter().filter_map(received).collect()
+    }
+}
+
 impl<'a> Run<'a> {
-    fn new(threads: &'a [&'a [Does]], conductor: Conductor, setup: &'a Setup) -> Self {
+    fn new(threads: &'a [&'a [Does]], mut conductor: Conductor, setup: &'a Setup) -> Self {
+        let events = Events::default();
+        conductor.listen_to(Box::new(Caused(events.clone())));
         Run {
+            events,
             threads,
             setup,
             singles: 0,
@@ -227,6 +255,10 @@ impl<'a> Run<'a> {
                 Does::WaitFor(lock, time) => conductor.wait(thread, LockId(lock), Some(now + time), site),
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
                 Does::Park => Operation::Park { until: None, site },
+                Does::AwaitEvent(event) => Operation::External { event: EventId(event), until: None, site },
+                Does::AwaitEventFor(event, time) => {
+                    Operation::External { event: EventId(event), until: Some(now + time), site }
+                }
                 Does::Yield => Operation::Yield { site },
                 Does::Begin(site) => Operation::Step { site: SiteId(site) },
                 Does::Read(location, site) | Does::Write(location, site) => Operation::Access {
@@ -322,7 +354,13 @@ impl<'a> Run<'a> {
             }
             Does::Unpark(other) => conductor.unpark(Some(thread), ThreadId(other)),
             Does::Interrupt(other) => conductor.interrupt(Some(thread), ThreadId(other)),
-            Does::Wait(_) | Does::WaitFor(..) | Does::Sleep(_) | Does::Park => {
+            Does::Cause(event) => self.events.lock().unwrap().push(EventId(event)),
+            Does::Wait(_)
+            | Does::WaitFor(..)
+            | Does::Sleep(_)
+            | Does::Park
+            | Does::AwaitEvent(_)
+            | Does::AwaitEventFor(..) => {
                 let wake = conductor.take_wake(thread);
                 self.result.wakes.push((thread.0, wake));
             }

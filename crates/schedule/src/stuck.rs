@@ -11,6 +11,8 @@ pub enum WaitsFor {
     Notification(LockId),
     /// A permit.
     Permit,
+    /// An event outside of the threads, such as input.
+    Event,
     /// Only to be scheduled.
     Turn,
 }

@@ -467,6 +467,7 @@ fn deadlock(agent: &Agent, state: &State, stuck: &Stuck) -> Finding {
         let (role, wanted) = match waiting.waits_for {
             WaitsFor::Lock(lock) => ("waits for lock", lock_name(state, lock)),
             WaitsFor::Notification(lock) => ("waits to be notified", lock_name(state, lock)),
+            WaitsFor::Event => ("waits for input", None),
             WaitsFor::Permit | WaitsFor::Turn => ("waits", None),
         };
         let reference = state.threads.get(waiting.thread.0 as usize).and_then(|thread| thread.reference);

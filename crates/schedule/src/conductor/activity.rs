@@ -37,7 +37,8 @@ impl Conductor {
         let is_alternative = |(number, other): (usize, &Thread)| match other.state {
             State::Stopped(operation) => {
                 let other = ThreadId(number as u32);
-                other != thread && (operation.until().is_some() || self.may_run(other))
+                let may_wake = operation.until().is_some() || matches!(operation, Operation::External { .. });
+                other != thread && (may_wake || self.may_run(other))
             }
             _ => false,
         };
@@ -71,6 +72,7 @@ impl Conductor {
             Operation::Resume { .. } | Operation::Sleep { .. } | Operation::Park { .. } => waits,
             Operation::Begin
             | Operation::Attempt { .. }
+            | Operation::External { .. }
             | Operation::Access { .. }
             | Operation::Yield { .. }
             | Operation::Step { .. } => Activity::Runs,

@@ -28,9 +28,11 @@ impl Conductor {
         }
         let spins = yields && self.spins_alone(current);
         loop {
+            self.note_events(false);
             self.collect_candidates(spins);
             if self.candidates.is_empty() {
-                if self.pass_time(false) {
+                // Input of another thread of the program arrives at once; time must not pass before it, nor before input that is due.
+                if self.note_events(true) || self.pass_time(false) {
                     continue;
                 }
                 return Decision::Stuck;
@@ -105,6 +107,7 @@ impl Conductor {
             } else if matches!(operation, Operation::Sleep { .. }) {
                 self.sleepers.push(thread);
             } else if state.wake.is_none()
+                && !matches!(operation, Operation::External { .. })
                 && let Some(until) = operation.until()
                 && (spins || !state.is_idle && until.saturating_sub(self.clock) <= LONGEST_DELAY)
             {
@@ -132,6 +135,7 @@ impl Conductor {
             Operation::Acquire { lock, .. } => is_open(lock),
             Operation::Resume { lock, .. } => thread.wake.is_some() && is_open(lock),
             Operation::Sleep { until, .. } => thread.wake.is_some() || is_due(Some(until)),
+            Operation::External { until, .. } => thread.has_event || thread.wake.is_some() || is_due(until),
             Operation::Park { until, .. } => thread.permit || thread.wake.is_some() || is_due(until),
         }
     }

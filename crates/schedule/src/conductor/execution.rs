@@ -62,6 +62,12 @@ impl Conductor {
                     self.split_units(thread);
                 }
             }
+            Operation::External { .. } => {
+                let state = self.thread(thread);
+                let has_event = std::mem::take(&mut state.has_event);
+                state.wake.get_or_insert(if has_event { Wake::Called } else { Wake::TimedOut });
+                self.split_units(thread);
+            }
             Operation::Attempt { lock, .. } => self.thread(thread).attempts = Some(lock),
             Operation::Access { location, is_write, site } => {
                 self.log_access(thread, location, is_write, site);

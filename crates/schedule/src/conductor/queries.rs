@@ -78,6 +78,7 @@ impl Conductor {
                 Operation::Resume { lock, .. } if thread.wake.is_some() => WaitsFor::Lock(lock),
                 Operation::Resume { lock, .. } => WaitsFor::Notification(lock),
                 Operation::Park { .. } => thread.attempts.map_or(WaitsFor::Permit, WaitsFor::Lock),
+                Operation::External { .. } => WaitsFor::Event,
                 _ => WaitsFor::Turn,
             };
             Some(StuckThread {

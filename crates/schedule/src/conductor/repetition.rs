@@ -19,6 +19,7 @@ impl Conductor {
         for thread in &mut self.threads {
             thread.state = State::Announced;
             thread.permit = false;
+            thread.has_event = false;
             thread.wake = None;
             thread.spin = (None, 0);
             thread.held.clear();
@@ -42,6 +43,7 @@ impl Conductor {
         self.violations.clear();
         self.yielding = (None, 0);
         self.is_hurried = false;
+        self.has_late_events = false;
         self.running = None;
         goes_on
     }
