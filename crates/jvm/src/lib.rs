@@ -16,6 +16,7 @@ mod callbacks;
 mod classes;
 mod control;
 mod deadlock;
+mod descriptors;
 mod explore;
 mod findings;
 mod futex;
