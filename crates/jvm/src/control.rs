@@ -10,6 +10,7 @@ mod explanation;
 pub(crate) mod failure;
 mod gate;
 mod idle;
+mod input;
 mod interleavings;
 pub(crate) mod natives;
 mod points;
@@ -154,6 +155,7 @@ impl Control {
             }
         };
         let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+        conductor.listen_to(Box::new(input::Descriptors));
         let Wanted { predictions, violations, races, interleavings } = settings.wanted;
         if settings.wanted != Wanted::default() {
             let wanted = observer::Wanted { predictions, violations, races, interleavings };

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    fs::{OFlags, fcntl_getfl},
+    fs::{FileType, OFlags, fcntl_getfl, fstat},
     io::Errno,
     net::{getpeername, getsockname},
 };
@@ -62,8 +62,8 @@ fn borrowed(descriptor: i32) -> BorrowedFd<'static> {
 }
 
 /// Waits for events of an epoll instance and stores them at an address that the program's library chose.
-pub(crate) fn epoll_wait(epoll: i32, events: i64, count: i32, limit: Duration) -> Result<i32, Errno> {
-    let limit = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+pub(crate) fn epoll_wait(epoll: i32, events: i64, count: i32, limit: Option<Duration>) -> Result<i32, Errno> {
+    let limit = limit.map_or(-1, |limit| i32::try_from(limit.as_millis()).unwrap_or(i32::MAX));
     // SAFETY: the program's library passes an address with room for `count` events, as it does to the same system call.
     let found = unsafe { libc::epoll_wait(epoll, events as usize as *mut libc::epoll_event, count, limit) };
     let error =
@@ -74,6 +74,12 @@ pub(crate) fn epoll_wait(epoll: i32, events: i64, count: i32, limit: Duration) -
 /// Whether an operation on the descriptor blocks until it is possible.
 pub(crate) fn blocks(descriptor: i32) -> bool {
     fcntl_getfl(borrowed(descriptor)).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+}
+
+/// Whether the descriptor is that of a file on a disk.
+pub(crate) fn is_plain_file(descriptor: i32) -> bool {
+    fstat(borrowed(descriptor))
+        .is_ok_and(|file| FileType::from_raw_mode(file.st_mode) == FileType::RegularFile)
 }
 
 /// Whether something outside of this process may make the descriptor ready: the other end of a connection or of a pipe is elsewhere.

@@ -58,6 +58,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureObjects",
     "FissureNumbers",
     "FissureWaits",
+    "FissureInput",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",

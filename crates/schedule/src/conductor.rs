@@ -118,6 +118,16 @@ struct Thread {
     units: Units,
 }
 
+impl Thread {
+    /// The time at which its wait ends by itself, if it waits for a time.
+    fn deadline(&self) -> Option<Nanos> {
+        match self.state {
+            State::Stopped(operation) if self.wake.is_none() => operation.until(),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// It was announced, but is not started.

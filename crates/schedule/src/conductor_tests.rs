@@ -14,7 +14,7 @@ use crate::{
             AwaitEventFor, Cause, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark,
             Wait, WaitFor, Yield,
         },
-        LIMITS, Result, simulate,
+        FROM_OUTSIDE, LIMITS, Result, simulate,
     },
     strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
@@ -452,6 +452,18 @@ fn an_event_that_never_happens_leaves_its_thread_stuck_or_times_out() {
     let timed: &[Does] = &[AwaitEventFor(1, 1_000_000_000)];
     let result = simulate(&[timed, &[Sleep(10), Yield, Sleep(20)]], Box::new(Uniform), 1);
     assert_eq!((result.end, result.wakes.last()), (Decision::Over, Some(&(0, Wake::TimedOut))));
+}
+
+#[test]
+fn time_does_not_jump_while_an_event_from_outside_is_expected() {
+    let timed: &[Does] = &[AwaitEventFor(FROM_OUTSIDE, 1_000_000_000)];
+    let mut result = simulate(&[timed, &[Sleep(2_000_000_000)]], Box::new(Uniform), 1);
+    assert_eq!(result.end, Decision::Stuck);
+    assert!(result.conductor.expects_events());
+    assert_eq!(result.conductor.wait_for_events(500_000_000), Decision::Stuck);
+    assert_eq!(result.conductor.wait_for_events(600_000_000), Decision::Run(ThreadId(0)));
+    assert_eq!(result.conductor.take_wake(ThreadId(0)), Wake::TimedOut);
+    assert!(result.conductor.has_late_events());
 }
 
 #[test]

@@ -181,6 +181,9 @@ struct Run<'a> {
 /// The events that were caused and that no thread has received.
 type Events = Arc<Mutex<Vec<EventId>>>;
 
+/// Events with this number and higher ones have causes outside of the program.
+pub(crate) const FROM_OUTSIDE: u64 = 100;
+
 struct Caused(Events);
 
 impl Outside for Caused {
@@ -192,6 +195,10 @@ impl Outside for Caused {
             Some(*thread)
         };
         awaited.iter().filter_map(received).collect()
+    }
+
+    fn may_happen(&mut self, awaited: &[(ThreadId, EventId)]) -> bool {
+        awaited.iter().any(|(_, event)| event.0 >= FROM_OUTSIDE)
     }
 }
 

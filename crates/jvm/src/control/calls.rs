@@ -85,6 +85,21 @@ const CALLS: &[Call<'static>] = &[
     },
     exit("exit"),
     exit("halt"),
+    call(
+        Some("sun/nio/ch/Net"),
+        "poll",
+        "(Ljava/io/FileDescriptor;IJ)I",
+        "poll",
+        "(Ljava/io/FileDescriptor;IJI)I",
+    ),
+    call(Some("sun/nio/ch/EPoll"), "wait", "(IJII)I", "epoll", "(IJIII)I"),
+    call(
+        Some("sun/nio/ch/Net"),
+        "accept",
+        "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I",
+        "accept",
+        "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;I)I",
+    ),
     clock("java/lang/System", "nanoTime", "()J", "nanoTime"),
     clock("java/lang/System", "currentTimeMillis", "()J", "currentTimeMillis"),
     clock("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "adjustment"),
@@ -169,6 +184,16 @@ const THREAD_PROBES: &[Probe<'static>] = &[
 ];
 
 const VIRTUAL_THREAD_PROBES: &[Probe<'static>] = &[probe("start", Entry, "threadStarting", This)];
+
+/// Reads that block in the kernel if the descriptor is in blocking mode.
+const SOCKET_PROBES: &[Probe<'static>] =
+    &[probe("read", Entry, "reads", Parameter(0)), probe("readv", Entry, "reads", Parameter(0))];
+
+const STREAM_PROBES: &[Probe<'static>] = &[
+    typed("read", "()I", Entry, "readsStream", This),
+    typed("read", "([B)I", Entry, "readsStream", This),
+    typed("read", "([BII)I", Entry, "readsStream", This),
+];
 
 const LOCK: &[Probe<'static>] = &[
     typed("lock", "()V", Entry, "attempts", This),
@@ -328,6 +353,8 @@ fn scheduling_probes(class: &str, stops_at_volatiles: bool) -> &'static [Probe<'
             return VIRTUAL_THREAD_PROBES;
         }
         "jdk/internal/reflect/Reflection" => return REFLECTION,
+        "sun/nio/ch/SocketDispatcher" => return SOCKET_PROBES,
+        "java/io/FileInputStream" => return STREAM_PROBES,
         _ => match tested::probes(class) {
             [] => {}
             probes => return probes,

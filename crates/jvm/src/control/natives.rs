@@ -153,7 +153,7 @@ fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
 }
 
 /// Java code identifies a thread by its number plus one; other values mean threads that are not controlled.
-fn thread_id(number: jlong) -> Option<ThreadId> {
+pub(super) fn thread_id(number: jlong) -> Option<ThreadId> {
     u32::try_from(number).ok()?.checked_sub(1).map(ThreadId)
 }
 
@@ -175,7 +175,7 @@ pub(super) fn controlled<T: Copy>(
 }
 
 /// A scheduling point: lets the conductor choose a thread, and returns when this one may execute the operation.
-fn schedule<'a>(
+pub(super) fn schedule<'a>(
     agent: &'static Agent,
     control: &'a Control,
     state: Held<'a, State>,
@@ -712,7 +712,7 @@ extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass)
 }
 
 /// The virtual time after so many nanoseconds; `None` if the number is negative or longer than a century, which means no time-out.
-fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
+pub(super) fn deadline(state: &mut State, nanos: jlong) -> Option<u64> {
     u64::try_from(nanos)
         .ok()
         .filter(|nanos| *nanos < FOR_EVER)

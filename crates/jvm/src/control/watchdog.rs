@@ -42,6 +42,15 @@ pub(crate) fn watch(control: &'static Control) {
             return;
         }
         silent = if state.is_idle && !state.conductor.has_strays() { silent + 1 } else { 0 };
+        if state.is_idle && !state.conductor.awaited_events().is_empty() {
+            let limit = if state.conductor.expects_events() { LONGEST_ABSENCE } else { LONGEST_SILENCE };
+            if silent > limit {
+                end_run(state, RunEnd::Hang);
+            }
+            let decision = state.conductor.wait_for_events(INTERVAL.as_nanos() as u64);
+            drop(control.follow(state, None, decision));
+            continue;
+        }
         if silent > LONGEST_SILENCE {
             end_run(state, RunEnd::Hang);
         }

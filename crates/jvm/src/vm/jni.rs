@@ -369,6 +369,21 @@ impl Jni {
         Some(jni!(self, GetLongField, object, field))
     }
 
+    /// The value of an int field.
+    pub(crate) fn int_field(self, object: jobject, name: &CStr) -> Option<i32> {
+        if object.is_null() {
+            return None;
+        }
+        check_none_is_held("GetFieldID");
+        let class = self.class_of(object);
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), c"I".as_ptr());
+        self.forget(class);
+        if !self.succeeded() || field.is_null() {
+            return None;
+        }
+        Some(jni!(self, GetIntField, object, field))
+    }
+
     /// A static boolean field of a class as a switch.
     pub(crate) fn switch(self, class: jclass, name: &CStr) -> Option<Switch> {
         let field = jni!(self, GetStaticFieldID, class, name.as_ptr(), c"Z".as_ptr());

@@ -31,8 +31,8 @@ impl Conductor {
             self.note_events(false);
             self.collect_candidates(spins);
             if self.candidates.is_empty() {
-                // Input of another thread of the program arrives at once; time must not pass before it, nor before input that is due.
-                if self.note_events(true) || self.pass_time(false) {
+                // Input of another thread of the program arrives at once, and time must not pass before it. Other input takes real time.
+                if self.note_events(true) || !self.expects_events() && self.pass_time(false) {
                     continue;
                 }
                 return Decision::Stuck;
@@ -120,6 +120,11 @@ impl Conductor {
         }
     }
 
+    /// The next time at which a thread can go on by itself.
+    pub(super) fn next_deadline(&self) -> Option<Nanos> {
+        self.threads.iter().filter_map(Thread::deadline).min()
+    }
+
     pub(super) fn may_run(&self, number: ThreadId) -> bool {
         let thread = self.known(number);
         let State::Stopped(operation) = thread.state else { return false };
@@ -145,13 +150,9 @@ impl Conductor {
         let is_selected = |sleepers: &[ThreadId], number: usize| {
             !only_sleepers || sleepers.contains(&ThreadId(number as u32))
         };
-        let until = |thread: &Thread| match thread.state {
-            State::Stopped(operation) if thread.wake.is_none() => operation.until(),
-            _ => None,
-        };
         let selected =
             self.threads.iter().enumerate().filter(|(number, _)| is_selected(&self.sleepers, *number));
-        let Some(next) = selected.filter_map(|(_, thread)| until(thread)).min() else { return false };
+        let Some(next) = selected.filter_map(|(_, thread)| thread.deadline()).min() else { return false };
         self.clock = self.clock.max(next);
         for number in 0..self.threads.len() {
             let thread = &mut self.threads[number];

@@ -5,14 +5,17 @@
 
 use fissure_model::ids::ThreadId;
 
-use super::{Conductor, State};
-use crate::operation::{EventId, Operation};
+use super::{Conductor, Decision, State};
+use crate::operation::{EventId, Nanos, Operation};
 
 /// Knows the events outside of the threads.
 pub trait Outside: Send {
     /// The threads whose event has happened, among those that wait for these events. If `waits`, no thread can run: it may then wait a
     /// short time for the first event.
     fn happened(&mut self, awaited: &[(ThreadId, EventId)], waits: bool) -> Vec<ThreadId>;
+
+    /// Whether one of these events may still happen although no thread can run, because its cause is outside of the program.
+    fn may_happen(&mut self, awaited: &[(ThreadId, EventId)]) -> bool;
 }
 
 impl Conductor {
@@ -35,6 +38,26 @@ impl Conductor {
             _ => None,
         });
         awaited.collect()
+    }
+
+    /// No thread could run for so long, in real time, while an event from outside of the program was expected. Returns the thread that
+    /// runs now.
+    pub fn wait_for_events(&mut self, waited: Nanos) -> Decision {
+        if self.running.is_some() {
+            return Decision::Unchanged;
+        }
+        self.clock = self.clock.saturating_add(waited);
+        if self.next_deadline().is_some_and(|deadline| deadline <= self.clock) {
+            self.has_late_events = true;
+            self.pass_time(false);
+        }
+        self.retry()
+    }
+
+    /// Whether threads wait for an event whose cause is outside of the program.
+    pub fn expects_events(&mut self) -> bool {
+        let awaited = self.awaited_events();
+        !awaited.is_empty() && self.outside.as_mut().is_some_and(|outside| outside.may_happen(&awaited))
     }
 
     /// Notes the events that have happened since the last decision. Returns whether there was one.

@@ -1,11 +1,16 @@
 package java.lang;
 
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.net.InetSocketAddress;
 import java.util.concurrent.CountedCompleter;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import jdk.internal.misc.Unsafe;
+import sun.nio.ch.Net;
 
 /**
  * The hooks of controlled runs. Instrumented code calls them before every operation that other threads can observe: each call is a
@@ -474,6 +479,44 @@ public final class FissureControl {
             first = thread;
         }
         return thread == first ? early += 1000L : early;
+    }
+
+    // Input.
+
+    /** Replaces {@code sun.nio.ch.Net.poll}. */
+    public static int poll(FileDescriptor descriptor, int events, long millis, int site) {
+        return FissureInput.poll(on ? self() : -1L, descriptor, events, millis, site);
+    }
+
+    /** Replaces {@code sun.nio.ch.EPoll.wait}, in which selectors wait. */
+    public static int epoll(int epoll, long address, int count, int millis, int site) {
+        return FissureInput.epoll(on ? self() : -1L, epoll, address, count, millis, site);
+    }
+
+    /** Replaces {@code sun.nio.ch.Net.accept}: waits for a connection first. */
+    public static int accept(FileDescriptor listening, FileDescriptor accepted, InetSocketAddress[] peer, int site)
+            throws IOException {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            FissureInput.await(self, listening, false, site);
+        }
+        return Net.accept(listening, accepted, peer);
+    }
+
+    /** A socket or pipe is about to be read. */
+    public static void reads(Object descriptor) {
+        long self = on ? self() : -1L;
+        if (self > 0L && descriptor != null) {
+            FissureInput.await(self, (FileDescriptor) descriptor, false, 0);
+        }
+    }
+
+    /** A stream of a file, which may be a pipe or a terminal, is about to be read. */
+    public static void readsStream(Object stream) throws IOException {
+        long self = on ? self() : -1L;
+        if (self > 0L) {
+            FissureInput.await(self, ((FileInputStream) stream).getFD(), true, 0);
+        }
     }
 
     // Random numbers.
