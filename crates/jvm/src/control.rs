@@ -8,7 +8,6 @@
 mod callers;
 mod calls;
 pub(crate) mod failure;
-mod gate;
 mod idle;
 pub(crate) mod natives;
 mod program;
@@ -45,11 +44,11 @@ use jvmti_bindings::sys::jni::jobject;
 
 use crate::{
     agent::{Agent, agent},
+    conducting::gate::{self, Gate},
     mutex::{Held, locked},
     vm::Jni,
 };
 use callers::Callers;
-use gate::Gate;
 use program::Program;
 
 /// The name of the thread in which a JVM waits for the end of the program.

@@ -6,24 +6,25 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
     super::{Control, State, thread_unsafe},
-    controlled, follow, is_quiet,
+    follow, is_quiet,
 };
 use crate::{
     agent::{Agent, guarded},
+    conducting::natives::{Call, conducted},
     mutex::Held,
     vm::Jni,
 };
 
 /// A thread is about to access a field of an object or an element of an array.
 pub(super) extern "system" fn access(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     object: jint,
     index: jint,
     site: jint,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
         let (run, program) = state.parts(agent);
@@ -36,14 +37,14 @@ pub(super) extern "system" fn access(
 
 /// A field was read that holds an array or a collection.
 pub(super) extern "system" fn holds(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     holder: jint,
     held: jint,
     site: jint,
 ) {
-    controlled((), thread, |agent, control, _| {
+    conducted((), environment, thread, |control: &Control, Call { agent, .. }| {
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.note_holder(&program, holder as u32, held as u32, SiteId(site as u32));
@@ -60,7 +61,7 @@ pub(super) extern "system" fn begin_call(
     walks: jboolean,
     site: jint,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
         let (run, program) = state.parts(agent);
@@ -73,8 +74,8 @@ pub(super) extern "system" fn begin_call(
 }
 
 /// A call of a collection's method has returned.
-pub(super) extern "system" fn end_call(_environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
-    controlled((), thread, |agent, control, thread| {
+pub(super) extern "system" fn end_call(environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.end_call(&program, thread, SiteId(site as u32));
@@ -83,12 +84,12 @@ pub(super) extern "system" fn end_call(_environment: *mut JNIEnv, _class: jclass
 
 /// A method begins.
 pub(super) extern "system" fn enter_unit(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     site: jint,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.enter_unit(&program, thread, SiteId(site as u32));
@@ -96,13 +97,8 @@ pub(super) extern "system" fn enter_unit(
 }
 
 /// A method ends.
-pub(super) extern "system" fn exit_unit(
-    _environment: *mut JNIEnv,
-    _class: jclass,
-    thread: jlong,
-    site: jint,
-) {
-    controlled((), thread, |agent, control, thread| {
+pub(super) extern "system" fn exit_unit(environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.exit_unit(&program, thread, SiteId(site as u32));

@@ -3,8 +3,11 @@
 use fissure_model::record::Failure;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
-use super::{super::failure, controlled};
-use crate::vm::Jni;
+use super::super::{Control, failure};
+use crate::{
+    conducting::natives::{Call, conducted},
+    vm::Jni,
+};
 
 pub(super) extern "system" fn throwing(
     environment: *mut JNIEnv,
@@ -15,7 +18,7 @@ pub(super) extern "system" fn throwing(
     stack: jobject,
     is_test: jboolean,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let jni = Jni::new(environment);
         let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
         let thrown = failure::thrown(exception, message, &stack, is_test != 0);
@@ -33,7 +36,7 @@ pub(super) extern "system" fn exits(
     status: jint,
     stack: jobject,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let stack = Jni::new(environment).text(stack);
         let thrown = failure::thrown(Failure::EXIT.to_owned(), status.to_string(), &stack, false);
         let mut state = control.state();
@@ -43,8 +46,8 @@ pub(super) extern "system" fn exits(
 }
 
 /// A security manager refused the exit, so the program goes on.
-pub(super) extern "system" fn exit_refused(_environment: *mut JNIEnv, _class: jclass, thread: jlong) {
-    controlled((), thread, |_, control, thread| {
+pub(super) extern "system" fn exit_refused(environment: *mut JNIEnv, _class: jclass, thread: jlong) {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.exit_refused(thread);
     });
 }

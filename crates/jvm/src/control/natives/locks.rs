@@ -5,10 +5,18 @@ use fissure_schedule::pattern::{Atomic, BlockKind};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    super::callers::{Caller, caller_of_library},
-    controlled, is_quiet, schedule,
+    super::{
+        Control,
+        callers::{Caller, caller_of_library},
+    },
+    schedule,
 };
-use crate::{agent::guarded, findings, vm::Jni};
+use crate::{
+    agent::guarded,
+    conducting::natives::{Call, conducted},
+    findings,
+    vm::Jni,
+};
 
 pub(super) extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass, lock: jobject) -> jint {
     guarded(0, |agent| {
@@ -19,51 +27,20 @@ pub(super) extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass,
     })
 }
 
-pub(super) extern "system" fn acquire(
-    _environment: *mut JNIEnv,
-    _class: jclass,
-    thread: jlong,
-    lock: jint,
-    site: jint,
-) {
-    controlled((), thread, |agent, control, thread| {
-        let flags = agent.offsets.get_i32(site as usize);
-        let (lock, site) = (LockId(lock as u32), SiteId(site as u32));
-        let mut state = control.state();
-        let is_quiet = is_quiet(agent, &mut state, thread, flags);
-        let (run, program) = state.parts(agent);
-        let acquire = run.before_acquire(&program, thread, lock, (site, flags), is_quiet);
-        let mut state = schedule(agent, control, state, thread, acquire.operation, acquire.flags);
-        let (run, program) = state.parts(agent);
-        run.entered(&program, thread, acquire);
-    });
-}
-
-pub(super) extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
-    controlled((), thread, |_, control, thread| {
-        control.state().run.conductor.release(thread, LockId(lock as u32));
-    });
-}
-
 pub(super) extern "system" fn release_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
     guarded(0, |agent| agent.control.as_ref().map_or(0, |control| control.releases.as_ptr() as jlong))
 }
 
-pub(super) extern "system" fn give_back(
-    _environment: *mut JNIEnv,
-    _class: jclass,
-    thread: jlong,
-    lock: jint,
-) {
-    controlled((), thread, |_, control, thread| {
+pub(super) extern "system" fn give_back(environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.conductor.give_back(thread, LockId(lock as u32));
     });
 }
 
 /// A thread is about to attempt to acquire a lock of `java.util.concurrent`, or (without a lock) to do something else that other
 /// threads can observe.
-pub(super) extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
-    controlled((), thread, |agent, control, thread| {
+pub(super) extern "system" fn attempt(environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let Caller { site, is_internal } = caller_of_library(agent);
         let flags = agent.offsets.get_i32(site.0 as usize);
         let lock = u32::try_from(lock).ok().map(LockId);
@@ -75,13 +52,13 @@ pub(super) extern "system" fn attempt(_environment: *mut JNIEnv, _class: jclass,
 }
 
 pub(super) extern "system" fn acquired(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     lock: jint,
     is_shared: jboolean,
 ) {
-    controlled((), thread, |agent, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let flags_of = |site: SiteId| agent.offsets.get_i32(site.0 as usize);
         let mut state = control.state();
         let (run, program) = state.parts(agent);
@@ -90,23 +67,25 @@ pub(super) extern "system" fn acquired(
 }
 
 pub(super) extern "system" fn enter_block(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     site: jint,
 ) {
-    controlled((), thread, |_, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         let site = SiteId(site as u32);
         control.state().run.conductor.enter_block(thread, site, BlockKind::Method, Atomic::Yes);
     });
 }
 
-pub(super) extern "system" fn exit_block(_environment: *mut JNIEnv, _class: jclass, thread: jlong) {
-    controlled((), thread, |_, control, thread| control.state().run.conductor.exit_block(thread));
+pub(super) extern "system" fn exit_block(environment: *mut JNIEnv, _class: jclass, thread: jlong) {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
+        control.state().run.conductor.exit_block(thread)
+    });
 }
 
-pub(super) extern "system" fn region(_environment: *mut JNIEnv, _class: jclass, thread: jlong, change: jint) {
-    controlled((), thread, |_, control, thread| {
+pub(super) extern "system" fn region(environment: *mut JNIEnv, _class: jclass, thread: jlong, change: jint) {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.change_regions(thread, change);
     });
 }

@@ -2,16 +2,20 @@
 
 use std::thread;
 
-use fissure_model::{ids::ThreadId, record::VIRTUAL_THREADS};
+use fissure_model::ids::ThreadId;
 use fissure_schedule::{conductor::Activity, operation::Operation};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{
-    super::{Control, State, gate, watchdog},
-    controlled, schedule, thread_id,
+    super::{Control, State, watchdog},
+    schedule,
 };
 use crate::{
     agent::{Agent, guarded},
+    conducting::{
+        gate,
+        natives::{Call, Conducted, conducted},
+    },
     mutex::Held,
     planted,
     vm::Jni,
@@ -64,7 +68,7 @@ pub(crate) fn end_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
 }
 
 fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
-    thread_id(jni.long_field(thread, c"fissureControl")?)
+    Control::thread(jni.long_field(thread, c"fissureControl")?)
 }
 
 fn kernel_thread() -> i32 {
@@ -149,34 +153,24 @@ pub(super) extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jcl
     });
 }
 
-pub(super) extern "system" fn has_ended(
-    _environment: *mut JNIEnv,
-    _class: jclass,
-    thread: jlong,
-) -> jboolean {
-    controlled(0, thread, |_, control, thread| {
+pub(super) extern "system" fn has_ended(environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jboolean {
+    conducted(0, environment, thread, |control: &Control, Call { thread, .. }| {
         jboolean::from(control.state().run.conductor.has_ended(thread))
     })
 }
 
 /// The activity of a thread, for `Thread.getState`; the numbers are those of the hook class.
-pub(super) extern "system" fn activity(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
-    controlled(0, thread, |_, control, thread| match control.state().run.conductor.activity(thread) {
-        Activity::Unknown => 0,
-        Activity::Runs => 1,
-        Activity::Blocked => 2,
-        Activity::Waits => 3,
-        Activity::WaitsForTime => 4,
-        Activity::Ended => 5,
-    })
-}
-
-pub(super) extern "system" fn stray(_environment: *mut JNIEnv, _class: jclass, _thread: jobject) {
-    guarded((), |agent| {
-        if let Some(control) = &agent.control {
-            control.state().run.lose_control(VIRTUAL_THREADS);
+pub(super) extern "system" fn activity(environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
+    conducted(0, environment, thread, |control: &Control, Call { thread, .. }| {
+        match control.state().run.conductor.activity(thread) {
+            Activity::Unknown => 0,
+            Activity::Runs => 1,
+            Activity::Blocked => 2,
+            Activity::Waits => 3,
+            Activity::WaitsForTime => 4,
+            Activity::Ended => 5,
         }
-    });
+    })
 }
 
 pub(super) extern "system" fn started(
@@ -186,8 +180,8 @@ pub(super) extern "system" fn started(
     child: jlong,
 ) {
     guarded((), |agent| {
-        let (Some(control), Some(child)) = (&agent.control, thread_id(child)) else { return };
-        let parent = thread_id(parent);
+        let (Some(control), Some(child)) = (&agent.control, Control::thread(child)) else { return };
+        let parent = Control::thread(parent);
         let mut state = control.state();
         let decision = state.run.conductor.start(child, parent);
         let state = control.follow(state, parent, decision);
@@ -197,33 +191,33 @@ pub(super) extern "system" fn started(
     });
 }
 
-pub(super) extern "system" fn joins(_environment: *mut JNIEnv, _class: jclass, thread: jlong, ended: jlong) {
-    controlled((), thread, |_, control, thread| {
-        if let Some(ended) = thread_id(ended) {
+pub(super) extern "system" fn joins(environment: *mut JNIEnv, _class: jclass, thread: jlong, ended: jlong) {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
+        if let Some(ended) = Control::thread(ended) {
             control.state().run.conductor.joined(thread, ended);
         }
     });
 }
 
 pub(super) extern "system" fn hands_over(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     place: jint,
 ) {
-    controlled((), thread, |_, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.conductor.hands_over(thread, place as u64);
     });
 }
 
 pub(super) extern "system" fn takes_over(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     place: jint,
     waits: jboolean,
 ) {
-    controlled((), thread, |_, control, thread| {
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.conductor.takes_over(thread, place as u64, waits != 0);
     });
 }
