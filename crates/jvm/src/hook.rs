@@ -16,6 +16,9 @@ pub(crate) const HOOK: &str = "java/lang/FissureHook";
 pub(crate) const CONTROL: &str = "java/lang/FissureControl";
 /// The class with the methods that rewritten code calls while harnesses are explored, and with its native methods.
 pub(crate) const EXPLORE: &str = "java/lang/FissureExplore";
+/// The superclass of both, with the methods that block and wake threads, and the superclass of the former with its clock.
+const SCHEDULED: &str = "java/lang/FissureScheduled";
+const CLOCK: &str = "java/lang/FissureClock";
 /// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
@@ -50,6 +53,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureClones$Layout",
     "FissureClones",
     "FissureBlocks",
+    "FissureHeld",
     "FissureThread",
     "FissureMonitor",
     "FissureEngine",
@@ -58,6 +62,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureObjects",
     "FissureNumbers",
     "FissureWaits",
+    "FissureConductor",
+    "FissureScheduled",
+    "FissureClock",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
@@ -66,7 +73,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
 ];
 
 /// The classes that rewritten code calls. No exception of Fissure leaves their methods.
-const CALLED: [&str; 3] = [HOOK, CONTROL, EXPLORE];
+const CALLED: [&str; 5] = [HOOK, SCHEDULED, CLOCK, CONTROL, EXPLORE];
 
 /// Receives the exceptions of Fissure's code.
 const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };

@@ -14,6 +14,7 @@ mod agent;
 mod blocks;
 mod callbacks;
 mod classes;
+mod conducting;
 mod control;
 mod deadlock;
 mod explore;

@@ -14,7 +14,6 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::Frame,
     ids::ThreadId,
     record::{Failure, Record},
     settings::{Analysis, Order, Refinement},
@@ -418,7 +417,7 @@ extern "system" fn failed(
             return;
         }
         let jni = Jni::new(environment);
-        let stack: Vec<Frame> = jni.text(stack).lines().filter_map(failure::frame).collect();
+        let stack = failure::frames(&jni.text(stack));
         let failure = Failure {
             thread: jni.text(thread),
             exception: jni.text(exception),

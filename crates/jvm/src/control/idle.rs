@@ -1,6 +1,8 @@
 //! Detects pool threads that wait for work. Their time-out does not concern the program: it only ends an idle thread.
 
-use crate::{agent::Agent, vm::RawFrame};
+use fissure_control::{IdlePools, RawFrame};
+
+use crate::agent::Agent;
 
 /// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
@@ -18,26 +20,15 @@ const WAITING: &[(&str, &str)] = &[
 const TASK_QUEUES: &[&str] =
     &["java.util.concurrent.DelayQueue", "java.util.concurrent.ScheduledThreadPoolExecutor"];
 
+const POOLS: IdlePools<'static> = IdlePools { waiting: WAITING, task_queues: TASK_QUEUES };
+
 /// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
     let method = |frame: RawFrame| {
         let (class, method) = agent.tool.method(frame.method)?;
         Some((agent.tool.class_name(class)?.replace('/', "."), method))
     };
-    is_waiting(agent.tool.stack(DEPTH).into_iter().filter_map(method))
-}
-
-/// Whether these frames, innermost first, are those of a pool thread that waits for work.
-fn is_waiting(frames: impl Iterator<Item = (String, String)>) -> bool {
-    for (class, method) in frames {
-        if TASK_QUEUES.iter().any(|queue| class.starts_with(queue)) {
-            return false;
-        }
-        if WAITING.contains(&(class.as_str(), method.as_str())) {
-            return true;
-        }
-    }
-    false
+    POOLS.is_waiting(agent.tool.stack(DEPTH).into_iter().filter_map(method))
 }
 
 #[cfg(test)]
@@ -49,7 +40,7 @@ mod tests {
             let (class, method) = frame.rsplit_once('.').unwrap();
             (class.to_owned(), method.to_owned())
         });
-        assert_eq!(is_waiting(frames), expected);
+        assert_eq!(POOLS.is_waiting(frames), expected);
     }
 
     #[test]

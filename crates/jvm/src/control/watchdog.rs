@@ -41,13 +41,13 @@ pub(crate) fn watch(control: &'static Control) {
         if state.is_over {
             return;
         }
-        silent = if state.is_idle && !state.conductor.has_strays() { silent + 1 } else { 0 };
+        silent = if state.is_idle && !state.run.conductor.has_strays() { silent + 1 } else { 0 };
         if silent > LONGEST_SILENCE {
             end_run(state, RunEnd::Hang);
         }
-        let Some(thread) = state.conductor.running() else { continue };
+        let Some(thread) = state.run.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };
-        if state.awaits_thread_end || !state.conductor.others_may_run() {
+        if state.awaits_thread_end || !state.run.conductor.others_may_run() {
             continue;
         }
         let steps = progress(&state);
@@ -81,16 +81,16 @@ pub(crate) fn watch(control: &'static Control) {
 
 /// A number that grows with every step and operation under control.
 fn progress(state: &State) -> u64 {
-    state.conductor.trace().last() + state.conductor.executed()
+    state.run.conductor.trace().last() + state.run.conductor.executed()
 }
 
 /// Lets other threads run beside a thread, if it has made no progress since the check.
 fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) {
     let mut state = control.state();
-    let is_there = state.conductor.running() == Some(thread) && progress(&state) == steps;
+    let is_there = state.run.conductor.running() == Some(thread) && progress(&state) == steps;
     if is_there {
-        state.lose_control(reason);
-        let decision = state.conductor.leave(thread);
+        state.run.lose_control(reason);
+        let decision = state.run.conductor.leave(thread);
         drop(control.follow(state, None, decision));
     }
 }

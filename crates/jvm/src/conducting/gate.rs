@@ -9,7 +9,7 @@ use std::{
         OnceLock,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::{agent::agent, futex, vm::RawMonitor};
@@ -22,6 +22,9 @@ const OPEN: u32 = 1;
 const ASLEEP: u32 = 2;
 /// It has to wait, and sleeps in a raw monitor.
 const IN_MONITOR: u32 = 3;
+/// The time that a thread spins at a gate with short turns, and the number of spins between two readings of the clock.
+const SPIN_TIME: Duration = Duration::from_micros(50);
+const SPINS: u32 = 64;
 /// Limits for the number of spins before a thread sleeps. The number grows when spinning succeeds and shrinks when it does not, because
 /// with long turns or few processors spinning keeps other threads from running.
 const FEWEST_SPINS: u32 = 50;
@@ -39,7 +42,8 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 #[derive(Debug)]
 pub(crate) struct Gate {
     state: AtomicU32,
-    /// The number of spins next time. Only the one thread that waits here changes it.
+    /// The number of spins next time. Only the one thread that waits here changes it. 0 if all turns are short, so that it spins for
+    /// a long time.
     spins: AtomicU32,
     monitor: OnceLock<Option<RawMonitor>>,
 }
@@ -55,6 +59,11 @@ impl Default for Gate {
 }
 
 impl Gate {
+    /// A gate for turns of microseconds, at which a thread spins for a long time.
+    pub(crate) fn for_short_turns() -> Self {
+        Self { spins: AtomicU32::new(0), ..Self::default() }
+    }
+
     /// Lets the thread pass that waits here, or that comes next.
     pub(crate) fn open(&self) {
         match self.state.swap(OPEN, Ordering::Release) {
@@ -73,13 +82,10 @@ impl Gate {
 
     /// Waits until the gate is opened, and closes it. Only one thread ever waits at a gate.
     pub(crate) fn pass(&self) {
-        let spins = self.spins.load(Ordering::Relaxed);
-        let opens = (0..spins).any(|_| {
-            std::hint::spin_loop();
-            self.state.load(Ordering::Relaxed) == OPEN
-        });
-        let next = if opens { (2 * spins).min(MOST_SPINS) } else { (spins / 2).max(FEWEST_SPINS) };
-        self.spins.store(next, Ordering::Relaxed);
+        match self.spins.load(Ordering::Relaxed) {
+            0 => self.spin_long(),
+            spins => self.spin(spins),
+        }
         while !self.passes() {
             if ALL_OPEN.load(Ordering::SeqCst) {
                 return;
@@ -89,6 +95,25 @@ impl Gate {
             }
             self.sleep();
         }
+    }
+
+    /// Spins until the gate is open, or this many times, which adapts to the length of turns.
+    fn spin(&self, spins: u32) {
+        let opens = self.opens_within(spins);
+        let next = if opens { (2 * spins).min(MOST_SPINS) } else { (spins / 2).max(FEWEST_SPINS) };
+        self.spins.store(next, Ordering::Relaxed);
+    }
+
+    fn spin_long(&self) {
+        let began = Instant::now();
+        while !self.opens_within(SPINS) && began.elapsed() <= SPIN_TIME {}
+    }
+
+    fn opens_within(&self, spins: u32) -> bool {
+        (0..spins).any(|_| {
+            std::hint::spin_loop();
+            self.state.load(Ordering::Relaxed) == OPEN
+        })
     }
 
     fn passes(&self) -> bool {
@@ -151,23 +176,36 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_gate_lets_pass_once_for_each_opening() {
-        let (ping, pong) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+    fn check(new: fn() -> Gate, pause: Option<Duration>) {
+        let (ping, pong) = (Arc::new(new()), Arc::new(new()));
+        let rounds = if pause.is_some() { 20 } else { 1_000 };
         let other = {
             let (ping, pong) = (ping.clone(), pong.clone());
             thread::spawn(move || {
-                for _ in 0..1_000 {
+                for _ in 0..rounds {
                     ping.pass();
                     pong.open();
                 }
             })
         };
-        for _ in 0..1_000 {
+        for _ in 0..rounds {
+            pause.into_iter().for_each(thread::sleep);
             ping.open();
             pong.pass();
         }
         other.join().unwrap();
         assert_eq!(ping.state.load(Ordering::Relaxed), CLOSED);
+    }
+
+    #[test]
+    fn a_gate_lets_pass_once_for_each_opening() {
+        check(Gate::default, None);
+        check(Gate::for_short_turns, None);
+    }
+
+    #[test]
+    fn a_sleeping_thread_is_woken() {
+        check(Gate::default, Some(Duration::from_millis(1)));
+        check(Gate::for_short_turns, Some(Duration::from_millis(1)));
     }
 }

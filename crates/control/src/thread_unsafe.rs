@@ -1,0 +1,60 @@
+//! Thread-unsafe objects of classes outside of the application. A call of such an object is one access as long as no other thread
+//! interferes, but many accesses inside. If threads use such an object without a common lock, later runs instrument its class.
+
+/// What a front end knows about the classes of its platform.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadUnsafe<'a> {
+    /// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
+    /// and classes that the platform itself depends on.
+    pub excluded: &'a [&'a str],
+    /// Classes that delegate to an object of another class.
+    pub delegating: &'a [(&'a str, &'a str)],
+}
+
+impl ThreadUnsafe<'_> {
+    /// The classes whose code works on an object, most derived first; empty if the object is not to be instrumented. `classes` are the
+    /// object's class and its superclasses, each with whether it is instrumented anyway, without the root of all classes.
+    pub fn parts(&self, classes: impl Iterator<Item = (String, bool)>) -> Vec<String> {
+        let mut parts = Vec::new();
+        for (class, is_instrumented) in classes {
+            if parts.is_empty() && self.excluded.iter().any(|prefix| class.starts_with(prefix)) {
+                break;
+            }
+            if !is_instrumented {
+                self.add(&mut parts, &class);
+            }
+        }
+        parts
+    }
+
+    fn add(&self, parts: &mut Vec<String>, class: &str) {
+        // Inner classes work on the fields of their outer class.
+        let outer = class.split('$').next().unwrap_or(class);
+        let delegates = self.delegating.iter().filter(|(name, _)| *name == outer);
+        parts.push(outer.to_owned());
+        parts.extend(delegates.map(|(_, delegate)| (*delegate).to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_thread_unsafe_classes_are_instrumented() {
+        let known = ThreadUnsafe { excluded: &["safe."], delegating: &[("plain.Set", "plain.Map")] };
+        let check = |classes: &[(&str, bool)], expected: &[&str]| {
+            let classes =
+                classes.iter().map(|(class, is_instrumented)| ((*class).to_owned(), *is_instrumented));
+            assert_eq!(known.parts(classes), expected);
+        };
+        check(&[("plain.List", false), ("plain.Base", false)], &["plain.List", "plain.Base"]);
+        check(&[("plain.List$Part", false)], &["plain.List"]);
+        check(&[("plain.Set", false)], &["plain.Set", "plain.Map"]);
+        check(&[("safe.List", false), ("plain.Base", false)], &[]);
+        check(&[("own.List", true), ("plain.List", false)], &["plain.List"]);
+        // A class that the application derives from a thread-safe one.
+        check(&[("own.List", true), ("safe.List", false), ("plain.Base", false)], &[]);
+        check(&[("plain.List", false), ("safe.Base", false)], &["plain.List", "safe.Base"]);
+    }
+}
