@@ -27,9 +27,9 @@ use crate::{
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
+    run_folder,
     signals::{self, Interruption},
     verdict::Code,
-    watch,
 };
 
 #[derive(Debug, Args)]
@@ -170,8 +170,8 @@ fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
 }
 
 fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> Result<(Report, Code), Error> {
-    watch::check_platform()?;
-    let folder = watch::plain_folder()?;
+    agent::check_platform()?;
+    let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
         scope,

@@ -27,7 +27,7 @@ const LOCK: u64 = 1 << 63;
 
 /// Whether the run reports interleavings of accesses.
 pub(super) fn are_wanted(agent: &Agent) -> bool {
-    agent.settings.control.as_ref().is_some_and(|control| control.wanted.interleavings)
+    agent.settings.control().is_some_and(|control| control.wanted.interleavings)
 }
 
 /// Whether an access is no scheduling point because the program is in a single-threaded phase, where no remote access is possible.
@@ -76,7 +76,7 @@ pub(super) fn touched(
 /// The goals for other runs, most promising first, and whether candidates were left out. Local accesses in one method rank before
 /// others, because they are more likely meant to be atomic.
 pub(super) fn goals(agent: &Agent, state: &mut State) -> (Vec<Goal>, bool) {
-    let Some(control) = &agent.settings.control else { return (Vec::new(), false) };
+    let Some(control) = agent.settings.control() else { return (Vec::new(), false) };
     let Some(observer) = state.conductor.observer() else { return (Vec::new(), false) };
     let (found, cut) = observer.interleavings();
     let site = |(site, act): CandidateSite| GoalSite {

@@ -706,9 +706,7 @@ extern "system" fn tells_all_calls(_environment: *mut JNIEnv, _class: jclass) ->
 }
 
 extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
-    guarded(0, |agent| {
-        jboolean::from(agent.settings.control.as_ref().is_some_and(|control| control.volatiles))
-    })
+    guarded(0, |agent| jboolean::from(agent.settings.control().is_some_and(|control| control.volatiles)))
 }
 
 /// The virtual time after so many nanoseconds; `None` if the number is negative or longer than a century, which means no time-out.
