@@ -75,7 +75,10 @@ fn settings_that_cannot_be_read_are_reported() {
         let output = process.output().unwrap();
         let text = output_text(&output);
         assert_eq!(output.status.code(), Some(2), "{command:?}: {text}");
-        assert!(text.contains("error: Fissure itself failed: the settings of the run ("), "{command:?}: {text}");
+        assert!(
+            text.contains("error: Fissure itself failed: the settings of the run ("),
+            "{command:?}: {text}"
+        );
         assert!(text.contains("cannot be read: missing field"), "{command:?}: {text}");
     }
 }

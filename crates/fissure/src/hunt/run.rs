@@ -127,7 +127,6 @@ impl Program<'_> {
         let (seed, goal) = (control.seed, control.target.clone());
         let settings = folder.path().join("settings.json");
         self.write_settings(control, &settings)?;
-        signals::disable_address_randomisation();
         let mut process = launch::controlled(self.command, &self.agent, &settings)?;
         // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
         process.process_group(0).stdin(Stdio::null());
