@@ -57,9 +57,6 @@ use gate::Gate;
 use points::Points;
 use sets::Sets;
 
-/// The exit code of a run that Fissure ended because no thread could run, or because it had too many steps.
-const ENDED_BY_FISSURE: i32 = 86;
-
 /// The scheduler's side of the agent: the state of all controlled threads.
 pub(crate) struct Control {
     state: Mutex<State>,
@@ -339,5 +336,5 @@ fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
     state.is_over = true;
     explanation::write_results(&mut state, end);
     // SAFETY: ends the process at once, without running exit handlers; all results have been written.
-    unsafe { libc::_exit(ENDED_BY_FISSURE) }
+    unsafe { libc::_exit(RunEnd::EXIT_CODE) }
 }

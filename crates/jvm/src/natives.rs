@@ -16,7 +16,7 @@ use fissure_model::{
     event::AccessKind,
     finding::Frame,
     ids::ThreadId,
-    record::{Failure, Record},
+    record::{Cause, Failure, Record},
     settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
@@ -421,8 +421,7 @@ extern "system" fn failed(
         let stack: Vec<Frame> = jni.text(stack).lines().filter_map(failure::frame).collect();
         let failure = Failure {
             thread: jni.text(thread),
-            exception: jni.text(exception),
-            message: jni.text(message),
+            cause: Cause::Exception { class: jni.text(exception), message: jni.text(message) },
             own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
             test: if is_test != 0 { tested::test_of(&stack) } else { None },
             stack,

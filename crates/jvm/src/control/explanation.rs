@@ -11,7 +11,7 @@ use fissure_model::{
     goal::{AcquireGoal, Goal},
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
-    record::{Failure, Record, Run, RunEnd},
+    record::{Cause, Failure, Record, Run, RunEnd},
 };
 use fissure_schedule::{
     pattern::{Atomic, Violation},
@@ -85,10 +85,8 @@ impl Explanation {
     }
 
     /// Whether the same failure was recorded before.
-    pub(super) fn has_failure(&self, exception: &str, message: &str, stack: &[Frame]) -> bool {
-        let is_same = |failure: &Failure| {
-            failure.exception == exception && failure.message == message && failure.stack == stack
-        };
+    pub(super) fn has_failure(&self, cause: &Cause, stack: &[Frame]) -> bool {
+        let is_same = |failure: &Failure| failure.cause == *cause && failure.stack == stack;
         self.failures.iter().any(|(failure, _)| is_same(failure))
     }
 

@@ -7,7 +7,7 @@ use fissure_model::{
     finding::{CONTENTS, Frame},
     ids::{LocationId, LockId, ThreadId},
     interleaving::{Action, Interleaving, Step},
-    record::Failure,
+    record::{Cause, Failure},
 };
 use fissure_schedule::trace::TraceStep;
 
@@ -22,12 +22,10 @@ const MOST_STEPS: usize = 60;
 const EXITS: [(&str, &str); 3] =
     [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
 
-/// An exception as the hook class reports it.
+/// An exception or an exit as the hook class reports it.
 pub(super) struct Thrown<'a> {
-    /// Its class, or [`Failure::EXIT`].
-    pub(super) exception: String,
-    /// Its message, or the exit code.
-    pub(super) message: String,
+    /// What failed.
+    pub(super) cause: Cause,
     /// Lines of class, method, file and line number.
     pub(super) stack: &'a str,
     /// Whether a test failed with it.
@@ -36,21 +34,20 @@ pub(super) struct Thrown<'a> {
 
 /// Records that an exception leaves a thread or fails a test, or that the program ends itself with a failure.
 pub(super) fn failed(agent: &Agent, state: &mut State, thread: ThreadId, thrown: Thrown<'_>) {
-    let Thrown { exception, message, stack, is_test } = thrown;
+    let Thrown { cause, stack, is_test } = thrown;
     let stack: Vec<Frame> = stack.lines().filter_map(frame).collect();
     // Test frameworks report one failure at several points.
-    if is_test && state.explanation.has_failure(&exception, &message, &stack) {
+    if is_test && state.explanation.has_failure(&cause, &stack) {
         return;
     }
-    match exception == Failure::EXIT {
-        true => state.conductor.exits(thread),
-        false => state.conductor.throws(thread),
+    match cause {
+        Cause::Exit { .. } => state.conductor.exits(thread),
+        Cause::Exception { .. } => state.conductor.throws(thread),
     }
     let step = state.conductor.trace().last();
     let mut failure = Failure {
         thread: state.conductor.name(thread).to_owned(),
-        exception,
-        message,
+        cause,
         own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
         test: if is_test { tested::test_of(&stack) } else { None },
         stack,
@@ -100,9 +97,11 @@ fn interleaving(agent: &Agent, state: &State, failure: &Failure) -> Interleaving
             threads.push(step.thread);
             threads.len() - 1
         });
-        let (action, object) = match failure.exit_code() {
-            Some(code) if is_last => (Action::Other, format!("ends the program with exit code {code}")),
-            None if is_last => (Action::Throw, failure.exception.clone()),
+        let (action, object) = match &failure.cause {
+            Cause::Exit { code } if is_last => {
+                (Action::Other, format!("ends the program with exit code {code}"))
+            }
+            Cause::Exception { class, .. } if is_last => (Action::Throw, class.clone()),
             _ => (step.action, object(state, step)),
         };
         steps.push(Step {

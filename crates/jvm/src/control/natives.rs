@@ -8,7 +8,7 @@ use std::{
 use fissure_model::{
     goal::Goal,
     ids::{LockId, SiteId, ThreadId},
-    record::{Failure, VIRTUAL_THREADS},
+    record::{Cause, VIRTUAL_THREADS},
 };
 use fissure_schedule::{
     conductor::{Activity, Arrival, Decision},
@@ -657,9 +657,10 @@ extern "system" fn throwing(
 ) {
     controlled((), thread, |agent, control, thread| {
         let jni = Jni::new(environment);
-        let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
+        let [class, message, stack] = [exception, message, stack].map(|text| jni.text(text));
         let mut state = control.state();
-        let thrown = Thrown { exception, message, stack: &stack, is_test: is_test != 0 };
+        let thrown =
+            Thrown { cause: Cause::Exception { class, message }, stack: &stack, is_test: is_test != 0 };
         failure::failed(agent, &mut state, thread, thrown);
     });
 }
@@ -675,8 +676,7 @@ extern "system" fn exits(
     controlled((), thread, |agent, control, thread| {
         let stack = Jni::new(environment).text(stack);
         let mut state = control.state();
-        let exception = Failure::EXIT.to_owned();
-        let thrown = Thrown { exception, message: status.to_string(), stack: &stack, is_test: false };
+        let thrown = Thrown { cause: Cause::Exit { code: status }, stack: &stack, is_test: false };
         failure::failed(agent, &mut state, thread, thrown);
     });
 }
