@@ -6,7 +6,7 @@ use fissure_model::{
     finding::{Finding, Frame, Kind, Status, fingerprint},
     ids::{LocationId, LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
-    record::Failure,
+    record::{Cause, Failure},
 };
 use fissure_schedule::pattern::Violation;
 use rustc_hash::FxHashMap;
@@ -43,10 +43,8 @@ impl Explanation {
     }
 
     /// Whether the same failure was recorded before.
-    pub(crate) fn has_failure(&self, exception: &str, message: &str, stack: &[Frame]) -> bool {
-        let is_same = |failure: &Failure| {
-            failure.exception == exception && failure.message == message && failure.stack == stack
-        };
+    pub(crate) fn has_failure(&self, cause: &Cause, stack: &[Frame]) -> bool {
+        let is_same = |failure: &Failure| failure.cause == *cause && failure.stack == stack;
         self.failures.iter().any(|(failure, _)| is_same(failure))
     }
 

@@ -7,7 +7,7 @@ use fissure_model::{
     finding::{CONTENTS, Frame},
     ids::{LocationId, LockId, ThreadId},
     interleaving::{Action, Interleaving, Step},
-    record::Failure,
+    record::{Cause, Failure},
 };
 use fissure_schedule::trace::TraceStep;
 
@@ -20,13 +20,12 @@ use crate::{
 const WINDOW: u64 = 2_000;
 /// The largest number of those steps that are reported.
 const MOST_STEPS: usize = 60;
+
 /// An exception, or an exit of the program.
 #[derive(Debug)]
 pub struct Thrown {
-    /// The exception's class, or [`Failure::EXIT`].
-    pub exception: String,
-    /// Its message, or the exit code.
-    pub message: String,
+    /// What failed.
+    pub cause: Cause,
     /// Its stack, innermost frame first.
     pub stack: Vec<Frame>,
     /// Whether a test failed with it.
@@ -38,20 +37,19 @@ pub struct Thrown {
 impl ControlledRun {
     /// Records that an exception leaves a thread or fails a test, or that the program ends itself with a failure.
     pub fn failed(&mut self, front: &dyn FrontEnd, thread: ThreadId, thrown: Thrown) {
-        let Thrown { exception, message, stack, is_test, test } = thrown;
+        let Thrown { cause, stack, is_test, test } = thrown;
         // Test frameworks report one failure at several points.
-        if is_test && self.explanation.has_failure(&exception, &message, &stack) {
+        if is_test && self.explanation.has_failure(&cause, &stack) {
             return;
         }
-        match exception == Failure::EXIT {
-            true => self.conductor.exits(thread),
-            false => self.conductor.throws(thread),
+        match cause {
+            Cause::Exit { .. } => self.conductor.exits(thread),
+            Cause::Exception { .. } => self.conductor.throws(thread),
         }
         let step = self.conductor.trace().last();
         let mut failure = Failure {
             thread: self.conductor.name(thread).to_owned(),
-            exception,
-            message,
+            cause,
             own: stack.iter().position(|frame| front.is_in_scope(&frame.class)),
             test,
             stack,
@@ -96,9 +94,9 @@ impl ControlledRun {
                 threads.push(step.thread);
                 threads.len() - 1
             });
-            let (action, object) = match failure.exit_code() {
-                Some(code) if is_last => (Action::Other, format!("ends the program with exit code {code}")),
-                None if is_last => (Action::Throw, failure.exception.clone()),
+            let (action, object) = match &failure.cause {
+                Cause::Exit { code } if is_last => (Action::Other, format!("ends the program with exit code {code}")),
+                Cause::Exception { class, .. } if is_last => (Action::Throw, class.clone()),
                 _ => (step.action, self.object(step)),
             };
             steps.push(Step {

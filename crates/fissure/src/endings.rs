@@ -5,7 +5,7 @@ use std::{ffi::OsString, time::Duration};
 use fissure_model::{
     finding::{Frame, Kind},
     pointcut::Pointcut,
-    record::{Doing, Failure},
+    record::{Cause, Doing, Failure},
 };
 use fissure_report::{Exit, NextStep};
 
@@ -152,13 +152,16 @@ fn in_full(failure: &Failure) -> String {
 }
 
 fn in_brief(failure: &Failure) -> String {
-    let message = match failure.message.lines().next() {
-        Some(message) if !message.is_empty() => format!(": {message}"),
-        _ => String::new(),
+    let what = match &failure.cause {
+        Cause::Exception { class, message } => match message.lines().next() {
+            Some(first) if !first.is_empty() => format!("{class}: {first}"),
+            _ => class.clone(),
+        },
+        Cause::Exit { code } => format!("exit code {code}"),
     };
     match &failure.test {
-        Some(test) => format!("{}{message}, in test {test}", failure.exception),
-        None => format!("{}{message}, in thread \"{}\"", failure.exception, failure.thread),
+        Some(test) => format!("{what}, in test {test}"),
+        None => format!("{what}, in thread \"{}\"", failure.thread),
     }
 }
 
@@ -184,8 +187,10 @@ mod tests {
         };
         Failure {
             thread: "bob".to_owned(),
-            exception: "java.lang.IllegalStateException".to_owned(),
-            message: message.to_owned(),
+            cause: Cause::Exception {
+                class: "java.lang.IllegalStateException".to_owned(),
+                message: message.to_owned(),
+            },
             stack: vec![frame("java.util.Objects", 1), frame("Account", 15)],
             own: None,
             test: None,

@@ -144,6 +144,10 @@ pub(crate) enum Error {
     #[error("cannot start '{program}': {reason}")]
     Start { program: String, reason: String },
 
+    /// Signals cannot be caught.
+    #[error("cannot catch signals, so that stopping Fissure would leave the program running: {0}")]
+    Signals(io::Error),
+
     /// Waiting for the program failed.
     #[error("cannot wait for '{program}': {source}")]
     Wait { program: String, source: io::Error },

@@ -28,7 +28,7 @@ use fissure_model::{
     goal::Goal,
     pointcut::Pointcut,
     record::{Hello, RunEnd, VIRTUAL_THREADS},
-    settings::{AccessPoints, Control, SetRules, Steering, Wanted, Watch},
+    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
 };
 use fissure_report::{Campaign, Report, SeedRange};
 
@@ -45,9 +45,9 @@ use crate::{
     launch, locality,
     output::{self, Stream},
     reporting::Reporting,
+    run_folder,
     signals::{self, Interruption},
-    verdict::{self, Blindness, Code, WatchedProgram},
-    watch,
+    verdict::{self, Blindness, Code, Needs, WatchedProgram},
 };
 use access_goals::AccessGoals;
 use acquire_goals::AcquireGoals;
@@ -112,8 +112,8 @@ fn hunt(
     sets: SetRules,
     shard: Shard,
 ) -> Result<Report, Error> {
-    watch::check_platform()?;
-    let folder = watch::plain_folder()?;
+    agent::check_platform()?;
+    let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
         scope,
@@ -615,9 +615,7 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<B
         program: &name.to_string_lossy(),
         java: launch::is_java(name),
         scope: program.scope,
-        // These runs record lock operations only, but unlike measurements with `Watch::Locks` they do have findings.
-        watch: Watch::All,
-        has_monitor: false,
+        needs: Needs::Threads,
     };
     // A warning may concern a single thread, so it is no evidence that there was more to see.
     let evidence = |jvm: &Jvm| Jvm {

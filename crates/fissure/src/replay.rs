@@ -9,10 +9,10 @@ use std::{
 
 use clap::Args;
 use fissure_model::{
-    finding::{Finding, Kind, Status, fingerprint},
+    finding::{FailureKind, Finding, Kind, Status, fingerprint},
     goal::Goal,
     pointcut::Pointcut,
-    record::Run,
+    record::{Cause, Run},
     settings::{Control, Steering},
 };
 use fissure_report::Report;
@@ -27,9 +27,9 @@ use crate::{
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
+    run_folder,
     signals::{self, Interruption},
     verdict::Code,
-    watch,
 };
 
 #[derive(Debug, Args)]
@@ -170,8 +170,8 @@ fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
 }
 
 fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> Result<(Report, Code), Error> {
-    watch::check_platform()?;
-    let folder = watch::plain_folder()?;
+    agent::check_platform()?;
+    let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
         scope,
@@ -256,11 +256,13 @@ fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
 fn fails_again(outcome: &Outcome, wanted: &Finding) -> bool {
     let Some(consequence) = &wanted.consequence else { return false };
     let mut failures = outcome.accounts().flat_map(|run| &run.failures);
-    match consequence.exception.as_str() {
-        "exit" => outcome.own_exit().is_some_and(|exit| exit.code() != 0),
-        "deadlock" | "hang" => outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit,
-        exception => {
-            failures.any(|failure| failure.exception == exception && failure.after.contains(&wanted.id))
+    match &consequence.kind {
+        FailureKind::Exit => outcome.own_exit().is_some_and(|exit| exit.code() != 0),
+        FailureKind::Deadlock | FailureKind::Hang => {
+            outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit
+        }
+        kind @ FailureKind::Exception(_) => {
+            failures.any(|failure| failure.kind() == *kind && failure.after.contains(&wanted.id))
         }
     }
 }
@@ -308,13 +310,17 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             fingerprint(&[&run.schedule])
         ));
         for failure in &run.failures {
-            let message =
-                if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
-            notices.push(match failure.exit_code() {
-                Some(code) => {
-                    format!("thread \"{}\" ended the program with exit code {code}", failure.thread)
+            let thread = &failure.thread;
+            notices.push(match &failure.cause {
+                Cause::Exit { code } => {
+                    format!("thread \"{thread}\" ended the program with exit code {code}")
                 }
-                None => format!("thread \"{}\" was ended by {}{message}", failure.thread, failure.exception),
+                Cause::Exception { class, message } if message.is_empty() => {
+                    format!("thread \"{thread}\" was ended by {class}")
+                }
+                Cause::Exception { class, message } => {
+                    format!("thread \"{thread}\" was ended by {class}: {message}")
+                }
             });
         }
         for reason in &run.uncontrolled {

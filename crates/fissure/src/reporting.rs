@@ -23,10 +23,10 @@ use crate::{
     args::{Color, FailOn, ScopeList},
     config::Config,
     error::Error,
+    observed_run::ObservedRun,
     output::{self, OutputFile, Stream},
     sources::Sources,
     verdict::{self, Code},
-    watch::Watched,
 };
 
 /// The options about reports, the same for every command.
@@ -148,8 +148,8 @@ impl Reporting {
 
     /// The same for one run of a program, on standard error. A run that failed or was cut short is not
     /// clean, whatever `--fail-on` says.
-    pub(crate) fn finish_run(self, watched: Watched) -> Result<Code, Error> {
-        let Watched { mut report, doubt } = watched;
+    pub(crate) fn finish_run(self, observed: ObservedRun) -> Result<Code, Error> {
+        let ObservedRun { mut report, doubt } = observed;
         self.judge(&mut report);
         if report.problem.is_none() && verdict::code(&report, self.fail_on) == Code::Clean {
             report.problem = doubt.map(|doubt| doubt.sentence(!report.findings.is_empty()));

@@ -7,7 +7,6 @@ use fissure_model::{
     finding::{Finding, Status},
     pointcut::Pointcut,
     record::Refusal,
-    settings::Watch,
 };
 use fissure_report::Report;
 
@@ -39,10 +38,19 @@ pub(crate) struct WatchedProgram<'a> {
     pub(crate) java: bool,
     /// The classes and pointcuts to watch.
     pub(crate) scope: &'a [Pointcut],
-    /// The events that were recorded.
-    pub(crate) watch: Watch,
-    /// Whether a monitor script ran.
-    pub(crate) has_monitor: bool,
+    /// The least that a run must have seen for a result.
+    pub(crate) needs: Needs,
+}
+
+/// The least that a run must have seen for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// A JVM: the run only measures costs, and there is nothing to find.
+    Jvm,
+    /// Code in scope in two threads.
+    Threads,
+    /// A join point that the monitor script asks for.
+    JoinPoints,
 }
 
 /// Why a run says nothing about the program, as one sentence with the next step.
@@ -145,8 +153,7 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
     if coverages.is_empty() {
         return Some(Blindness::NothingSeen);
     }
-    if program.watch == Watch::Locks {
-        // Without fields there is nothing to find: such runs only measure costs.
+    if program.needs == Needs::Jvm {
         return None;
     }
     if coverages.iter().all(|coverage| coverage.classes_in_scope == 0) {
@@ -157,7 +164,7 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
             Blindness::NothingInScope(scope.join(", "))
         });
     }
-    if program.has_monitor {
+    if program.needs == Needs::JoinPoints {
         let is_blind = coverages.iter().all(|coverage| coverage.accesses_analysed == 0);
         return is_blind.then_some(Blindness::NothingMatched);
     }
@@ -246,8 +253,7 @@ pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Op
 
 /// The note about a run that found nothing although several threads ran: they shared no location that is watched.
 pub(crate) fn reservation(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<String> {
-    if program.has_monitor || program.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty())
-    {
+    if program.needs != Needs::Threads || jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
         return None;
     }
     let accessing =
@@ -313,13 +319,7 @@ mod tests {
     }
 
     fn check(jvms: &[Jvm], expected: Option<Blindness>) {
-        let program = WatchedProgram {
-            program: "run.sh",
-            java: false,
-            scope: &[],
-            watch: Watch::All,
-            has_monitor: false,
-        };
+        let program = WatchedProgram { program: "run.sh", java: false, scope: &[], needs: Needs::Threads };
         assert_eq!(blindness(&program, jvms), expected, "{jvms:?}");
     }
 
@@ -380,13 +380,7 @@ mod tests {
             origin("b.jar", OriginKind::Library, 1, "b"),
         ];
         let blindness = blindness(
-            &WatchedProgram {
-                program: "java",
-                java: true,
-                scope: &[],
-                watch: Watch::All,
-                has_monitor: false,
-            },
+            &WatchedProgram { program: "java", java: true, scope: &[], needs: Needs::Threads },
             &[jvm],
         );
         let text = blindness.unwrap().to_string();
@@ -423,8 +417,7 @@ mod tests {
 
     #[test]
     fn threads_that_share_no_watched_location_are_noted() {
-        let program =
-            WatchedProgram { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
+        let program = WatchedProgram { program: "java", java: true, scope: &[], needs: Needs::Threads };
         let accessing = |threads_accessing| {
             let mut jvm = jvm(1, 2, Vec::new());
             jvm.coverage.as_mut().unwrap().threads_accessing = threads_accessing;
@@ -439,17 +432,11 @@ mod tests {
     #[test]
     fn the_reason_depends_on_command_and_scope() {
         let scope = ["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let program = WatchedProgram {
-            program: "java",
-            java: true,
-            scope: &scope,
-            watch: Watch::Fields,
-            has_monitor: false,
-        };
+        let program = WatchedProgram { program: "java", java: true, scope: &scope, needs: Needs::Threads };
         assert_eq!(blindness(&program, &[]), Some(Blindness::NotUp("java".to_owned())));
         let nothing = Some(Blindness::NothingInScope("a.B, c..*".to_owned()));
         assert_eq!(blindness(&program, &[jvm(0, 0, Vec::new())]), nothing);
-        let measuring = WatchedProgram { watch: Watch::Locks, ..program };
+        let measuring = WatchedProgram { needs: Needs::Jvm, ..program };
         assert_eq!(blindness(&measuring, &[jvm(0, 0, Vec::new())]), None);
     }
 

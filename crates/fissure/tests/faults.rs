@@ -66,6 +66,24 @@ fn a_panic_of_the_agent_does_not_reach_the_program() {
 }
 
 #[test]
+fn settings_that_cannot_be_read_are_reported() {
+    let folder = compiled("Tally", PROGRAM);
+    let script = "echo '{}' > \"${JAVA_TOOL_OPTIONS##*=}\"; exec java -cp \"$1\" Tally";
+    for command in [&["detect"][..], &["hunt", "--runs", "2", "--reference-runs", "1"]] {
+        let mut process = fissure();
+        process.args(command).args(["--", "sh", "-c", script, "sh"]).arg(folder.path());
+        let output = process.output().unwrap();
+        let text = output_text(&output);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {text}");
+        assert!(
+            text.contains("error: Fissure itself failed: the settings of the run ("),
+            "{command:?}: {text}"
+        );
+        assert!(text.contains("cannot be read: missing field"), "{command:?}: {text}");
+    }
+}
+
+#[test]
 fn without_a_fault_the_same_program_is_watched() {
     let output = run("none", &["hunt", "--runs", "2", "--reference-runs", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));

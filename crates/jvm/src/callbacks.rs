@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_void},
-    fs,
+    fs, io,
     path::Path,
     slice,
     sync::atomic::Ordering,
@@ -81,15 +81,14 @@ unsafe extern "system" fn Agent_OnLoad(
     // SAFETY: `vm` is the pointer that the JVM passed.
     let tool = unsafe { Tool::of(vm) };
     // A panic that crosses into the JVM would abort the program before it starts.
-    let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, &options));
+    let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, Path::new(&options)));
     0
 }
 
-/// Reads the settings, decides whether to instrument this JVM, and writes the hello record.
-fn load(vm: Vm, tool: Option<Tool>, options: &str) {
-    let Ok(text) = fs::read_to_string(options) else { return };
-    let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return };
-    let Ok(output) = Output::create(Path::new(&settings.folder)) else { return };
+/// Reads the settings, decides whether to instrument this JVM, and writes the hello record. The settings are in the run's folder, so
+/// that a problem with them can be reported there. If there is no such folder any more, the run is over, and nobody waits for records.
+fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
+    let Some(output) = file.parent().and_then(|folder| Output::create(folder).ok()) else { return };
     let property = |name: &CStr| tool.and_then(|tool| tool.system_property(name)).unwrap_or_default();
     let command = property(c"sun.java.command");
     let vm_name = property(c"java.vm.name");
@@ -104,8 +103,15 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     };
     output.write(&Record::Hello(hello));
     let Some(tool) = tool.filter(|_| acts) else { return };
+    let settings = match read_settings(file) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let text = format!("the settings of the run ({}) cannot be read: {error}", file.display());
+            return output.write(&Record::InternalError { text });
+        }
+    };
     let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
-    let has_monitor = settings.monitor.is_some();
+    let has_monitor = settings.monitor().is_some();
     if !tool.add_capabilities(has_monitor) {
         notice(
             "This JVM does not let an agent see classes before it starts, so nothing was instrumented; use another JVM.",
@@ -147,6 +153,10 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     {
         agent.fail("the JVM refused the agent's callbacks");
     }
+}
+
+fn read_settings(file: &Path) -> io::Result<Settings> {
+    Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
 }
 
 /// The reason why Fissure does not instrument this JVM, if there is one.

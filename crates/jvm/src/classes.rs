@@ -12,7 +12,7 @@ use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
     pointcut::{FieldPoint, Value},
-    settings::{AccessPoints, AtomizerSettings, Order, Watch},
+    settings::{AccessPoints, Order, Watch},
 };
 
 use crate::{
@@ -63,12 +63,15 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
     let is_named = agent.scope.is_given() && in_scope && !agent.scope.is_on_demand(&dotted);
     agent.scope.origins().count(&dotted, source, agent.scope.is_given().then_some(is_named));
-    let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
-    let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
+    let detect = agent.settings.detect();
+    let watches_fields = detect.is_some_and(|detect| detect.watch != Watch::Locks);
+    let watches_elements = detect.is_some_and(|detect| detect.watch == Watch::All);
+    let watched = watches_fields && in_scope;
+    let atomizer = agent.settings.atomizer();
+    let order = agent.settings.order();
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
-    let watched = watched && !is_controlled;
-    let control = agent.settings.control.as_ref().filter(|_| in_scope);
+    let control = agent.settings.control().filter(|_| in_scope);
     let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
@@ -80,7 +83,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =
-        if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
+        if is_controlled { control::probes(name, agent.settings.control()) } else { Vec::new() };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
         monitors: !jdk::keeps_its_monitors(name)
@@ -98,19 +101,15 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         units: has_units,
         entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
         waits: !is_controlled && monitor.is_none(),
-        clones: agent.settings.watch != Watch::Locks && !is_controlled && monitor.is_none(),
+        clones: watches_fields,
         fields: watched || has_points,
-        arrays: watched && agent.settings.watch == Watch::All || has_element_points,
+        arrays: watches_elements && in_scope || has_element_points,
         contents: has_contents || has_uses,
         atomics: has_uses,
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
-        synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
+        synchronization: if is_controlled { in_scope } else { order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: if is_controlled {
-            &control_probes
-        } else {
-            jdk::probes(name, agent.settings.order, atomizer.is_some())
-        },
+        probes: if is_controlled { &control_probes } else { jdk::probes(name, order, atomizer.is_some()) },
     };
     let trusted = agent.locality.as_ref().filter(|_| kind != Kind::Jdk);
     let analysed = trusted.and_then(|locality| locality.class(name, bytes));
@@ -365,7 +364,7 @@ impl Environment for ClassEnvironment<'_> {
             self.agent.flags.set_bits(number as usize, flags);
         }
         let is_initialisation = site.kind == SiteKind::Write && site.method == "<init>";
-        if is_initialisation && self.agent.control.is_none() && self.agent.settings.atomizer.is_some() {
+        if is_initialisation && self.agent.settings.atomizer().is_some() {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
@@ -437,8 +436,7 @@ impl Environment for ClassEnvironment<'_> {
     }
 
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
-        let none = AtomizerSettings::default();
-        let atomizer = self.agent.settings.atomizer.as_ref().unwrap_or(&none);
+        let atomic = self.agent.settings.atomic();
         let names = |pattern: &Pattern| pattern.names_method(&self.class, method.name);
         let covers = |pattern: &Pattern| pattern.matches_method(&self.class, method.name);
         // A pattern or annotation for a whole class or package does not mean `run` and `main`, nor methods that the compiler made.
@@ -446,8 +444,8 @@ impl Environment for ClassEnvironment<'_> {
             matches!((method.name, method.descriptor), ("run", "()V") | ("main", "([Ljava/lang/String;)V"));
         let is_meant = !is_thread_body && method.access & SYNTHETIC == 0;
         method.is_annotated && (is_meant || !method.is_class_annotated)
-            || atomizer.atomic.iter().any(names)
-            || is_meant && atomizer.atomic.iter().any(covers)
+            || atomic.iter().any(names)
+            || is_meant && atomic.iter().any(covers)
     }
 
     fn cell(&mut self, field: &str, descriptor: &str) -> u32 {

@@ -54,9 +54,6 @@ use program::Program;
 /// The name of the thread in which a JVM waits for the end of the program.
 const ENDING_THREAD: &str = "DestroyJavaVM";
 
-/// The exit code of a run that Fissure ended because no thread could run, or because it had too many steps.
-const ENDED_BY_FISSURE: i32 = 86;
-
 /// The scheduler's side of the agent: the state of all controlled threads.
 pub(crate) struct Control {
     state: Mutex<State>,
@@ -274,7 +271,7 @@ fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
     state.is_over = true;
     write_results(&mut state, end);
     // SAFETY: ends the process at once, without running exit handlers; all results have been written.
-    unsafe { libc::_exit(ENDED_BY_FISSURE) }
+    unsafe { libc::_exit(RunEnd::EXIT_CODE) }
 }
 
 /// Writes the results of the run.

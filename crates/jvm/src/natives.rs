@@ -15,7 +15,7 @@ use fissure_analysis::{
 use fissure_model::{
     event::AccessKind,
     ids::ThreadId,
-    record::{Failure, Record},
+    record::{Cause, Failure, Record},
     settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
@@ -88,8 +88,8 @@ extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNI
 
 extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobject) {
     guarded((), |agent| {
-        let refine = agent.settings.analysis == Analysis::Racer;
-        let atomizer = agent.settings.atomizer.as_ref();
+        let refine = agent.settings.detect().is_some_and(|detect| detect.analysis == Analysis::Racer);
+        let atomizer = agent.settings.atomizer();
         let has = |rule| atomizer.is_some_and(|settings| !settings.without.contains(&rule));
         Jni::new(environment).fill(
             out,
@@ -98,7 +98,7 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
                 agent.cells.address() as i64,
                 agent.counters.address() as i64,
                 i64::from(refine),
-                i64::from(agent.settings.order == Order::HappensBefore),
+                i64::from(agent.settings.order() == Order::HappensBefore),
                 if atomizer.is_some() { agent.flags.address() as i64 } else { 0 },
                 agent.hits.address() as i64,
                 i64::from(has(Refinement::ReEntrant)),
@@ -128,7 +128,7 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
-            Resolved::Known(_, Member::Volatile) if agent.settings.order == Order::HappensBefore => {
+            Resolved::Known(_, Member::Volatile) if agent.settings.order() == Order::HappensBefore => {
                 return Some(VOLATILE);
             }
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
@@ -206,7 +206,7 @@ extern "system" fn step(
 ) -> jlong {
     guarded(Word::DONE.0 as i64, |agent| {
         let word = Word(word as u64);
-        if agent.settings.atomizer.is_some() {
+        if agent.settings.atomizer().is_some() {
             blocks::classify(agent, word.site());
         }
         let access = access(segment, set, site, write);
@@ -420,8 +420,7 @@ extern "system" fn failed(
         let stack = failure::frames(&jni.text(stack));
         let failure = Failure {
             thread: jni.text(thread),
-            exception: jni.text(exception),
-            message: jni.text(message),
+            cause: Cause::Exception { class: jni.text(exception), message: jni.text(message) },
             own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
             test: if is_test != 0 { tested::test_of(&stack) } else { None },
             stack,

@@ -74,45 +74,132 @@ pub enum Watch {
     All,
 }
 
-/// All settings of a front end for one run.
+/// All settings of a front end for one run. It writes its records into the folder that has the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// The points of the program to instrument. Empty: those of the application's own classes.
+    pub scope: Vec<Pointcut>,
+    /// The user's working directory and project.
+    pub whereabouts: Whereabouts,
+    /// The task of the front end.
+    pub mode: Mode,
+}
+
+/// The task of a front end, with the settings of this task alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Threads run freely, and analyses look for races and blocks that are not atomic.
+    Detect(DetectSettings),
+    /// Threads run freely, and a monitor script gets events.
+    Watch(WatchSettings),
+    /// The front end decides which thread runs.
+    Control(Box<ControlledSettings>),
+    /// The program executes small parts of itself repeatedly, each time under the next schedule, and announces each execution.
+    Explore,
+}
+
+/// The settings of passive analyses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DetectSettings {
     /// The lock-set state machine to run.
     pub analysis: Analysis,
     /// Whether the races that it finds are reported.
-    #[serde(default = "yes")]
     pub races: bool,
     /// The settings of Atomizer; `None` if blocks are not checked for atomicity.
-    #[serde(default)]
     pub atomizer: Option<AtomizerSettings>,
-    /// The points of the program to instrument. Empty: those of the application's own classes.
-    #[serde(default)]
-    pub scope: Vec<Pointcut>,
     /// The operations that become events.
     pub watch: Watch,
     /// The operations that order accesses.
-    #[serde(default)]
     pub order: Order,
-    /// The monitor script to run instead of analyses, if there is one.
-    #[serde(default)]
-    pub monitor: Option<MonitorSettings>,
-    /// The file with the results of a static analysis, as [`crate::locality::Locality`]; without it, everything is instrumented.
-    #[serde(default)]
-    pub locality: Option<String>,
+    /// The results of a static analysis; without them, everything is instrumented.
+    pub locality: Option<LocalityFile>,
     /// Whether everything is instrumented all the same, and accesses that contradict the static analysis are reported.
-    #[serde(default)]
     pub locality_checked: bool,
-    /// How threads are controlled; `None` if they run freely and are only observed.
-    #[serde(default)]
-    pub control: Option<Control>,
-    /// Whether the program executes small parts of itself repeatedly, each time under the next schedule, and announces each execution.
-    #[serde(default)]
-    pub explore: bool,
-    /// The user's working directory and project.
-    #[serde(default)]
-    pub whereabouts: Whereabouts,
-    /// The folder for the records.
-    pub folder: String,
+}
+
+/// The settings of a run under a monitor script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchSettings {
+    /// The script.
+    pub monitor: MonitorSettings,
+    /// The results of a static analysis; without them, every field may be shared.
+    pub locality: Option<LocalityFile>,
+}
+
+/// The settings of a run whose threads the front end schedules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlledSettings {
+    /// How threads are scheduled.
+    pub control: Control,
+    /// Methods, classes and packages that must be atomic, in addition to synchronized blocks and methods and annotated methods.
+    pub atomic: Vec<Pattern>,
+    /// The results of a static analysis; without them, every access in scope may be a scheduling point.
+    pub locality: Option<LocalityFile>,
+}
+
+/// The path of a file with a [`crate::locality::Locality`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LocalityFile(pub String);
+
+impl Settings {
+    /// The settings of passive analyses, if the run has any.
+    pub fn detect(&self) -> Option<&DetectSettings> {
+        match &self.mode {
+            Mode::Detect(settings) => Some(settings),
+            Mode::Watch(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// The settings of Atomizer, if it runs.
+    pub fn atomizer(&self) -> Option<&AtomizerSettings> {
+        self.detect()?.atomizer.as_ref()
+    }
+
+    /// The monitor script, if the run has one.
+    pub fn monitor(&self) -> Option<&MonitorSettings> {
+        match &self.mode {
+            Mode::Watch(settings) => Some(&settings.monitor),
+            Mode::Detect(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// How threads are scheduled, if the run is controlled.
+    pub fn control(&self) -> Option<&Control> {
+        match &self.mode {
+            Mode::Control(settings) => Some(&settings.control),
+            Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
+        }
+    }
+
+    /// Methods, classes and packages that the user wants to be atomic.
+    pub fn atomic(&self) -> &[Pattern] {
+        match &self.mode {
+            Mode::Detect(settings) => settings.atomizer.as_ref().map_or(&[], |atomizer| &atomizer.atomic),
+            Mode::Control(settings) => &settings.atomic,
+            Mode::Watch(_) | Mode::Explore => &[],
+        }
+    }
+
+    /// The operations that order accesses. Runs without analyses need no order beyond starting and joining threads.
+    pub fn order(&self) -> Order {
+        self.detect().map_or(Order::StartJoin, |settings| settings.order)
+    }
+
+    /// The results of a static analysis, if there are any.
+    pub fn locality(&self) -> Option<&LocalityFile> {
+        match &self.mode {
+            Mode::Detect(settings) => settings.locality.as_ref(),
+            Mode::Watch(settings) => settings.locality.as_ref(),
+            Mode::Control(settings) => settings.locality.as_ref(),
+            Mode::Explore => None,
+        }
+    }
 }
 
 /// The user's working directory and project, which distinguish the application's classes from libraries.
@@ -133,10 +220,6 @@ pub struct MonitorSettings {
     pub name: String,
     /// Its text.
     pub source: String,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The strategy that decides which thread runs.
@@ -271,4 +354,70 @@ pub struct SetRule {
     /// The methods that are units for this set; if empty, those of the fields' class.
     #[serde(default)]
     pub units: Vec<Pattern>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mode: Mode) {
+        let settings = Settings {
+            scope: vec!["com.acme..*".parse().unwrap()],
+            whereabouts: Whereabouts { directory: Some("/home/ada/bank".to_owned()), project: None },
+            mode,
+        };
+        let text = serde_json::to_string(&settings).unwrap();
+        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+    }
+
+    #[test]
+    fn every_mode_is_read_as_it_was_written() {
+        let locality = || Some(LocalityFile("/tmp/locality.json".to_owned()));
+        check(Mode::Detect(DetectSettings {
+            analysis: Analysis::Eraser,
+            races: true,
+            atomizer: Some(AtomizerSettings {
+                atomic: vec!["Account.transfer".parse().unwrap()],
+                without: vec![Refinement::ProtectedLock],
+            }),
+            watch: Watch::Fields,
+            order: Order::HandOver,
+            locality: locality(),
+            locality_checked: true,
+        }));
+        let monitor = MonitorSettings { name: "locks.rhai".to_owned(), source: "// nothing".to_owned() };
+        check(Mode::Watch(WatchSettings { monitor, locality: None }));
+        let control = Control {
+            steering: Steering::Random,
+            seed: 4,
+            pause: 500_000,
+            target: None,
+            schedule: None,
+            steps: 1_000,
+            volatiles: true,
+            accesses: AccessPoints::All,
+            instrumented: Vec::new(),
+            units: false,
+            wanted: Wanted::default(),
+            sets: SetRules::default(),
+        };
+        check(Mode::Control(Box::new(ControlledSettings {
+            control,
+            atomic: Vec::new(),
+            locality: locality(),
+        })));
+        check(Mode::Explore);
+    }
+
+    #[test]
+    fn incomplete_and_unknown_settings_are_errors() {
+        let check = |text: &str, reason: &str| {
+            let error = serde_json::from_str::<Settings>(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        };
+        check("{}", "missing field `scope`");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"detect"}"#, "expected newtype variant");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"dream"}"#, "unknown variant `dream`");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"explore","races":true}"#, "unknown field `races`");
+    }
 }

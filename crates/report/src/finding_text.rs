@@ -1,7 +1,7 @@
 //! One finding with its explanation: the defect, which thread did what at which site and in which order, the
 //! consequence, and the command that replays it.
 
-use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
+use fissure_model::finding::{FailureKind, Finding, Frame, Kind, Site, Status};
 
 use crate::{
     Report, SourceFinder, columns, excerpt, names, sets, steps,
@@ -220,9 +220,9 @@ impl<'a> FindingText<'a> {
     fn push_consequence(&self, text: &mut String, finding: &Finding) {
         let Some(consequence) = &finding.consequence else { return };
         let message = match consequence.message.as_str() {
-            "" => consequence.exception.clone(),
-            message if names::is_exception(&consequence.exception) => {
-                format!("{}: {message}", consequence.exception)
+            "" => consequence.kind.name().to_owned(),
+            message if matches!(consequence.kind, FailureKind::Exception(_)) => {
+                format!("{}: {message}", consequence.kind.name())
             }
             message => message.to_owned(),
         };

@@ -1,7 +1,7 @@
 //! Names of kinds, statuses, roles and sites, the same in every format.
 
 use fissure_model::{
-    finding::{Finding, Frame, Kind, Site, Status},
+    finding::{FailureKind, Finding, Frame, Kind, Site, Status},
     interleaving::{Action, Step},
 };
 
@@ -145,25 +145,21 @@ pub(crate) fn reason(finding: &Finding) -> Option<String> {
 fn followed(finding: &Finding) -> String {
     let Some(consequence) = &finding.consequence else { return String::new() };
     // The headline of a deadlock already says that the threads are stuck.
-    if finding.kind == Kind::Deadlock && matches!(consequence.exception.as_str(), "deadlock" | "hang") {
+    if finding.kind == Kind::Deadlock && matches!(consequence.kind, FailureKind::Deadlock | FailureKind::Hang)
+    {
         return String::new();
     }
-    format!("; {} followed", self::consequence(&consequence.exception))
+    format!("; {} followed", self::consequence(&consequence.kind))
 }
 
-/// The consequence, without packages. It may be an exit code, a deadlock or a hang instead of an exception.
-pub(crate) fn consequence(exception: &str) -> &str {
-    match exception {
-        "exit" => "another exit code",
-        "deadlock" => "a deadlock",
-        "hang" => "an endless wait",
-        exception => short(exception),
+/// The kind of a consequence, without packages.
+pub(crate) fn consequence(kind: &FailureKind) -> &str {
+    match kind {
+        FailureKind::Exit => "another exit code",
+        FailureKind::Deadlock => "a deadlock",
+        FailureKind::Hang => "an endless wait",
+        FailureKind::Exception(class) => short(class),
     }
-}
-
-/// Whether a consequence is named by the class of an exception.
-pub(crate) fn is_exception(exception: &str) -> bool {
-    !matches!(exception, "exit" | "deadlock" | "hang")
 }
 
 fn is_cycle(finding: &Finding) -> bool {

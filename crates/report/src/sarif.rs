@@ -153,7 +153,7 @@ impl Writer<'_> {
                 .into_iter()
                 .map(|frame| self.stack_frame(frame))
                 .collect();
-            result["stacks"] = json!([{"message": message(&consequence.exception), "frames": frames}]);
+            result["stacks"] = json!([{"message": message(consequence.kind.name()), "frames": frames}]);
         }
         let standing = self.report.triage.standing(finding);
         if self.report.triage.has_baseline() {

@@ -285,7 +285,7 @@ fn every_kind_has_its_own_headline() {
     ];
     for (at, kind) in kinds.into_iter().enumerate() {
         let consequence = Some(Consequence {
-            exception: "java.lang.IllegalStateException".to_owned(),
+            kind: "java.lang.IllegalStateException".to_owned().into(),
             message: if at == 0 { String::new() } else { "negative balance".to_owned() },
             ..Consequence::default()
         });

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use fissure_model::{
-    finding::{Consequence, Finding, Frame},
+    finding::{Consequence, FailureKind, Finding, Frame},
     record::Failure,
 };
 
@@ -28,8 +28,8 @@ struct Facts {
     consequences: Vec<Key>,
 }
 
-/// The exception and the frame that threw it, by which failures are compared.
-type Key = (String, Option<Frame>);
+/// The kind and the innermost frame, by which failures are compared.
+type Key = (FailureKind, Option<Frame>);
 
 impl Evidence {
     /// Records a run.
@@ -70,11 +70,11 @@ impl Evidence {
 }
 
 fn key(consequence: &Consequence) -> Key {
-    (consequence.exception.clone(), consequence.stack.first().cloned())
+    (consequence.kind.clone(), consequence.stack.first().cloned())
 }
 
 fn key_of_failure(failure: &Failure) -> Key {
-    (failure.exception.clone(), failure.stack.first().cloned())
+    (failure.kind(), failure.stack.first().cloned())
 }
 
 #[cfg(test)]

@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn stuck_programs_are_bugs_unless_they_are_always_stuck() {
-        let stuck = |end| Sketch { end, exit: Some(86), stuck: true, ..Sketch::default() };
+        let stuck = |end| Sketch { end, exit: Some(RunEnd::EXIT_CODE), stuck: true, ..Sketch::default() };
         let check = |reference_runs: &[Sketch], end, expected: Option<Status>| {
             let all = merged(reference_runs, &[stuck(end)]);
             assert_eq!(

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use fissure_model::{
-    finding::{Consequence, Finding, Frame, Kind, Site, Status, fingerprint},
-    record::{Failure, RunEnd},
+    finding::{Consequence, FailureKind, Finding, Frame, Kind, Site, Status, fingerprint},
+    record::{Cause, Failure, RunEnd},
 };
 use fissure_report::Exit;
 
 use super::run::Outcome;
-
-const EXIT: &str = Failure::EXIT;
 
 /// Package prefixes of classes that are never the program's own.
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
@@ -29,8 +27,8 @@ pub(crate) struct References {
 /// The failures and the end of a reference run.
 #[derive(Debug)]
 struct ReferenceRun {
-    /// Exceptions with the frame that threw them; `None` if the JVM left the stack out.
-    failures: BTreeSet<(String, Option<ThrowSite>)>,
+    /// Exceptions and exits with the innermost frame; `None` if the JVM left the stack out.
+    failures: BTreeSet<(FailureKind, Option<ThrowSite>)>,
     exit: Option<Exit>,
     end: RunEnd,
     /// Whether it ended, so that other runs can be compared with it.
@@ -56,7 +54,7 @@ impl References {
         let end = outcome.end();
         self.runs.push(ReferenceRun {
             failures: failures
-                .map(|failure| (failure.exception.clone(), failure.stack.first().map(throw_site)))
+                .map(|failure| (failure.kind(), failure.stack.first().map(throw_site)))
                 .collect(),
             exit: outcome.own_exit(),
             end,
@@ -126,7 +124,7 @@ impl References {
                     && failures.all(|failure| self.knows_failure(failure)) =>
             {
                 let message = self.exit_message(code);
-                Some((code, Consequence { exception: EXIT.to_owned(), message, ..Consequence::default() }))
+                Some((code, without_stack(FailureKind::Exit, message)))
             }
             _ => None,
         }
@@ -137,13 +135,15 @@ impl References {
         if !self.is_known() || self.has_end(end) {
             return None;
         }
-        let (exception, message) = match end {
+        let (kind, message) = match end {
             RunEnd::Finished | RunEnd::TooLong => return None,
-            RunEnd::Deadlock => ("deadlock", "threads waited for each other in a cycle"),
-            RunEnd::Hang => ("hang", "all threads waited for events that no thread was left to cause"),
+            RunEnd::Deadlock => (FailureKind::Deadlock, "threads waited for each other in a cycle"),
+            RunEnd::Hang => {
+                (FailureKind::Hang, "all threads waited for events that no thread was left to cause")
+            }
         };
         let message = format!("{message}; in no reference run did they");
-        Some(Consequence { exception: exception.to_owned(), message, ..Consequence::default() })
+        Some(without_stack(kind, message))
     }
 
     /// The finding for a failure that not every reference run shows. Only a failure that none of them shows is a bug.
@@ -153,8 +153,11 @@ impl References {
             _ if !self.is_known() => None,
             Frequency::Never => Some(Finding { consequence: Some(self.consequence_of(failure)), ..finding }),
             Frequency::Sometimes => {
-                let what = failure.exit_code().map(|code| format!("exit code {code}"));
-                let reason = Some(format!("{ORDERED}, with {}", what.unwrap_or(failure.exception.clone())));
+                let what = match &failure.cause {
+                    Cause::Exception { class, .. } => class.clone(),
+                    Cause::Exit { code } => format!("exit code {code}"),
+                };
+                let reason = Some(format!("{ORDERED}, with {what}"));
                 Some(Finding { status: Status::Confirmed, reason, ..finding })
             }
             Frequency::Always => None,
@@ -176,9 +179,9 @@ impl References {
         if let Some(code) = failure.exit_code() {
             return self.frequency(|run| run.exit == Some(Exit::Code(code)));
         }
-        let site = failure.stack.first().map(throw_site);
-        let is_it = |(exception, known): &(String, Option<ThrowSite>)| {
-            *exception == failure.exception && (known.is_none() || site.is_none() || *known == site)
+        let (kind, site) = (failure.kind(), failure.stack.first().map(throw_site));
+        let is_it = |(other, known): &(FailureKind, Option<ThrowSite>)| {
+            *other == kind && (known.is_none() || site.is_none() || *known == site)
         };
         self.frequency(|run| run.failures.iter().any(is_it))
     }
@@ -188,9 +191,12 @@ impl References {
     }
 
     fn consequence_of(&self, failure: &Failure) -> Consequence {
-        let Failure { exception, message, thread, stack, .. } = failure.clone();
-        let message = failure.exit_code().map_or(message, |code| self.exit_message(code));
-        Consequence { exception, message, thread, stack }
+        let message = match &failure.cause {
+            Cause::Exception { message, .. } => message.clone(),
+            Cause::Exit { code } => self.exit_message(*code),
+        };
+        let Failure { thread, stack, .. } = failure.clone();
+        Consequence { kind: failure.kind(), message, thread, stack }
     }
 
     fn exit_message(&self, code: i32) -> String {
@@ -202,6 +208,11 @@ impl References {
         };
         format!("the program ended with exit code {code}, {usual}")
     }
+}
+
+/// A consequence of which no thread and no stack is known.
+fn without_stack(kind: FailureKind, message: String) -> Consequence {
+    Consequence { kind, message, thread: String::new(), stack: Vec::new() }
 }
 
 /// The finding for a failure, whatever the reference runs show; nothing if the failure has no stack.
@@ -225,7 +236,8 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
     };
     // A program may exit with several codes at one site.
     let code = failure.exit_code().map(|code| code.to_string()).unwrap_or_default();
-    let mut parts = vec!["failure", &failure.exception, &subject];
+    let kind = failure.kind();
+    let mut parts = vec!["failure", kind.name(), &subject];
     parts.extend(Some(code.as_str()).filter(|code| !code.is_empty()));
     Some(Finding {
         id: fingerprint(&parts),
@@ -281,7 +293,7 @@ mod tests {
 
     fn check(reference_runs: &[Sketch], run: Sketch, expected: Option<&str>) {
         let consequence = references(reference_runs).consequence(&run.outcome(), "f");
-        assert_eq!(consequence.as_ref().map(|found| found.exception.as_str()), expected, "{run:?}");
+        assert_eq!(consequence.as_ref().map(|found| found.kind.name()), expected, "{run:?}");
     }
 
     #[test]
@@ -305,7 +317,7 @@ mod tests {
         check(&[Sketch::default(), one], one, None);
         let consequence = references(&reference()).consequence(&one.outcome(), "f").unwrap();
         assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0");
-        let stuck = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
+        let stuck = |end| Sketch { end, exit: Some(RunEnd::EXIT_CODE), ..Sketch::default() };
         check(&reference(), stuck(RunEnd::Deadlock), Some("deadlock"));
         check(&reference(), stuck(RunEnd::Hang), Some("hang"));
         check(&reference(), stuck(RunEnd::TooLong), None);
@@ -362,17 +374,17 @@ mod tests {
     #[test]
     fn an_exit_code_is_reported_at_the_site_of_the_exit() {
         let exits =
-            |code: &str| Failure { message: code.to_owned(), ..crate::hunt::testing::failure("exit 7 ") };
+            |code| Failure { cause: Cause::Exit { code }, ..crate::hunt::testing::failure("exit 7 ") };
         let reference = references(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
-        let found = reference.unexplained(&exits("1")).unwrap();
+        let found = reference.unexplained(&exits(1)).unwrap();
         assert_eq!(found.subject, "Main.run");
         let consequence = found.consequence.unwrap();
         assert_eq!(consequence.message, "the program ended with exit code 1, reference runs with 0 or 2");
-        let sometimes = reference.unexplained(&exits("2")).unwrap();
+        let sometimes = reference.unexplained(&exits(2)).unwrap();
         assert_eq!((sometimes.status, sometimes.consequence), (Status::Confirmed, None));
         let always = references(&[Sketch { exit: Some(2), ..Sketch::default() }]);
-        assert_eq!(always.unexplained(&exits("2")), None);
-        assert_ne!(finding_of(&exits("1")).unwrap().id, finding_of(&exits("3")).unwrap().id);
+        assert_eq!(always.unexplained(&exits(2)), None);
+        assert_ne!(finding_of(&exits(1)).unwrap().id, finding_of(&exits(3)).unwrap().id);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    fs,
     io::Read,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -17,14 +16,14 @@ use fissure_model::{
     pattern::Pattern,
     pointcut::Pointcut,
     record::{Run, RunEnd},
-    settings::{Analysis, AtomizerSettings, Control, Order, Settings, Watch},
+    settings::{Control, ControlledSettings, Mode, Settings},
 };
 use fissure_report::Exit;
 
 use crate::{
     collect::{self, Jvm},
     error::Error,
-    launch, project, signals,
+    launch, project, run_folder, signals,
 };
 
 /// How often the end of a run is checked for.
@@ -127,8 +126,7 @@ impl Program<'_> {
             tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
         let (seed, goal) = (control.seed, control.target.clone());
         let settings = folder.path().join("settings.json");
-        self.write_settings(control, folder.path(), &settings)?;
-        signals::disable_address_randomisation();
+        self.write_settings(control, &settings)?;
         let mut process = launch::controlled(self.command, &self.agent, &settings)?;
         // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
         process.process_group(0).stdin(Stdio::null());
@@ -147,24 +145,17 @@ impl Program<'_> {
         Ok(Outcome { seed, goal, ending, jvms, printed })
     }
 
-    fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
+    fn write_settings(&self, control: Control, file: &Path) -> Result<(), Error> {
         let settings = Settings {
-            explore: false,
-            analysis: Analysis::Racer,
-            races: false,
-            atomizer: Some(AtomizerSettings { atomic: self.atomic.to_vec(), without: Vec::new() }),
             scope: self.scope.to_vec(),
-            watch: Watch::Locks,
-            order: Order::default(),
-            monitor: None,
-            locality: self.locality.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            locality_checked: false,
-            control: Some(control),
             whereabouts: project::whereabouts(),
-            folder: folder.to_string_lossy().into_owned(),
+            mode: Mode::Control(Box::new(ControlledSettings {
+                control,
+                atomic: self.atomic.to_vec(),
+                locality: self.locality.as_deref().map(run_folder::locality_file),
+            })),
         };
-        let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;
-        fs::write(file, text).map_err(Error::Folder)
+        run_folder::write_settings(&settings, file)
     }
 
     /// Waits until the program ends, and kills it at the time limit or if Fissure is interrupted.

@@ -197,14 +197,16 @@ pub(crate) fn reference_notices(outcomes: &[Outcome], references: &References) -
     notices
 }
 
-/// An exception and where it was thrown.
+/// A failure and where it happened.
 fn describe(failure: &Failure) -> String {
+    let kind = failure.kind();
+    let kind = kind.name();
     match failure.stack.first() {
         Some(Frame { class, method, line: Some(line), .. }) => {
-            format!("{} in {class}.{method}:{line}", failure.exception)
+            format!("{kind} in {class}.{method}:{line}")
         }
-        Some(Frame { class, method, line: None, .. }) => format!("{} in {class}.{method}", failure.exception),
-        None => failure.exception.clone(),
+        Some(Frame { class, method, line: None, .. }) => format!("{kind} in {class}.{method}"),
+        None => kind.to_owned(),
     }
 }
 
@@ -247,7 +249,7 @@ mod tests {
 
     #[test]
     fn notes_name_the_seeds_of_their_runs() {
-        let ended = |end| Sketch { end, exit: Some(86), ..Sketch::default() };
+        let ended = |end| Sketch { end, exit: Some(RunEnd::EXIT_CODE), ..Sketch::default() };
         check(Sketch::default(), Sketch::default(), &[]);
         check(Sketch::default(), ended(RunEnd::TooLong), &["after 1000 steps"]);
         check(Sketch::default(), ended(RunEnd::Deadlock), &["stuck"]);

@@ -4,7 +4,7 @@ use fissure_model::{
     coverage::Coverage,
     finding::{Finding, Frame, Kind, Site, Status},
     goal::AcquireGoal,
-    record::{Failure, Run, RunEnd},
+    record::{Cause, Failure, Run, RunEnd},
 };
 use fissure_report::Exit;
 
@@ -125,8 +125,7 @@ pub(crate) fn failure(text: &str) -> Failure {
     let frame = |line| Frame { class: "Main".to_owned(), method: "run".to_owned(), file: None, line };
     Failure {
         thread: "T1".to_owned(),
-        exception,
-        message: String::new(),
+        cause: Cause::Exception { class: exception, message: String::new() },
         stack: line.parse().ok().map(|line| frame(Some(line))).into_iter().collect(),
         own: None,
         test: None,

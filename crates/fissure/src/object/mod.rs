@@ -25,13 +25,13 @@ mod values;
 mod wire;
 
 use std::{
-    env, fs, io,
+    env, io,
     io::{IsTerminal, Write},
     path::PathBuf,
     time::Duration,
 };
 
-use fissure_model::settings::{Analysis, Order, Settings, Watch, Whereabouts};
+use fissure_model::settings::{Mode as AgentMode, Settings};
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
@@ -47,9 +47,10 @@ use crate::{
     args::{ObjectArguments, SchedulesName},
     doctor,
     error::Error,
+    project,
     reporting::Reporting,
+    run_folder,
     verdict::Code,
-    watch,
 };
 use driver::Setup;
 use probe::Nature;
@@ -68,7 +69,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     let reporting = Reporting::prepare(&options.reporting)?;
     let settings = options::settings(options)?;
     let harness = options::harness(options)?;
-    let folder = watch::plain_folder()?;
+    let folder = run_folder::create()?;
     driver::unpack(folder.path()).map_err(Error::Folder)?;
     let setup = Setup {
         java: java(options)?,
@@ -122,22 +123,11 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
     let file = setup.folder.join("settings.json");
     let package = class.rsplit_once('.').and_then(|(package, _)| format!("{package}.*").parse().ok());
     let settings = Settings {
-        explore: true,
-        analysis: Analysis::Racer,
-        races: false,
-        atomizer: None,
         scope: package.into_iter().collect(),
-        watch: Watch::Locks,
-        order: Order::StartJoin,
-        monitor: None,
-        locality: None,
-        locality_checked: false,
-        control: None,
-        whereabouts: Whereabouts::default(),
-        folder: setup.folder.to_string_lossy().into_owned(),
+        whereabouts: project::whereabouts(),
+        mode: AgentMode::Explore,
     };
-    let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;
-    fs::write(&file, text).map_err(Error::Folder)?;
+    run_folder::write_settings(&settings, &file)?;
     Ok(Setup { agent: Some((agent, file)), ..setup })
 }
 

@@ -1,7 +1,7 @@
 //! Failures of the program as the hook classes report them.
 
 use fissure_control::Thrown;
-use fissure_model::finding::Frame;
+use fissure_model::{finding::Frame, record::Cause};
 
 use crate::tested;
 
@@ -10,10 +10,10 @@ const EXITS: [(&str, &str); 3] =
     [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
 
 /// An exception with this stack, or an exit of the program.
-pub(super) fn thrown(exception: String, message: String, stack: &str, is_test: bool) -> Thrown {
+pub(super) fn thrown(cause: Cause, stack: &str, is_test: bool) -> Thrown {
     let stack = frames(stack);
     let test = if is_test { tested::test_of(&stack) } else { None };
-    Thrown { exception, message, stack, is_test, test }
+    Thrown { cause, stack, is_test, test }
 }
 
 /// Parses a stack: lines of class, method, file and line number.

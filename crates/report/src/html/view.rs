@@ -137,8 +137,8 @@ pub(crate) fn view(
         facts: facts(report, finding),
         replay: report.replay_command(finding),
         consequence: finding.consequence.as_ref().map(|consequence| ConsequenceView {
-            exception: words::clean(&consequence.exception),
-            short: words::clean(names::consequence(&consequence.exception)),
+            exception: words::clean(consequence.kind.name()),
+            short: words::clean(names::consequence(&consequence.kind)),
             message: words::clean(&consequence.message),
             thread: words::clean(&consequence.thread),
             stack: stack(&names::own_frames(&consequence.stack)),

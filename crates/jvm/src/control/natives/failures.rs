@@ -1,6 +1,6 @@
 //! Exceptions that leave a thread or fail a test, and exits of the program.
 
-use fissure_model::record::Failure;
+use fissure_model::record::Cause;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::super::{Control, failure};
@@ -20,8 +20,8 @@ pub(super) extern "system" fn throwing(
 ) {
     conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let jni = Jni::new(environment);
-        let [exception, message, stack] = [exception, message, stack].map(|text| jni.text(text));
-        let thrown = failure::thrown(exception, message, &stack, is_test != 0);
+        let [class, message, stack] = [exception, message, stack].map(|text| jni.text(text));
+        let thrown = failure::thrown(Cause::Exception { class, message }, &stack, is_test != 0);
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.failed(&program, thread, thrown);
@@ -38,7 +38,7 @@ pub(super) extern "system" fn exits(
 ) {
     conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let stack = Jni::new(environment).text(stack);
-        let thrown = failure::thrown(Failure::EXIT.to_owned(), status.to_string(), &stack, false);
+        let thrown = failure::thrown(Cause::Exit { code: status }, &stack, false);
         let mut state = control.state();
         let (run, program) = state.parts(agent);
         run.failed(&program, thread, thrown);
