@@ -5,18 +5,17 @@
 //! are set to null afterwards, because they would keep objects alive.
 
 use crate::accessors::accessor;
-use crate::bytes::u16_at;
-use crate::code::Instruction;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
 use crate::error::MethodError;
 use crate::hooks::{self, Hook};
+use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Lock};
 use crate::opcodes::{
-    ACONST_NULL, ALOAD, ASTORE, DASTORE, DUP, DUP2, GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD,
-    INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER, MONITOREXIT,
-    PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
+    AASTORE, ACONST_NULL, ALOAD, ASTORE, DASTORE, DUP, DUP2, FASTORE, GETFIELD, GETSTATIC, IALOAD, IASTORE,
+    ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER,
+    MONITOREXIT, PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
 };
 use crate::plan::{Advised, LockCall, Site, SiteKind, SiteTarget};
 use crate::sources::{MARKS, Source};
@@ -191,13 +190,13 @@ impl Instrumenter<'_, '_> {
         if !is_static && instruction.pc < self.method.objects_usable_from {
             return Ok(());
         }
-        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let field = instruction.field(self.pool)?;
         if field.name == MARKS {
             return Ok(());
         }
         let kind = if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write };
         let advised = {
-            let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+            let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
             let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
             self.advice_at(instruction.pc, kind, target)
         };
@@ -211,8 +210,8 @@ impl Instrumenter<'_, '_> {
         let value: Option<&[u8]> = match opcode {
             LASTORE => Some(b"J"),
             DASTORE => Some(b"D"),
-            opcode if opcode == IASTORE + 2 => Some(b"F"),
-            opcode if opcode == IASTORE + 4 => Some(b"Ljava/lang/Object;"),
+            FASTORE => Some(b"F"),
+            AASTORE => Some(b"Ljava/lang/Object;"),
             IASTORE..=SASTORE => Some(b"I"),
             _ => None,
         };
@@ -282,7 +281,7 @@ impl Instrumenter<'_, '_> {
     }
 
     fn advise_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         let opcode = instruction.opcode;
         if let Some(accessor) = accessor(opcode, &called)
             && opcode != INVOKEINTERFACE
@@ -290,14 +289,14 @@ impl Instrumenter<'_, '_> {
             return self.accessor(instruction, &called, accessor, edit);
         }
         // A call of another constructor on the same object is part of constructing it.
-        if called.name == b"<init>" && instruction.pc + 3 == self.method.objects_usable_from {
+        if called.name == b"<init>" && instruction.end() == self.method.objects_usable_from {
             return Ok(());
         }
         let is_static = opcode == INVOKESTATIC;
-        let lock_call = if is_static { None } else { self.lock_call(called.class, called.name) };
+        let lock_call = if is_static { None } else { self.lock_call(called.owner, called.name) };
         let mut selected = Vec::new();
         {
-            let (class, name, descriptor) = (text(called.class), text(called.name), text(called.descriptor));
+            let (class, name, descriptor) = (text(called.owner), text(called.name), text(called.descriptor));
             let target =
                 SiteTarget::Called { class: &class, name: &name, descriptor: &descriptor, is_static };
             selected.extend(

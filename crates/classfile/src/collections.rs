@@ -3,7 +3,7 @@
 //! The classification goes by method name, not by effect: a `put` of a value that is already there still counts as a write, and so
 //! does every unknown method. `docs/assetfuzzer.md` has the table for users.
 
-use crate::constant_pool::Reference;
+use crate::constant_pool::MemberRef;
 use crate::plan::SiteKind;
 
 /// The effect of a call on the contents of its receiver.
@@ -263,8 +263,8 @@ pub(crate) fn may_hold(descriptor: &[u8]) -> bool {
 }
 
 /// The effect of a call on the contents of a collection; `None` if the receiver is no collection.
-pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
-    if !is_collection(called.class) || is_named(NEITHER, called.name) {
+pub(crate) fn use_of(called: &MemberRef<'_>) -> Option<Use> {
+    if !is_collection(called.owner) || is_named(NEITHER, called.name) {
         return None;
     }
     let reads = is_named(READS, called.name) || has_prefix(READ_PREFIXES, called.name);
@@ -274,26 +274,26 @@ pub(crate) fn use_of(called: &Reference<'_>) -> Option<Use> {
 
 /// The effect of a call on an atomic, a variable handle's target, a thread-unsafe format or calendar, or, through an iterator, on a
 /// collection; `None` for any other receiver.
-pub(crate) fn use_of_atomic(called: &Reference<'_>) -> Option<Use> {
-    if matches!(called.class, b"java/util/Iterator" | b"java/util/ListIterator") {
+pub(crate) fn use_of_atomic(called: &MemberRef<'_>) -> Option<Use> {
+    if matches!(called.owner, b"java/util/Iterator" | b"java/util/ListIterator") {
         let reads = matches!(called.name, b"hasNext" | b"next" | b"hasPrevious" | b"previous");
         let writes = matches!(called.name, b"remove" | b"add" | b"set");
         let kind = if reads { SiteKind::Read } else { SiteKind::Write };
         return (reads || writes).then_some(Use { kind, walks: false });
     }
-    if is_worker(called.class) && !is_named(NEITHER, called.name) && called.name != b"<init>" {
+    if is_worker(called.owner) && !is_named(NEITHER, called.name) && called.name != b"<init>" {
         let kind =
             if has_prefix(WORKER_READ_PREFIXES, called.name) { SiteKind::Read } else { SiteKind::Write };
         return Some(Use { kind, walks: false });
     }
-    if called.class == b"java/lang/invoke/VarHandle" {
+    if called.owner == b"java/lang/invoke/VarHandle" {
         let writes = has_prefix(&["compareAnd", "getAnd", "set", "weakCompareAnd"], called.name);
         let reads =
             called.name == b"get" || has_prefix(&["getAcquire", "getOpaque", "getVolatile"], called.name);
         let kind = if reads { SiteKind::Read } else { SiteKind::Write };
         return (reads || writes).then_some(Use { kind, walks: false });
     }
-    let class = called.class.strip_prefix(b"java/util/concurrent/atomic/")?;
+    let class = called.owner.strip_prefix(b"java/util/concurrent/atomic/")?;
     if !is_named(ATOMICS, class) || is_named(NEITHER, called.name) {
         return None;
     }
@@ -310,13 +310,7 @@ mod tests {
     fn atomics_are_read_or_written() {
         fn check(class: &str, name: &str, expected: Option<SiteKind>) {
             let class = format!("java/util/{class}");
-            let called = Reference {
-                class_index: 0,
-                class: class.as_bytes(),
-                name_index: 0,
-                name: name.as_bytes(),
-                descriptor: b"()V",
-            };
+            let called = MemberRef::named(&class, name, "()V");
             assert_eq!(use_of_atomic(&called).map(|found| found.kind), expected, "{class}.{name}");
         }
         check("concurrent/atomic/AtomicInteger", "get", Some(SiteKind::Read));
@@ -338,13 +332,7 @@ mod tests {
     }
 
     fn check(class: &str, name: &str, expected: Option<SiteKind>) {
-        let called = Reference {
-            class_index: 0,
-            class: class.as_bytes(),
-            name_index: 0,
-            name: name.as_bytes(),
-            descriptor: b"()V",
-        };
+        let called = MemberRef::named(class, name, "()V");
         assert_eq!(use_of(&called).map(|found| found.kind), expected, "{class}.{name}");
     }
 

@@ -39,13 +39,28 @@ pub(crate) enum Constant {
     Unknown,
 }
 
-/// A field or method that code refers to.
-pub(crate) struct Reference<'a> {
-    pub(crate) class_index: u16,
-    pub(crate) class: &'a [u8],
+/// A field or method that code names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemberRef<'a> {
+    /// Its own constant.
+    pub(crate) index: u16,
+    /// The constant of the owner.
+    pub(crate) owner_index: u16,
+    /// Internal name of the class that the code names; it may inherit the member.
+    pub(crate) owner: &'a [u8],
+    /// The constant of the name.
     pub(crate) name_index: u16,
     pub(crate) name: &'a [u8],
     pub(crate) descriptor: &'a [u8],
+}
+
+#[cfg(test)]
+impl<'a> MemberRef<'a> {
+    /// A member without constants.
+    pub(crate) fn named(owner: &'a str, name: &'a str, descriptor: &'a str) -> Self {
+        let (owner, name, descriptor) = (owner.as_bytes(), name.as_bytes(), descriptor.as_bytes());
+        Self { index: 0, owner_index: 0, owner, name_index: 0, name, descriptor }
+    }
 }
 
 impl<'a> ConstantPool<'a> {
@@ -119,14 +134,12 @@ impl<'a> ConstantPool<'a> {
         self.utf8(u16_at(self.bytes, at))
     }
 
-    pub(crate) fn field(&self, index: u16) -> Result<Reference<'a>, ClassError> {
-        let at = self.expect(index, &[FIELD])?;
-        self.reference(at)
+    pub(crate) fn field(&self, index: u16) -> Result<MemberRef<'a>, ClassError> {
+        self.member(index, &[FIELD])
     }
 
-    pub(crate) fn method(&self, index: u16) -> Result<Reference<'a>, ClassError> {
-        let at = self.expect(index, &[METHOD, INTERFACE_METHOD])?;
-        self.reference(at)
+    pub(crate) fn method(&self, index: u16) -> Result<MemberRef<'a>, ClassError> {
+        self.member(index, &[METHOD, INTERFACE_METHOD])
     }
 
     /// The descriptor of the method that an invoke instruction calls, including `invokedynamic`.
@@ -167,10 +180,10 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// The kind and the target of a method handle; `None` for other constants.
-    pub(crate) fn handle(&self, index: u16) -> Option<(u8, Reference<'a>)> {
+    pub(crate) fn handle(&self, index: u16) -> Option<(u8, MemberRef<'a>)> {
         let at = self.expect(index, &[METHOD_HANDLE]).ok()?;
-        let target = self.expect(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
-        Some((u8_at(self.bytes, at), self.reference(target).ok()?))
+        let target = self.member(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
+        Some((u8_at(self.bytes, at), target))
     }
 
     /// The descriptor of a method type; `None` for other constants.
@@ -190,13 +203,15 @@ impl<'a> ConstantPool<'a> {
         ))
     }
 
-    fn reference(&self, at: usize) -> Result<Reference<'a>, ClassError> {
-        let class_index = u16_at(self.bytes, at);
+    fn member(&self, index: u16, tags: &[u8]) -> Result<MemberRef<'a>, ClassError> {
+        let at = self.expect(index, tags)?;
+        let owner_index = u16_at(self.bytes, at);
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
         let name_index = u16_at(self.bytes, name_and_type);
-        Ok(Reference {
-            class_index,
-            class: self.class_name(class_index)?,
+        Ok(MemberRef {
+            index,
+            owner_index,
+            owner: self.class_name(owner_index)?,
             name_index,
             name: self.utf8(name_index)?,
             descriptor: self.utf8(u16_at(self.bytes, name_and_type + 2))?,

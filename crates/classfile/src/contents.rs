@@ -7,13 +7,12 @@
 //! Where stack instructions cannot reach the receiver below the arguments, the arguments are spilled to additional local variables.
 //! Spilled references are set to null afterwards, because they would keep objects alive.
 
-use crate::bytes::u16_at;
-use crate::code::Instruction;
 use crate::collections::{is_builder, may_hold, use_of, use_of_atomic};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
 use crate::error::MethodError;
 use crate::hooks;
+use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
     ACONST_NULL, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, ILOAD, INVOKEINTERFACE,
@@ -44,12 +43,12 @@ impl Instrumenter<'_, '_> {
 
     fn field_value(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let is_static = instruction.opcode == GETSTATIC;
-        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let field = instruction.field(self.pool)?;
         let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
         if is_early || !may_hold(field.descriptor) || field.name == MARKS {
             return Ok(());
         }
-        let site = self.field_site(instruction, is_static)?;
+        let site = self.field_site(instruction, &field);
         if is_static {
             self.edits.split(edit);
             // From (v) over (v, v, null) to (v, null, v).
@@ -66,12 +65,12 @@ impl Instrumenter<'_, '_> {
     }
 
     fn collection_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| self.plan.atomics));
         let Some(found) = found else { return Ok(()) };
         let depth: usize = parameters(called.descriptor).map(slots).sum();
         let source = self.sources.below(depth);
-        if is_builder(called.class) && !matches!(source, Source::Field(_)) {
+        if is_builder(called.owner) && !matches!(source, Source::Field(_)) {
             return Ok(());
         }
         let pc = instruction.pc;

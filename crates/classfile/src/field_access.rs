@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::additions::Additions;
 use crate::bytes::put_u16;
-use crate::constant_pool::{ConstantPool, Reference, text};
+use crate::constant_pool::{ConstantPool, MemberRef, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
 use crate::sources::MARKS;
@@ -129,8 +129,8 @@ impl<'a> FieldTable<'a> {
     }
 
     /// Whether the field is known to be final.
-    pub(crate) fn is_final(&self, field: &Reference<'_>) -> bool {
-        field.class == self.this && self.finals.contains(&(field.name, field.descriptor))
+    pub(crate) fn is_final(&self, field: &MemberRef<'_>) -> bool {
+        field.owner == self.this && self.finals.contains(&(field.name, field.descriptor))
     }
 
     pub(crate) fn shadows(&self) -> Vec<ShadowField> {
@@ -170,10 +170,10 @@ impl<'a> FieldTable<'a> {
         Ok(count)
     }
 
-    /// How an access to the field of this constant is instrumented.
+    /// How an access to a field is instrumented.
     pub(crate) fn treatment(
         &mut self,
-        index: u16,
+        field: &MemberRef<'a>,
         is_static: bool,
         pool: &ConstantPool<'a>,
         additions: &mut Additions<'a>,
@@ -182,13 +182,14 @@ impl<'a> FieldTable<'a> {
         if self.decided.is_empty() {
             self.decided.resize(usize::from(pool.count()), None);
         }
-        match self.decided.get(usize::from(index)) {
+        let index = usize::from(field.index);
+        match self.decided.get(index) {
             Some(&Some((used_as_static, treatment))) if used_as_static == is_static => return Ok(treatment),
             Some(Some(_)) => return Ok(Treatment::Ignore),
             _ => {}
         }
-        let treatment = self.decide(index, is_static, pool, additions, environment)?;
-        if let Some(decision) = self.decided.get_mut(usize::from(index)) {
+        let treatment = self.decide(field, is_static, additions, environment)?;
+        if let Some(decision) = self.decided.get_mut(index) {
             *decision = Some((is_static, treatment));
         }
         Ok(treatment)
@@ -201,27 +202,25 @@ impl<'a> FieldTable<'a> {
 
     fn decide(
         &self,
-        index: u16,
+        field: &MemberRef<'a>,
         is_static: bool,
-        pool: &ConstantPool<'a>,
         additions: &mut Additions<'a>,
         environment: &mut dyn Environment,
     ) -> Result<Treatment, ClassError> {
-        let field = pool.field(index)?;
-        let own = if field.class == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
+        let own = if field.owner == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
         let is_shadowed = match own {
             Some(Own::Ignored) => return Ok(Treatment::Ignore),
-            Some(Own::Volatile) => return Ok(Treatment::Volatile(field.class_index)),
+            Some(Own::Volatile) => return Ok(Treatment::Volatile(field.owner_index)),
             Some(Own::Point) => return Ok(Treatment::Resolve),
             Some(Own::Cell(cell)) if is_static => return Ok(Treatment::Cell(*cell)),
             Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) => true,
             None => {
-                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
                 match environment.foreign(&class, &name, &descriptor, is_static) {
                     Foreign::Volatile if self.synchronization => {
-                        return Ok(Treatment::Volatile(field.class_index));
+                        return Ok(Treatment::Volatile(field.owner_index));
                     }
                     Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
                     Foreign::Resolve => false,
@@ -233,7 +232,7 @@ impl<'a> FieldTable<'a> {
             return Ok(Treatment::Resolve);
         }
         let descriptor = shadow_descriptor(field.descriptor);
-        let reference = additions.field(field.class_index, field.name_index, descriptor.as_bytes())?;
+        let reference = additions.field(field.owner_index, field.name_index, descriptor.as_bytes())?;
         Ok(Treatment::Shadow(reference, descriptor == "D"))
     }
 }

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use crate::accessors::{Accessor, accessor};
 use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
-use crate::bytes::u16_at;
-use crate::code::{Code, Instruction, Instructions};
+use crate::code::{Code, Instructions};
 use crate::code_writer::HandlerNeeds;
-use crate::constant_pool::{ConstantPool, Reference, text};
+use crate::constant_pool::{ConstantPool, MemberRef, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::{Edit, Edits};
 use crate::error::MethodError;
 use crate::field_access::{FieldTable, Treatment};
 use crate::hooks;
+use crate::instruction::Instruction;
 use crate::opcodes::{
     ACONST_NULL, ALOAD, ALOAD_0, ASTORE, ATHROW, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2,
     GETFIELD, GETSTATIC, IALOAD, IASTORE, ILOAD, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC,
@@ -181,7 +181,7 @@ impl<'a> Instrumenter<'_, 'a> {
                     // unit begins only once.
                     if self.method.is_unit
                         && self.method.is_constructor
-                        && instruction.pc + 3 == self.method.objects_usable_from
+                        && instruction.end() == self.method.objects_usable_from
                     {
                         self.edits.split(&mut edit);
                         self.begin_unit(instruction.pc)?;
@@ -202,7 +202,7 @@ impl<'a> Instrumenter<'_, 'a> {
             }
             self.edits.finish(edit)?;
             if follows {
-                if let Some(slot) = self.sources.step(self.code.bytes, instruction, self.pool) {
+                if let Some(slot) = self.sources.step(instruction, self.pool) {
                     self.reported.forget(slot);
                 }
                 if matches!(instruction.opcode, INVOKEVIRTUAL..=INVOKEDYNAMIC | MONITORENTER | MONITOREXIT) {
@@ -217,11 +217,8 @@ impl<'a> Instrumenter<'_, 'a> {
     fn completes(&self, instruction: Instruction) -> bool {
         let depth = match instruction.opcode {
             GETFIELD => 0,
-            PUTFIELD => {
-                let index = u16_at(self.code.bytes, instruction.pc + 1);
-                self.pool.field(index).map_or(usize::MAX, |field| slots(field.descriptor))
-            }
-            opcode => return always_completes(opcode),
+            PUTFIELD => instruction.field(self.pool).map_or(usize::MAX, |field| slots(field.descriptor)),
+            _ => return always_completes(instruction),
         };
         self.sources.copy_below(depth).is_some_and(|slot| self.reported.knows(Object::Local(slot)))
     }
@@ -362,11 +359,11 @@ impl<'a> Instrumenter<'_, 'a> {
     /// Redirects a call to the hook class if the plan says so.
     fn redirect(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let calls = self.plan.control.map_or(&[][..], |control| control.calls);
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         let fits = |call: &&Call<'_>| {
             call.name.as_bytes() == called.name
                 && call.descriptor.as_bytes() == called.descriptor
-                && call.class.is_none_or(|class| class.as_bytes() == called.class)
+                && call.class.is_none_or(|class| class.as_bytes() == called.owner)
         };
         let Some(call) = calls.iter().find(fits) else { return Ok(()) };
         if call.site {
@@ -385,7 +382,7 @@ impl<'a> Instrumenter<'_, 'a> {
         if !plan.fields && !plan.arrays && !((plan.waits || plan.clones) && has_receiver) {
             return Ok(());
         }
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         if plan.waits && has_receiver && called.name == b"wait" {
             return self.wait(&called, edit);
         }
@@ -404,10 +401,10 @@ impl<'a> Instrumenter<'_, 'a> {
 
     /// Whether a call may reach `Object.clone`. That method is protected: it is called by `super.clone()`, or by a class that inherits
     /// it. Arrays are left out, because the shadow words of their elements are not in the array itself.
-    fn may_clone(&self, instruction: Instruction, called: &Reference<'_>) -> bool {
+    fn may_clone(&self, instruction: Instruction, called: &MemberRef<'_>) -> bool {
         let is_inherited = || {
             !self.method.has_own_clone
-                && (called.class == b"java/lang/Object" || called.class == self.method.class_name.as_bytes())
+                && (called.owner == b"java/lang/Object" || called.owner == self.method.class_name.as_bytes())
         };
         called.name == b"clone"
             && called.descriptor == b"()Ljava/lang/Object;"
@@ -415,7 +412,7 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Reports a call of `Object.wait`. These methods are final, so that no other class has methods with this name and descriptors.
-    fn wait(&mut self, called: &Reference<'_>, edit: &mut Edit) -> Result<(), MethodError> {
+    fn wait(&mut self, called: &MemberRef<'_>, edit: &mut Edit) -> Result<(), MethodError> {
         let after: &[u8] = match called.descriptor {
             b"()V" => {
                 self.edits.code(2, &[DUP, DUP]);
@@ -444,16 +441,16 @@ impl<'a> Instrumenter<'_, 'a> {
         if !is_static && instruction.pc < self.method.objects_usable_from {
             return Ok(());
         }
-        let index = u16_at(self.code.bytes, instruction.pc + 1);
         if self.plan.fields && self.leaves_out(instruction, false) {
             return Ok(());
         }
+        let field = instruction.field(self.pool)?;
         let treatment =
-            self.fields.treatment(index, is_static, self.pool, self.additions, self.environment)?;
+            self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
-            Treatment::Volatile(class) => return self.volatile(instruction, class, edit),
-            _ if !self.plan.fields => return self.plain_read(instruction, is_static),
+            Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),
+            _ if !self.plan.fields => return self.plain_read(instruction, &field),
             _ if is_static && self.method.is_class_initializer && self.plan.control.is_some() => {
                 return Ok(());
             }
@@ -461,9 +458,8 @@ impl<'a> Instrumenter<'_, 'a> {
             _ => {}
         }
         self.keeps(instruction, false);
-        let field = self.pool.field(index)?;
         if self.plan.selective {
-            let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+            let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
             let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
             if !self.selects(instruction.pc, kind_of(opcode), target) {
                 return Ok(());
@@ -476,11 +472,11 @@ impl<'a> Instrumenter<'_, 'a> {
         let mut replaced = None;
         // Under control the scheduler must see every access.
         if let Some(object) = object.filter(|_| self.plan.control.is_none()) {
-            match self.reported.access(object, index, wrote, edit.instruction) {
+            match self.reported.access(object, field.index, wrote, edit.instruction) {
                 Verdict::Known => return Ok(()),
                 Verdict::Follows(first) => {
                     if self.plan.repetitions {
-                        let site = self.field_site(instruction, is_static)?;
+                        let site = self.field_site(instruction, &field);
                         self.environment.stands_for(first, site);
                     }
                     return Ok(());
@@ -492,7 +488,7 @@ impl<'a> Instrumenter<'_, 'a> {
                 }
             }
         }
-        let site = self.field_site(instruction, is_static)?;
+        let site = self.field_site(instruction, &field);
         self.reported.number(edit.instruction, site);
         if let Some(read) = replaced.filter(|_| self.plan.repetitions) {
             self.environment.stands_for(site, read);
@@ -544,40 +540,36 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Reports the read of a plain field, so that the scheduler can detect a thread that spins on it until another thread writes it.
-    fn plain_read(&mut self, instruction: Instruction, is_static: bool) -> Result<(), MethodError> {
+    fn plain_read(&mut self, instruction: Instruction, field: &MemberRef<'_>) -> Result<(), MethodError> {
         let is_read = matches!(instruction.opcode, GETSTATIC | GETFIELD);
         if !is_read || self.method.is_class_initializer {
             return Ok(());
         }
-        let site = self.field_site(instruction, is_static)?;
+        let site = self.field_site(instruction, field);
         self.edits.code(1, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(&hooks::LOOK_AT, self.additions)
     }
 
     /// Numbers an access to a field.
-    pub(crate) fn field_site(
-        &mut self,
-        instruction: Instruction,
-        is_static: bool,
-    ) -> Result<u32, MethodError> {
-        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+    pub(crate) fn field_site(&mut self, instruction: Instruction, field: &MemberRef<'_>) -> u32 {
+        let is_static = matches!(instruction.opcode, GETSTATIC | PUTSTATIC);
         let kind = kind_of(instruction.opcode);
-        let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+        let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
         let target = SiteTarget::Field { class: &class, name: &name, descriptor: &descriptor, is_static };
-        Ok(self.site(instruction.pc, kind, target))
+        self.site(instruction.pc, kind, target)
     }
 
     /// Reports the call of a method that the plan lists in `announced`.
     fn announce(&mut self, instruction: Instruction) -> Result<(), MethodError> {
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         let is_named = self.plan.announced.iter().any(|(class, names)| {
-            class.as_bytes() == called.class && names.iter().any(|name| name.as_bytes() == called.name)
+            class.as_bytes() == called.owner && names.iter().any(|name| name.as_bytes() == called.name)
         });
         if !is_named {
             return Ok(());
         }
-        let (class, name) = (text(called.class), text(called.name));
+        let (class, name) = (text(called.owner), text(called.name));
         let target = SiteTarget::Method { class: &class, name: &name };
         let site = self.site(instruction.pc, SiteKind::Call, target);
         self.edits.code(1, &[]);
@@ -586,8 +578,13 @@ impl<'a> Instrumenter<'_, 'a> {
     }
 
     /// Reports an access to a volatile field as synchronization: its write happens before its reads.
-    fn volatile(&mut self, instruction: Instruction, class: u16, edit: &mut Edit) -> Result<(), MethodError> {
-        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+    fn volatile(
+        &mut self,
+        instruction: Instruction,
+        field: &MemberRef<'_>,
+        class: u16,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         let slots = slots(field.descriptor);
         match (instruction.opcode, slots) {
             (PUTFIELD, 1) => self.edits.code(2, &[DUP2, POP]),
@@ -622,7 +619,7 @@ impl<'a> Instrumenter<'_, 'a> {
     pub(crate) fn accessor(
         &mut self,
         instruction: Instruction,
-        called: &Reference<'_>,
+        called: &MemberRef<'_>,
         accessor: Accessor,
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
@@ -749,7 +746,7 @@ impl<'a> Instrumenter<'_, 'a> {
         Ok(match source {
             Source::Field(index) => {
                 let field = self.pool.field(index)?;
-                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
                 let source = ArraySource::Field { class: &class, name: &name, descriptor: &descriptor };
                 visit(self, element(source))
             }

@@ -28,10 +28,12 @@ mod edits;
 mod error;
 mod field_access;
 pub mod flow;
+mod flow_reader;
 mod frame_reader;
 mod frames;
 mod guard;
 pub mod hooks;
+mod instruction;
 mod instrument;
 mod layout;
 #[cfg(test)]
@@ -47,6 +49,7 @@ mod redundancy;
 #[cfg(test)]
 mod robustness_tests;
 mod sources;
+mod stack_move;
 #[cfg(test)]
 mod stack_tests;
 mod structure;

@@ -3,8 +3,8 @@
 use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
 use crate::annotations;
-use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instruction, Instructions};
+use crate::bytes::{put_u16, put_u32};
+use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
 use crate::constant_pool::text;
 use crate::edits::Edits;
@@ -12,11 +12,11 @@ use crate::error::MethodError;
 use crate::field_access::FieldTable;
 use crate::frame_reader::{self, FrameFacts};
 use crate::frames::FramedMethod;
+use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
 use crate::opcodes::{
-    ASTORE, ASTORE_3, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, PUTFIELD,
-    PUTSTATIC, SASTORE, WIDE,
+    IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, NEW, PUTFIELD, PUTSTATIC, SASTORE,
 };
 use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
 use crate::probes::{ProbedMethod, fit, probes_of};
@@ -176,12 +176,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let keeps_this = !is_static
             && (is_synchronized || has_probes || has_advice)
             && !facts.loses_this
-            && !stores_to(code.bytes, &self.scratch.instructions, 0);
+            && !stores_to(&self.scratch.instructions, 0);
         let is_class_initializer = name == b"<clinit>";
         advised.is_constructor = is_constructor;
         advised.hands_this = keeps_this && !is_constructor;
-        advised.keeps_this =
-            keeps_this || is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0);
+        advised.keeps_this = keeps_this || is_constructor && !stores_to(&self.scratch.instructions, 0);
         let lock = match (is_synchronized, is_static) {
             (false, _) => None,
             (true, true) if self.class.major < 49 => {
@@ -199,10 +198,9 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let mut probes = Vec::new();
         if has_probes {
             // The frames at a constructor's beginning have an uninitialized `this`, but at its returns it is initialized.
-            let stays =
-                keeps_this || (is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0));
+            let stays = keeps_this || (is_constructor && !stores_to(&self.scratch.instructions, 0));
             let instructions = &self.scratch.instructions;
-            let stored = |slot: usize| stores_to(code.bytes, instructions, slot);
+            let stored = |slot: usize| stores_to(instructions, slot);
             let probed =
                 ProbedMethod { descriptor, is_static, is_constructor, keeps_this: stays, stored: &stored };
             for probe in probes_of(self.plan, name, descriptor) {
@@ -214,7 +212,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         }
         let mut objects_usable_from = 0;
         if needs_constructor {
-            objects_usable_from = initialized_from(code.bytes, &self.scratch.instructions, self.class);
+            objects_usable_from = initialized_from(&self.scratch.instructions, self.class);
             if facts.last_uninitialized_this.is_some_and(|pc| pc >= objects_usable_from) {
                 objects_usable_from = usize::MAX;
             }
@@ -329,29 +327,20 @@ fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
 }
 
 /// Whether the code stores to a local variable, possibly as the second slot of a long or double.
-fn stores_to(code: &[u8], instructions: &Instructions, wanted: usize) -> bool {
-    instructions.list.iter().any(|instruction| {
-        let slot = match instruction.opcode {
-            ISTORE..=ASTORE => usize::from(u8_at(code, instruction.pc + 1)),
-            opcode @ ISTORE_0..=ASTORE_3 => usize::from((opcode - ISTORE_0) % 4),
-            WIDE if matches!(u8_at(code, instruction.pc + 1), ISTORE..=ASTORE) => {
-                usize::from(u16_at(code, instruction.pc + 2))
-            }
-            _ => return false,
-        };
-        slot == wanted || slot + 1 == wanted
-    })
+fn stores_to(instructions: &Instructions, wanted: usize) -> bool {
+    let mut stored = instructions.list.iter().filter_map(Instruction::stored);
+    stored.any(|slot| usize::from(slot) == wanted || usize::from(slot) + 1 == wanted)
 }
 
 /// The offset behind the call of another constructor, which initializes `this`: the first constructor call that
 /// does not belong to a `new`. `usize::MAX` if there is none.
-fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<'_>) -> usize {
+fn initialized_from(instructions: &Instructions, class: &ClassFile<'_>) -> usize {
     let mut created = 0_usize;
     for instruction in &instructions.list {
         match instruction.opcode {
             NEW => created += 1,
             INVOKESPECIAL => {
-                let Ok(called) = class.pool.method(u16_at(code, instruction.pc + 1)) else {
+                let Ok(called) = instruction.method(&class.pool) else {
                     return usize::MAX;
                 };
                 if called.name != b"<init>" {
@@ -361,10 +350,10 @@ fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<
                     created -= 1;
                     continue;
                 }
-                let name = Ok(called.class);
+                let name = Ok(called.owner);
                 let is_expected = class.pool.class_name(class.this_index) == name
                     || class.pool.class_name(class.super_index) == name;
-                return if is_expected { instruction.pc + 3 } else { usize::MAX };
+                return if is_expected { instruction.end() } else { usize::MAX };
             }
             _ => {}
         }

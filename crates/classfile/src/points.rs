@@ -4,13 +4,12 @@
 //! Redundant accesses are reported too. Accesses to final fields of the rewritten class are not: their values do not change once an
 //! object is published.
 
-use crate::bytes::u16_at;
-use crate::code::Instruction;
-use crate::constant_pool::{Reference, text};
+use crate::constant_pool::{MemberRef, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
 use crate::error::MethodError;
 use crate::hooks::{self, Hook};
+use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
     ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IASTORE, ILOAD, ISTORE,
@@ -66,14 +65,14 @@ fn access_kind(name: &[u8], store: &[u8]) -> Option<(SiteKind, usize)> {
 }
 
 /// Recognizes a call that accesses a field or an element.
-fn point_call(called: &Reference<'_>) -> Option<PointCall> {
+fn point_call(called: &MemberRef<'_>) -> Option<PointCall> {
     let kinds: Vec<u8> = parameters(called.descriptor)
         .map(|parameter| match parameter.first() {
             Some(b'[') | None => b'L',
             Some(&kind) => kind,
         })
         .collect();
-    match called.class {
+    match called.owner {
         b"java/lang/invoke/VarHandle" => {
             let (kind, values) = access_kind(called.name, b"set")?;
             let coordinates = match kinds.get(..kinds.len().checked_sub(values)?)? {
@@ -107,12 +106,11 @@ impl Instrumenter<'_, '_> {
         let opcode = instruction.opcode;
         let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
         let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
-        let index = u16_at(self.code.bytes, instruction.pc + 1);
-        let field = self.pool.field(index)?;
+        let field = instruction.field(self.pool)?;
         if is_early || self.method.is_class_initializer || self.fields.is_final(&field) {
             return Ok(());
         }
-        let site = self.field_site(instruction, is_static)?;
+        let site = self.field_site(instruction, &field);
         let is_write = matches!(opcode, PUTFIELD | PUTSTATIC);
         match (is_static, is_write, slots(field.descriptor)) {
             (true, ..) => self.edits.code(3, &[ACONST_NULL]),
@@ -123,7 +121,7 @@ impl Instrumenter<'_, '_> {
             (false, true, _) => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
         }
         let part = if is_static {
-            let class = text(field.class);
+            let class = text(field.owner);
             let name = text(field.name);
             part(format!("{class}.{name}").as_bytes(), field.descriptor)
         } else {
@@ -162,7 +160,7 @@ impl Instrumenter<'_, '_> {
         if self.method.is_class_initializer || edit.replacement().is_some() {
             return Ok(());
         }
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let called = instruction.method(self.pool)?;
         let Some(call) = point_call(&called) else { return Ok(()) };
         let first = self.code.max_locals;
         let mut next = first;
@@ -178,7 +176,7 @@ impl Instrumenter<'_, '_> {
             spilled.push((kind, next));
             next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
         }
-        let (class, name) = (text(called.class), text(called.name));
+        let (class, name) = (text(called.owner), text(called.name));
         let site = self.site(instruction.pc, call.kind, SiteTarget::Method { class: &class, name: &name });
         self.edits.extra_locals = self.edits.extra_locals.max(next - first);
         self.edits.code(4, &[]);
@@ -211,13 +209,7 @@ mod tests {
     use super::*;
 
     fn check(class: &str, name: &str, descriptor: &str, expected: Option<(&str, SiteKind)>) {
-        let called = Reference {
-            class_index: 0,
-            class: class.as_bytes(),
-            name_index: 0,
-            name: name.as_bytes(),
-            descriptor: descriptor.as_bytes(),
-        };
+        let called = MemberRef::named(class, name, descriptor);
         let found = point_call(&called).map(|call| (call.hook().name, call.kind));
         assert_eq!(found, expected, "{class}.{name}{descriptor}");
     }

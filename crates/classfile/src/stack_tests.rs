@@ -1,10 +1,10 @@
 //! Inserted code leaves the operand stack unchanged, passes the right values, and stays within the method's declared
 //! maximum stack.
 
-use crate::bytes::{u8_at, u16_at};
 use crate::code::Instructions;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
+use crate::instruction::Operand;
 use crate::plan::{Foreign, Plan};
 use crate::testing::{Body, ClassBuilder, Recorder, everything, rewrite, with_code};
 
@@ -65,22 +65,24 @@ fn check(
         let mut instructions = Instructions::default();
         instructions.decode(code.bytes).expect("instructions");
         for instruction in &instructions.list {
-            let index = u16_at(code.bytes, instruction.pc + 1);
             match instruction.opcode {
                 own if own == opcode
-                    && (opcode != 180 || file.pool.field(index).unwrap().descriptor != b"J") =>
+                    && (opcode != 180 || instruction.field(&file.pool).unwrap().descriptor != b"J") =>
                 {
                     assert_eq!(machine.stack, slots_of(expected_at), "at the instruction {opcode}");
                     machine.pop(stack.split_whitespace().count());
                     if opcode == 180 {
-                        result = slots(file.pool.field(index).unwrap().descriptor);
+                        result = slots(instruction.field(&file.pool).unwrap().descriptor);
                         (0..result).for_each(|_| machine.push("value"));
                     }
                 }
                 177 => {}
                 1 => machine.push("null"),
                 2..=8 => machine.push("site"),
-                16 => machine.push(&format!("{}", u8_at(code.bytes, instruction.pc + 1))),
+                16 => match instruction.operand {
+                    Operand::Number(number) => machine.push(&number.to_string()),
+                    operand => panic!("{operand:?}"),
+                },
                 87 => drop(machine.pop(1)),
                 88 => drop(machine.pop(2)),
                 89 => machine.duplicate(1, 0),
@@ -99,7 +101,7 @@ fn check(
                     machine.push("-");
                 }
                 184 => {
-                    let method = file.pool.method(index).unwrap();
+                    let method = instruction.method(&file.pool).unwrap();
                     let arguments = machine.pop(parameters(method.descriptor).map(slots).sum());
                     machine.calls.push(format!("{} {}", text(method.name), arguments.join(" ")));
                 }

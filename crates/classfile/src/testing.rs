@@ -1,8 +1,9 @@
 //! A small assembler for test classes, and a reader for rewritten ones.
 
-use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instructions, for_each_target};
+use crate::bytes::{put_u16, put_u32, u8_at};
+use crate::code::{Code, Instructions};
 use crate::constant_pool::text;
+use crate::instruction::Operand;
 use crate::plan::{ArraySource, Environment, Foreign, Outcome, Plan, Site, SiteTarget};
 use crate::structure::ClassFile;
 
@@ -263,23 +264,25 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
         instructions.decode(code.bytes).expect("instructions");
         let mut lines = Vec::new();
         for instruction in &instructions.list {
-            let (pc, opcode) = (instruction.pc, instruction.opcode);
-            let index = u16_at(code.bytes, pc + 1);
-            let mut line = format!("{pc} {}", mnemonic(opcode));
-            match opcode {
-                16 | 21..=25 | 54..=58 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
-                17 => line += &format!(" {index}"),
-                18 => line += " constant",
-                19 => {
+            let pc = instruction.pc;
+            let encoded = u8_at(code.bytes, pc);
+            let mut line = format!("{pc} {}", mnemonic(encoded));
+            match (encoded, instruction.operand) {
+                (16 | 17, Operand::Number(number)) => line += &format!(" {number}"),
+                (21..=25 | 54..=58, Operand::Local(slot)) => line += &format!(" {slot}"),
+                (18, _) => line += " constant",
+                (19, Operand::Constant(index)) => {
                     line +=
                         &format!(" {}", file.pool.class_name(index).map(text).unwrap_or("constant".into()))
                 }
-                178..=181 => {
-                    let field = file.pool.field(index).expect("a field");
+                (178..=181, _) => {
+                    let field = instruction.field(&file.pool).expect("a field");
                     line += &format!(" {}:{}", text(field.name), text(field.descriptor));
                 }
-                182..=184 => line += &format!(" {}", text(file.pool.method(index).expect("a method").name)),
-                _ => for_each_target(code.bytes, *instruction, |target| line += &format!(" {target}")),
+                (182..=184, _) => {
+                    line += &format!(" {}", text(instruction.method(&file.pool).expect("a method").name));
+                }
+                _ => instruction.targets(code.bytes).for_each(|target| line += &format!(" {target}")),
             }
             lines.push(line);
         }
@@ -304,14 +307,14 @@ pub(crate) fn check_structure(class: &[u8]) {
         let code = Code::parse(content, &file.pool).expect("code");
         instructions.decode(code.bytes).expect("instructions");
         instructions.build_index(code.bytes);
-        let starts = |pc: i64| {
+        let starts = |pc: i32| {
             usize::try_from(pc).is_ok_and(|pc| pc < code.bytes.len() && instructions.index(pc).is_some())
         };
         for instruction in &instructions.list {
-            for_each_target(code.bytes, *instruction, |target| assert!(starts(target), "target {target}"));
+            instruction.targets(code.bytes).for_each(|target| assert!(starts(target), "target {target}"));
         }
         for [start, _, handler, _] in code.exception_entries() {
-            assert!(starts(i64::from(start)) && starts(i64::from(handler)), "handler");
+            assert!(starts(i32::from(start)) && starts(i32::from(handler)), "handler");
         }
     }
 }

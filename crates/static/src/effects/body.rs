@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     frame::{Argument, State},
-    walk::move_slots,
 };
 
 const FINAL: u16 = 16;
@@ -171,7 +170,7 @@ impl Body<'_, '_> {
                 state.pops(usize::from(pops));
                 state.pushes(usize::from(pushes));
             }
-            Operation::Stack(opcode) => move_slots(opcode, &mut state.stack),
+            Operation::Stack(moved) => moved.apply(&mut state.stack),
             Operation::Load(slot) => {
                 let value = state.locals.get(usize::from(slot)).copied().flatten();
                 state.stack.push(value);

@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     jdk,
-    walk::move_slots,
     world::{ClassId, MethodId, World},
 };
 
@@ -329,7 +328,7 @@ impl MethodPass<'_, '_, '_> {
                 state.pops(usize::from(pops));
                 state.pushes(usize::from(pushes));
             }
-            Operation::Stack(opcode) => move_slots(opcode, &mut state.stack),
+            Operation::Stack(moved) => moved.apply(&mut state.stack),
             Operation::Load(slot) => {
                 state.stack.push(state.locals.get(usize::from(slot)).copied().unwrap_or_default());
             }
