@@ -10,6 +10,7 @@ use crate::workspace::{files_below, root};
 /// The crates of the workspace that each crate may depend on.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("jdk", &[]),
     ("analysis", &["model"]),
     ("schedule", &["model", "analysis"]),
     ("control", &["model", "analysis", "schedule"]),
