@@ -359,7 +359,7 @@ pub(crate) fn write_results(state: &mut State, end: RunEnd) {
     let mut reached = state.explanation.reached.clone();
     if let (Some(Goal::Accesses(goal)), Some(choices)) = (agent.goal(), state.conductor.strategy().reached())
     {
-        reached.insert(goal.last.to_string(), choices);
+        reached.insert(goal.last().key(), choices);
     }
     let run = Run {
         end,
