@@ -49,9 +49,9 @@ pub fn goal_flags(place: &str, access: Option<AccessKind>, name: &str, goal: Opt
             };
             let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
             let is_meant = |site: &GoalSite| site.act == act && site.place == place && is_named(site);
-            let first = goal.first.as_ref().is_some_and(is_meant);
-            let remote = goal.remote.as_ref().is_some_and(is_meant);
-            bits(LETTERS, [first, remote, is_meant(&goal.last)].into_iter())
+            let first = goal.first().is_some_and(is_meant);
+            let remote = goal.remote().is_some_and(is_meant);
+            bits(LETTERS, [first, remote, is_meant(goal.last())].into_iter())
         }
         Some(Goal::Race(race)) => {
             let is_meant = |write, there: &str| access == Some(write) && there == place;

@@ -8,7 +8,7 @@
 use fissure_analysis::interleavings::{Act as CandidateAct, Candidate, CandidateSite};
 use fissure_model::{
     event::AccessKind,
-    goal::{AccessGoal, Act, Goal, GoalSite},
+    goal::{AccessGoal, Act, Goal, GoalAccesses, GoalSite},
     ids::{LocationId, SiteId, ThreadId},
 };
 use fissure_schedule::{operation::Operation, strategy::GoalRole};
@@ -46,7 +46,7 @@ impl ControlledRun {
     pub(crate) fn access_role(&self, location: LocationId, flags: i32) -> GoalRole {
         let Some(Goal::Accesses(goal)) = self.goal.as_deref() else { return GoalRole::default() };
         // Accesses under a lock may be to another location than the lock of the goal.
-        let place = if goal.last.act == Act::Acquire { 0 } else { location.0 };
+        let place = if goal.last().act == Act::Acquire { 0 } else { location.0 };
         GoalRole { letters: site_flags::letters(flags), place, ..GoalRole::default() }
     }
 
@@ -87,13 +87,13 @@ impl ControlledRun {
                 sites.into_iter().flatten().flat_map(class).any(|class| front.is_on_demand(&class));
             // Goals in the application's own code need no thread-unsafe JDK classes to be instrumented.
             let instrumented = if is_inside { self.instrumented.clone() } else { Vec::new() };
+            let accesses = GoalAccesses::new(first, remote, last)
+                .expect("a candidate with a first local access has a remote access");
             AccessGoal {
                 points: self.access_points,
                 is_sequential: false,
                 instrumented,
-                first,
-                remote,
-                last,
+                accesses,
                 prefix: None,
             }
         };
@@ -101,7 +101,7 @@ impl ControlledRun {
         for found in &found {
             let goal = goal(found);
             let is_apart =
-                goal.first.as_ref().is_some_and(|first| method(&first.place) != method(&goal.last.place));
+                goal.first().is_some_and(|first| method(&first.place) != method(&goal.last().place));
             if goals.iter().all(|(.., known)| *known != goal) {
                 goals.push((found.rank, is_apart, goal));
             }
@@ -110,7 +110,7 @@ impl ControlledRun {
         // A name that is accessed at many sites has many candidates, which must not delay those of other names.
         let mut numbers: FxHashMap<(bool, String), usize> = FxHashMap::default();
         for (rank, is_apart, goal) in &mut goals {
-            let number = numbers.entry((goal.first.is_some(), goal.last.name.clone())).or_default();
+            let number = numbers.entry((goal.first().is_some(), goal.last().name.clone())).or_default();
             let behind = *number * TURN + if *is_apart { APART } else { 0 };
             *rank = rank.saturating_add(u8::try_from(behind).unwrap_or(u8::MAX));
             *number += 1;

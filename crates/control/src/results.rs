@@ -37,7 +37,7 @@ impl ControlledRun {
         if let (Some(Goal::Accesses(goal)), Some(choices)) =
             (self.goal.as_deref(), self.conductor.strategy().reached())
         {
-            reached.insert(goal.last.to_string(), choices);
+            reached.insert(goal.last().key(), choices);
         }
         let run = Run {
             end,

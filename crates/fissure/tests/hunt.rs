@@ -176,8 +176,12 @@ fn a_remote_access_between_local_ones_is_found_and_explained() {
         "{}",
         output_text(&again)
     );
-    let index =
-        finding["targets"].as_array().unwrap().iter().position(|target| target["first"].is_object()).unwrap();
+    let index = finding["targets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|target| target["interleaving"].is_object())
+        .unwrap();
     let seed = finding["seeds"][index].to_string();
     let goal = "between|elements|R CheckedMap.read:11 entries|W CheckedMap.lambda$main$0:20 entries|R CheckedMap.read:12 entries";
     let by_goal = place.replay(&["--seed", &seed, "--goal", goal], "CheckedMap");
@@ -237,7 +241,8 @@ fn a_seed_is_replayed_with_its_goal() {
         let seed = seeds[at].to_string();
         let target = &targets[at];
         let target = target.is_object().then(|| {
-            format!("{}/{}", target["again"].as_str().unwrap(), target["between"].as_str().unwrap())
+            assert!(target["acquires"].is_object(), "{target}");
+            target.to_string()
         });
         let mut options = vec!["--seed", seed.as_str()];
         options.extend(target.iter().flat_map(|target| ["--goal", target.as_str()]));

@@ -25,7 +25,7 @@ use crate::{
 const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
 
 /// A goal with an access that no program has: accesses become scheduling points, and no thread is ever paused.
-const UNREACHABLE_GOAL: &str = "between|elements|||W Nowhere.at:1";
+const UNREACHABLE_GOAL: &str = r#"{"delay":{"points":"all","last":{"site":"Nowhere.at:1","act":"write"}}}"#;
 
 /// The options of the command.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use fissure_model::{
     finding::Finding,
-    goal::{AccessGoal, Act, Goal, GoalSite},
+    goal::{AccessGoal, Act, Goal, GoalAccesses, GoalSite, Shape},
 };
 
 use super::{acquire_goals::prefix_to, run::Outcome};
@@ -99,7 +99,7 @@ impl AccessGoals {
                 let is_new = !self.known.iter().any(|known| known.goal == sequential);
                 let suspects = self.known.iter().filter(|known| known.is_suspect).count();
                 if let Some(known) = self.entry(&sequential) {
-                    known.is_suspect |= is_new && is_bad && goal.first.is_some() && suspects < SUSPECTS;
+                    known.is_suspect |= is_new && is_bad && goal.first().is_some() && suspects < SUSPECTS;
                 }
                 self.entry(goal);
             }
@@ -111,7 +111,7 @@ impl AccessGoals {
             known.hits += u64::from(is_bad);
             known.prefixed += u64::from(goal.prefix.is_some());
             known.prefixed_hits += u64::from(goal.prefix.is_some() && is_bad);
-            let last = goal.last.to_string();
+            let last = goal.last().key();
             let is_met = outcome.accounts().any(|run| run.reached.contains_key(&last));
             known.met += u64::from(is_bad && is_met);
             known.streak = if is_bad { known.streak + 1 } else { 0 };
@@ -207,7 +207,7 @@ impl AccessGoals {
 
     /// Whether a goal at an access, and not at an acquire, is worth an attempt.
     pub(crate) fn has_open_access(&self) -> bool {
-        self.known.iter().any(|known| known.is_open() && known.goal.last.act != Act::Acquire)
+        self.known.iter().any(|known| known.is_open() && known.goal.last().act != Act::Acquire)
     }
 
     /// Whether any goal is worth a run.
@@ -257,10 +257,10 @@ impl AccessGoals {
 
 /// The rank of a goal's shape, the likeliest bugs first.
 fn shape_rank(goal: &AccessGoal) -> u8 {
-    match (&goal.first, &goal.remote) {
-        (Some(_), _) => 0,
-        (None, None) => 1,
-        (None, Some(_)) => 2,
+    match goal.shape() {
+        Shape::Interleaving => 0,
+        Shape::Delay => 1,
+        Shape::Reordering => 2,
     }
 }
 
@@ -271,28 +271,28 @@ fn describe(goal: &AccessGoal) -> String {
         _ if site.name.is_empty() => "something".to_owned(),
         _ => format!("`{}`", site.name),
     };
-    let done = participle(goal.last.act);
-    let noun = match goal.last.act {
+    let done = participle(goal.last().act);
+    let noun = match goal.last().act {
         Act::Read => "read",
         Act::Write => "write",
         Act::Acquire => "acquire",
     };
-    let last = &goal.last.place;
-    let text = match (&goal.first, &goal.remote) {
-        (Some(first), Some(remote)) => {
+    let at = &goal.last().place;
+    let text = match &goal.accesses {
+        GoalAccesses::Interleaving { first, remote, .. } => {
             let first_done = participle(first.act);
             let (remote_verb, remote_site) = (verb(remote.act), &remote.place);
             format!(
-                "{} is {first_done} at {} and {done} at {last}, and another thread {remote_verb} it in between, at {remote_site}",
+                "{} is {first_done} at {} and {done} at {at}, and another thread {remote_verb} it in between, at {remote_site}",
                 name(first),
                 first.place
             )
         }
-        (_, Some(remote)) => {
+        GoalAccesses::Reordering { remote, .. } => {
             let (early, site) = (participle(remote.act), &remote.place);
-            format!("{} is {early} at {site} before it is {done} at {last}", name(remote))
+            format!("{} is {early} at {site} before it is {done} at {at}", name(remote))
         }
-        (_, None) => format!("the {noun} of {} at {last} is delayed", name(&goal.last)),
+        GoalAccesses::Delay { last } => format!("the {noun} of {} at {at} is delayed", name(last)),
     };
     match goal.instrumented.is_empty() {
         true => text,
@@ -323,8 +323,8 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    const FIRST: &str = "random|fields|R A.m:1|W A.m:1|W A.m:1";
-    const SECOND: &str = "random|fields||R A.n:2|W A.m:1";
+    const FIRST: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
+    const SECOND: &str = r#"{"reordering":{"points":"fields","remote":{"site":"A.n:2","act":"read"},"last":{"site":"A.m:1","act":"write"}}}"#;
 
     fn run(predicts: &[&str], goal: Option<&str>) -> Outcome {
         let mut outcome = Sketch::default().outcome();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     fn sequential(goal: &str) -> String {
-        goal.replace("random", "sequential")
+        goal.replace(r#""points":"fields""#, r#""points":"fields","sequential":true"#)
     }
 
     fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
@@ -384,10 +384,10 @@ mod tests {
         fn check(goal: &str, expected: &str) {
             let mut goals = AccessGoals::default();
             let goal: Goal = goal.parse().unwrap();
-            let Goal::Accesses(AccessGoal { last, .. }) = &goal else { panic!("{goal}") };
+            let Goal::Accesses(accesses) = &goal else { panic!("{goal}") };
             for _ in 0..2 {
                 let mut outcome = run(&[], Some(&goal.to_string()));
-                outcome.jvms[0].run.as_mut().unwrap().reached.insert(last.to_string(), 1);
+                outcome.jvms[0].run.as_mut().unwrap().reached.insert(accesses.last().key(), 1);
                 goals.learn(&outcome, true);
             }
             let targets = vec![None, Some(goal.clone()), Some(goal)];
@@ -396,20 +396,33 @@ mod tests {
             let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");
             assert_eq!(goals.explain(&other), None);
         }
-        let remote = "random|fields|R A.m:1 x|W A.n:2 x|W A.m:3 x";
+        let site = |act: &str, site: &str| format!(r#"{{"site":"{site}","act":"{act}","name":"x"}}"#);
+        let (read, write) = (|at| site("read", at), |at| site("write", at));
         check(
-            remote,
+            &format!(
+                r#"{{"interleaving":{{"points":"fields","first":{},"remote":{},"last":{}}}}}"#,
+                read("A.m:1"),
+                write("A.n:2"),
+                write("A.m:3")
+            ),
             "`x` is read at A.m:1 and written at A.m:3, and another thread writes it in between, at A.n:2 (2 of 2 runs)",
         );
         check(
-            "random|fields||R A.n:2 x|W A.m:1 x",
+            &format!(
+                r#"{{"reordering":{{"points":"fields","remote":{},"last":{}}}}}"#,
+                read("A.n:2"),
+                write("A.m:1")
+            ),
             "`x` is read at A.n:2 before it is written at A.m:1 (2 of 2 runs)",
         );
         check(
-            "random|fields,B|||W B.m:1 x",
+            &format!(r#"{{"delay":{{"points":"fields","instrumented":["B"],"last":{}}}}}"#, write("B.m:1")),
             "the write of `x` at B.m:1 is delayed, in a thread-unsafe object (2 of 2 runs)",
         );
-        check("random|fields|||L A.m:1", "the acquire of a lock at A.m:1 is delayed (2 of 2 runs)");
+        check(
+            r#"{"delay":{"points":"fields","last":{"site":"A.m:1","act":"acquire"}}}"#,
+            "the acquire of a lock at A.m:1 is delayed (2 of 2 runs)",
+        );
     }
 
     #[test]
@@ -418,10 +431,10 @@ mod tests {
             let mut hit = run(&[], Some(FIRST));
             let account = hit.jvms[0].run.as_mut().unwrap();
             account.schedule = "0*3 1 0".to_owned();
-            account.reached.insert("W A.m:1".to_owned(), 4);
+            account.reached.insert("write A.m:1 ".to_owned(), 4);
             (hit, true)
         };
-        let prefixed = format!("{FIRST}|0*3 1");
+        let prefixed = format!(r#"{},"prefix":"0*3 1"}}}}"#, FIRST.strip_suffix("}}").unwrap());
         let again = || (run(&[], Some(FIRST)), true);
         check(&[hit()], 1, false, &[&prefixed]);
         check(&[hit(), again()], 1, false, &[FIRST]);

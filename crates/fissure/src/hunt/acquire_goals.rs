@@ -334,15 +334,12 @@ fn site_name(site: &Site) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::hunt::testing::{Sketch, pair};
 
     fn check(goals: &AcquireGoals, runs: u64, expected: &[&str]) {
-        let chosen: Vec<String> = goals
-            .choose(runs)
-            .into_iter()
-            .map(|pair| pair.map(|pair| pair.to_string()).unwrap_or_default())
-            .collect();
-        assert_eq!(chosen, expected);
+        let expected: Vec<Option<AcquireGoal>> =
+            expected.iter().map(|text| (!text.is_empty()).then(|| pair(text))).collect();
+        assert_eq!(goals.choose(runs), expected);
     }
 
     fn learned(sketches: &[Sketch]) -> AcquireGoals {

@@ -50,8 +50,8 @@ mod tests {
         predicted_goals::PredictedGoals, testing::Sketch,
     };
 
-    const ACCESS: &str = "random|fields|R A.m:1|W A.m:1|W A.m:1";
-    const ACQUIRE: &str = "random|fields|||L A.m:1";
+    const ACCESS: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
+    const ACQUIRE: &str = r#"{"delay":{"points":"fields","last":{"site":"A.m:1","act":"acquire"}}}"#;
 
     fn state() -> StrategyState {
         StrategyState {

@@ -336,7 +336,7 @@ fn grade(outcome: &Outcome, finding: &Finding, references: &References) -> (Stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::hunt::testing::{Sketch, pair};
 
     fn merged(reference_runs: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
         let mut references = References::default();
@@ -444,7 +444,7 @@ mod tests {
         let all = merged(&[Sketch::default()], &[executed(), with_goal, executed(), executed(), executed()]);
         let finding = &all[0].0;
         assert_eq!(finding.targets.len(), 5);
-        assert_eq!(finding.targets[1], Some("a/b".parse().unwrap()));
+        assert_eq!(finding.targets[1], Some(pair("a/b").into()));
         assert_eq!(finding.schedules, ["0*3 1", "0*3 1", "0*3 1"]);
         let all = merged(&[Sketch::default()], &[executed()]);
         assert!(all[0].0.targets.is_empty());

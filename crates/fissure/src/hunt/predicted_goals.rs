@@ -106,12 +106,11 @@ impl PredictedGoals {
 
 fn key_of_goal(goal: &Goal) -> FindingKey {
     match goal {
-        Goal::Acquires(pair) => (0, vec![pair.to_string()]),
         Goal::Set(goal) => {
             let fields = goal.events.iter().map(|event| event.field.clone());
             (goal.pattern, goal.units.iter().cloned().chain(fields).collect())
         }
-        Goal::Accesses(_) => (0, vec![goal.to_string()]),
+        Goal::Acquires(_) | Goal::Accesses(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
             race_key(&race.accesses[0].field, methods.collect())
@@ -160,10 +159,18 @@ mod tests {
     use super::*;
     use crate::hunt::testing::Sketch;
 
-    const FIRST: &str = "1|A|A.m|A.n|R A.m:1 A.x 1,W A.n:2 A.x 2,W A.m:3 A.x 1|;|";
-    const FIRST_ELSEWHERE: &str = "1|A|A.m|A.n|R A.m:1 A.x 9,W A.n:2 A.x 2,W A.m:3 A.x 9|;|";
-    const SECOND: &str = "5|A|A.m|A.n|W A.m:1 A.x 1,W A.n:2 A.x 2,W A.m:3 A.x 1|;|";
-    const RACE: &str = "race|R A.m:1 A.x ,W A.n:2 A.x ";
+    const FIRST: &str = r#"{"atomic-set":{"pattern":1,"set":"A","units":["A.m","A.n"],"events":[{"site":"A.m:1","field":"A.x","context":"1"},{"site":"A.n:2","field":"A.x","write":true,"context":"2"},{"site":"A.m:3","field":"A.x","write":true,"context":"1"}],"windows":[[],[]]}}"#;
+    const RACE: &str = r#"{"race":{"accesses":[{"site":"A.m:1","field":"A.x"},{"site":"A.n:2","field":"A.x","write":true}]}}"#;
+
+    /// The first goal with other calls.
+    fn first_elsewhere() -> String {
+        FIRST.replace(r#""context":"1""#, r#""context":"9""#)
+    }
+
+    /// A goal of another pattern.
+    fn second() -> String {
+        FIRST.replace(r#""pattern":1"#, r#""pattern":5"#)
+    }
 
     fn goal(text: &str) -> Goal {
         text.parse().unwrap()
@@ -198,8 +205,9 @@ mod tests {
     #[test]
     fn findings_take_turns_and_so_do_their_predictions() {
         check(&[run(&[], None, false)], 2, &["", ""], (0, 0, 0));
-        let predicted = run(&[SECOND, FIRST, FIRST_ELSEWHERE], None, false);
-        check(&[predicted], 4, &[FIRST, SECOND, FIRST_ELSEWHERE, SECOND], (2, 0, 0));
+        let (second, first_elsewhere) = (&second(), &first_elsewhere());
+        let predicted = run(&[second, FIRST, first_elsewhere], None, false);
+        check(&[predicted], 4, &[FIRST, second, first_elsewhere, second], (2, 0, 0));
         check(&[run(&[RACE, FIRST], None, false)], 2, &[FIRST, RACE], (2, 0, 0));
     }
 
@@ -220,9 +228,10 @@ mod tests {
 
     #[test]
     fn goals_that_failed_too_often_come_last() {
-        let mut runs = vec![run(&[SECOND, FIRST], None, false)];
+        let second = &second();
+        let mut runs = vec![run(&[second, FIRST], None, false)];
         for _ in 0..PATIENCE {
-            runs.push(run(&[], Some(SECOND), false));
+            runs.push(run(&[], Some(second), false));
             runs.push(run(&[], Some(FIRST), true));
         }
         check(&runs, 2, &[FIRST, FIRST], (2, 2, 1));

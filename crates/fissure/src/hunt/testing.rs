@@ -99,8 +99,13 @@ impl Sketch {
     }
 }
 
-fn pair(text: &str) -> AcquireGoal {
-    text.parse().unwrap()
+/// A goal at acquires, as tests write it: `LOCAL/REMOTE`, `LATER//EARLIER`, and `@CHOICES` for its prefix.
+pub(crate) fn pair(text: &str) -> AcquireGoal {
+    let (sites, prefix) = text.split_once('@').map_or((text, None), |(sites, prefix)| (sites, Some(prefix)));
+    let is_order = sites.contains("//");
+    let (local, remote) = sites.split_once(if is_order { "//" } else { "/" }).unwrap();
+    let pair = AcquireGoal::new(local.to_owned(), remote.to_owned());
+    AcquireGoal { is_order, prefix: prefix.map(str::to_owned), ..pair }
 }
 
 fn violation(id: &str, status: Status) -> Finding {

@@ -223,7 +223,12 @@ pub(crate) fn atomic_set() -> Finding {
             pattern: 8,
             set: "com.acme.text.Buffer".to_owned(),
             units: ["append", "delete"].map(|unit| format!("com.acme.text.Buffer.{unit}")),
-            events: vec![expected("append:22", "chars", true), expected("delete:30", "count", false)],
+            events: vec![
+                expected("append:22", "chars", true),
+                expected("delete:30", "chars", false),
+                expected("delete:30", "count", false),
+                expected("append:25", "count", true),
+            ],
             windows: vec![vec!["com.acme.text.Buffer.append:19".to_owned()]],
             gate: None,
         }))],
