@@ -18,6 +18,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("monitor", &["model"]),
     ("report", &["model"]),
     ("jvm", &["model", "analysis", "schedule", "classfile", "monitor"]),
+    ("testing", &[]),
     ("fissure", &["model", "classfile", "static", "monitor", "object", "report"]),
 ];
 
