@@ -20,6 +20,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("monitor", &["model"]),
     ("report", &["model"]),
     ("jvm", &["model", "analysis", "schedule", "control", "classfile", "monitor"]),
+    ("testing", &[]),
     ("fissure", &["model", "classfile", "static", "monitor", "object", "report"]),
 ];
 

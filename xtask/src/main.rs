@@ -5,6 +5,7 @@
 mod bench;
 mod bench_object;
 mod browser;
+mod compare;
 mod demo;
 mod hook;
 mod install;
@@ -32,6 +33,8 @@ Usage: cargo xtask TASK
                                 rewrite every class of a JDK and have the JVM verify it
   real [--quick] [--debug] [--program PART] [--only detect|hunt]
                                 run real programs from Maven plain and under Fissure, and write a table
+  compare --with FISSURE [--program PART] [--runs N]
+                                hunt with this tree's debug build and with another executable, and compare the reports
   hook                          compile the Java classes of crates/jvm/hook and crates/fissure/object
   install [--root DIR]          install one self-contained `fissure`
   bench detect [--rounds N] [--scale N] [--kernel NAME]
@@ -66,6 +69,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["demo"] => demo::run(),
         ["test"] => test::run(),
         ["browser"] => browser::run(),
+        ["compare", ..] => compare::run(&words),
         ["hook"] => hook::run(),
         ["real", options @ ..] => real::run(options),
         ["verify-jdk", options @ ..] => verify::run(options),
