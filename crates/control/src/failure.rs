@@ -95,7 +95,9 @@ impl ControlledRun {
                 threads.len() - 1
             });
             let (action, object) = match &failure.cause {
-                Cause::Exit { code } if is_last => (Action::Other, format!("ends the program with exit code {code}")),
+                Cause::Exit { code } if is_last => {
+                    (Action::Other, format!("ends the program with exit code {code}"))
+                }
                 Cause::Exception { class, .. } if is_last => (Action::Throw, class.clone()),
                 _ => (step.action, self.object(step)),
             };

@@ -6,6 +6,7 @@ use clap::{
     Args, Parser, Subcommand, ValueEnum,
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use fissure_log::Filter;
 use fissure_model::pointcut::{Pointcut, PointcutError};
 
 use crate::{
@@ -20,6 +21,11 @@ use crate::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Write a log of Fissure's own work into the folder of the run: a level (error, warn, info, debug, trace), or levels by crate as in
+    /// fissure_jvm=trace. Also FISSURE_LOG.
+    #[arg(long, global = true, value_name = "LEVEL", help_heading = "Log")]
+    pub(crate) log: Option<Filter>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -77,6 +77,7 @@ pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) ->
 
 /// Starts a process.
 pub(crate) fn spawn(process: &mut Command) -> Result<Child, Error> {
+    tracing::debug!(?process, "starts a process");
     process.spawn().map_err(|error| {
         let program = name(process);
         let reason = start_problem(&program, &error);

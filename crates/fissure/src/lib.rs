@@ -24,6 +24,7 @@ mod error;
 mod hunt;
 mod launch;
 mod locality;
+mod log;
 mod object;
 mod observed_run;
 mod output;
@@ -51,18 +52,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(stop) => return output::stop(&stop),
     };
-    let result = match arguments {
-        Arguments { command: Command::Detect(options) } => detect::run(&options),
-        Arguments { command: Command::Hunt(options) } => hunt::run(&options),
-        Arguments { command: Command::Watch(options) } => watch::run(&options),
-        Arguments { command: Command::Replay(options) } => replay::run(&options),
-        Arguments { command: Command::Report(options) } => report::run(&options),
-        Arguments { command: Command::Object(options) } => object::run(&options),
-        Arguments { command: Command::Doctor } => doctor::run(),
-    };
+    let Arguments { command, log } = arguments;
+    let result = log::switch_on(log).and_then(|()| match command {
+        Command::Detect(options) => detect::run(&options),
+        Command::Hunt(options) => hunt::run(&options),
+        Command::Watch(options) => watch::run(&options),
+        Command::Replay(options) => replay::run(&options),
+        Command::Report(options) => report::run(&options),
+        Command::Object(options) => object::run(&options),
+        Command::Doctor => doctor::run(),
+    });
     match result {
         Ok(code) => code.into(),
         Err(error) => {
+            tracing::error!(%error, "the command failed");
             output::print_error(&error);
             verdict::Code::Error.into()
         }

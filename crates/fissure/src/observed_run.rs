@@ -75,6 +75,7 @@ fn try_run(task: &Task<'_>) -> Result<ObservedRun, Error> {
         scope: task.scope.to_vec(),
         whereabouts: project::whereabouts(),
         mode: task.observation.mode(locality.as_deref()),
+        log: run_folder::log_filter(),
     };
     let file = folder.path().join("settings.json");
     run_folder::write_settings(&settings, &file)?;

@@ -5,7 +5,7 @@ use std::{env, fs, io, path::Path};
 use fissure_model::settings::{LocalityFile, Settings};
 use tempfile::TempDir;
 
-use crate::error::Error;
+use crate::{error::Error, log};
 
 /// Creates a folder whose path needs no quoting.
 pub(crate) fn create() -> Result<TempDir, Error> {
@@ -19,11 +19,32 @@ pub(crate) fn create() -> Result<TempDir, Error> {
             tempfile::Builder::new().prefix("fissure-").tempdir_in(parent)
         });
         match made {
-            Ok(folder) => return Ok(folder),
+            Ok(folder) => return kept_for_log(folder, log::begin),
             Err(error) => last = error,
         }
     }
     Err(Error::Folder(last))
+}
+
+/// Creates the folder of one of many runs.
+pub(crate) fn create_in(parent: &Path) -> Result<TempDir, Error> {
+    let folder = tempfile::Builder::new().prefix("run-").tempdir_in(parent).map_err(Error::Folder)?;
+    kept_for_log(folder, |_| Ok(log::filter().is_some()))
+}
+
+/// A folder with a log is not removed at the end of the run.
+fn kept_for_log(
+    mut folder: TempDir,
+    is_kept: impl FnOnce(&Path) -> Result<bool, Error>,
+) -> Result<TempDir, Error> {
+    let is_kept = is_kept(folder.path())?;
+    folder.disable_cleanup(is_kept);
+    Ok(folder)
+}
+
+/// The filter of the log, as settings have it.
+pub(crate) fn log_filter() -> Option<String> {
+    log::filter().map(|filter| filter.as_str().to_owned())
 }
 
 /// Writes the settings of a run. The file must be in the run's folder, where the agent reports problems with it.

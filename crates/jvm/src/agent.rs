@@ -273,6 +273,7 @@ impl Agent {
 
     /// Writes the reason why Fissure has failed.
     pub(crate) fn write_failure(&self, text: &str) {
+        tracing::error!(text, "Fissure failed");
         self.output.write(&Record::InternalError { text: text.to_owned() });
     }
 
@@ -286,6 +287,7 @@ impl Agent {
         if self.broken.swap(true, Ordering::Relaxed) {
             return;
         }
+        tracing::error!("the agent stops: hooks are switched off and threads are no longer controlled");
         let jni = self.vm.jni();
         if let (Some(jni), Some(switch)) = (jni, self.switch.get()) {
             jni.turn_off(*switch);
@@ -306,6 +308,7 @@ impl Agent {
 
     /// Writes a message for the user.
     pub(crate) fn notice(&self, text: &str) {
+        tracing::info!(text, "notice");
         self.output.write(&Record::Notice { text: text.to_owned() });
     }
 

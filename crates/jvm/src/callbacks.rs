@@ -110,6 +110,12 @@ fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
             return output.write(&Record::InternalError { text });
         }
     };
+    if let Err(reason) = start_log(&settings, file) {
+        output.write(&Record::Notice {
+            text: format!("The agent of process {} has no log: {reason}", std::process::id()),
+        });
+    }
+    tracing::info!(?settings, "the agent is loaded");
     let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
     let has_monitor = settings.monitor().is_some();
     if !tool.add_capabilities(has_monitor) {
@@ -119,6 +125,7 @@ fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
         return;
     }
     std::panic::set_hook(Box::new(|panic| {
+        tracing::error!(%panic, backtrace = %std::backtrace::Backtrace::force_capture(), "the agent failed");
         if let Some(agent) = agent() {
             agent.write_failure(&panic.to_string().replace('\n', " "));
         }
@@ -153,6 +160,14 @@ fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
     {
         agent.fail("the JVM refused the agent's callbacks");
     }
+}
+
+/// Logs into the run's folder, if the settings ask for a log.
+fn start_log(settings: &Settings, file: &Path) -> Result<(), String> {
+    let (Some(filter), Some(folder)) = (&settings.log, file.parent()) else { return Ok(()) };
+    let filter = filter.parse().map_err(|error: fissure_log::FilterError| error.to_string())?;
+    fissure_log::start(&filter, &fissure_log::agent_log(folder, std::process::id()))
+        .map_err(|error| error.to_string())
 }
 
 fn read_settings(file: &Path) -> io::Result<Settings> {
@@ -346,7 +361,15 @@ unsafe extern "system" fn class_file_load_hook(
         };
         let source =
             Source { is_new: redefined.is_null(), ..source(agent, jni, loader, name, protection_domain) };
-        if let Some(rewritten) = classes::transform(agent, name, &source, class)
+        let rewritten = classes::transform(agent, name, &source, class);
+        tracing::debug!(
+            name,
+            location = ?source.location,
+            bytes = class.len(),
+            rewritten = rewritten.as_ref().map(Vec::len),
+            "a class is loaded"
+        );
+        if let Some(rewritten) = rewritten
             && let Some((memory, length)) = agent.tool.give(&rewritten)
         {
             // SAFETY: the JVM passes valid pointers for the length and the bytes of the new class.

@@ -279,6 +279,15 @@ fn write_results(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
     let (run, program) = state.parts(agent);
     let Results { findings, run: result } = run.results(&program, end);
+    tracing::info!(
+        end = ?result.end,
+        choices = result.choices,
+        steps = result.steps,
+        findings = findings.len(),
+        failures = result.failures.len(),
+        uncontrolled = ?result.uncontrolled,
+        "the controlled run has ended"
+    );
     for finding in findings {
         agent.output.write(&Record::Finding(Box::new(finding)));
     }

@@ -84,6 +84,9 @@ pub struct Settings {
     pub whereabouts: Whereabouts,
     /// The task of the front end.
     pub mode: Mode,
+    /// The events of Fissure's own work that the front end logs into the run's folder; `None` if there is no log.
+    #[serde(default)]
+    pub log: Option<String>,
 }
 
 /// The task of a front end, with the settings of this task alone.
@@ -365,6 +368,7 @@ mod tests {
             scope: vec!["com.acme..*".parse().unwrap()],
             whereabouts: Whereabouts { directory: Some("/home/ada/bank".to_owned()), project: None },
             mode,
+            log: Some("debug".to_owned()),
         };
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");

@@ -122,9 +122,9 @@ impl Outcome {
 impl Program<'_> {
     /// Runs the program once.
     pub(crate) fn run(&self, control: Control, print: Print) -> Result<Outcome, Error> {
-        let folder =
-            tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
+        let folder = run_folder::create_in(self.folder)?;
         let (seed, goal) = (control.seed, control.target.clone());
+        tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
         let settings = folder.path().join("settings.json");
         self.write_settings(control, &settings)?;
         let mut process = launch::controlled(self.command, &self.agent, &settings)?;
@@ -142,6 +142,7 @@ impl Program<'_> {
             printed.extend(stream.recv_timeout(OUTPUT_GRACE).unwrap_or_default());
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+        tracing::info!(seed, ?ending, jvms = jvms.len(), "a run has ended");
         Ok(Outcome { seed, goal, ending, jvms, printed })
     }
 
@@ -154,6 +155,7 @@ impl Program<'_> {
                 atomic: self.atomic.to_vec(),
                 locality: self.locality.as_deref().map(run_folder::locality_file),
             })),
+            log: run_folder::log_filter(),
         };
         run_folder::write_settings(&settings, file)
     }

@@ -126,6 +126,7 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
         scope: package.into_iter().collect(),
         whereabouts: project::whereabouts(),
         mode: AgentMode::Explore,
+        log: run_folder::log_filter(),
     };
     run_folder::write_settings(&settings, &file)?;
     Ok(Setup { agent: Some((agent, file)), ..setup })

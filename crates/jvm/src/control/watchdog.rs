@@ -89,6 +89,7 @@ fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) 
     let mut state = control.state();
     let is_there = state.run.conductor.running() == Some(thread) && progress(&state) == steps;
     if is_there {
+        tracing::warn!(thread = thread.0, name = state.run.conductor.name(thread), reason, "control is lost");
         state.run.lose_control(reason);
         let decision = state.run.conductor.leave(thread);
         drop(control.follow(state, None, decision));

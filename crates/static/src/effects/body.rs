@@ -12,9 +12,7 @@ use super::{
     classes::{ClassId, ELEMENT},
     heap::{ContextId, Kind, NodeId, Object, Site, Use},
 };
-use crate::{
-    frame::{Argument, State},
-};
+use crate::frame::{Argument, State};
 
 const FINAL: u16 = 16;
 

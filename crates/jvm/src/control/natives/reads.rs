@@ -51,7 +51,5 @@ pub(super) extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thr
 }
 
 pub(super) extern "system" fn stops_at_volatiles(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
-    guarded(0, |agent| {
-        jboolean::from(agent.settings.control().is_some_and(|control| control.volatiles))
-    })
+    guarded(0, |agent| jboolean::from(agent.settings.control().is_some_and(|control| control.volatiles)))
 }
