@@ -15,11 +15,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use clap::Args;
 use fissure_testing::{Folder, Program, compile};
 use serde_json::Value;
 
 use crate::{
+    bench::positive,
     jdk,
     workspace::{cargo, fresh_folder, line, succeed, target},
 };
@@ -49,9 +50,8 @@ const FINDING_KEYS: [&str; 11] = [
 ];
 
 /// The options of the command.
-#[derive(Debug, Parser)]
-#[command(name = "cargo xtask compare")]
-struct Options {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
     /// The other executable, with its agent beside it
     #[arg(long, value_name = "FISSURE")]
     with: PathBuf,
@@ -59,7 +59,7 @@ struct Options {
     #[arg(long, value_name = "PART")]
     program: Option<String>,
     /// The number of runs of each hunt
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value = "16", value_parser = positive::<u32>)]
     runs: u32,
     /// More options of `fissure hunt`, after `--`
     #[arg(last = true)]
@@ -86,8 +86,7 @@ struct Comparison {
 }
 
 /// Builds, hunts and compares. Fails if a report differs.
-pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let options = Options::parse_from(words);
+pub(crate) fn run(options: Options) -> Result<()> {
     let theirs = options.with.canonicalize();
     let theirs = theirs.with_context(|| format!("there is no {}", options.with.display()))?;
     let jdk = jdk::set_up()?;

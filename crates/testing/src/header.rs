@@ -183,6 +183,10 @@ impl Header {
             ("service", [service, class]) => {
                 self.services.push(((*service).to_owned(), (*class).to_owned()));
             }
+            // Only a hunt has several runs, which may end in several ways.
+            ("program-exit", [_]) if folder != Folder::Hunt && !self.exits.is_empty() => {
+                return Err("'program-exit' is there twice".to_owned());
+            }
             ("program-exit", [code]) => self.exits.push(parse(code)?),
             ("must-be-bug", [kind, subject]) => self.must_be_bug.push(hunted(folder, kind, subject)?),
             ("must-confirm", [kind, subject]) => self.must_confirm.push(hunted(folder, kind, subject)?),
@@ -389,6 +393,7 @@ mod tests {
         check_wrong(Race, &[found, "may-find racer data-race X.y"], 2, "claimed twice");
         check_wrong(Race, &[found, "program-exit 0", found], 3, "claimed twice");
         check_wrong(Race, &["must-find-ordered racer X.y", "must-not-find-ordered X.y"], 2, "and must not");
+        check_wrong(Race, &["program-exit 0", "program-exit 1"], 2, "'program-exit' is there twice");
         check_wrong(Sharing, &["release 17", "release 21"], 2, "'release' is there twice");
         check_wrong(Hunt, &["must-be-bug deadlock A", "must-confirm deadlock A"], 2, "claimed twice");
         check_wrong(Hunt, &["hunt --runs 3", "hunt --seed 2"], 2, "'hunt' is there twice");

@@ -1,10 +1,8 @@
 //! The folders of programs, their programs, and the compiler.
 
 use std::{
-    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use crate::header::Header;
@@ -91,6 +89,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What its header says.
     pub header: Header,
+    /// The lines of the header, for messages.
+    pub lines: Vec<String>,
 }
 
 impl Program {
@@ -103,7 +103,10 @@ impl Program {
         let package = text.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'));
         let class = package.map_or_else(|| stem.to_string(), |package| format!("{package}.{stem}"));
         let name = path.strip_prefix(folder.path()).unwrap_or(&path).with_extension("");
-        Ok(Program { folder, name: name.to_string_lossy().replace('\\', "/"), class, header, path })
+        let name = name.to_string_lossy().replace('\\', "/");
+        let lines =
+            text.lines().filter_map(|line| line.strip_prefix("// fissure: ")).map(str::to_owned).collect();
+        Ok(Program { folder, name, class, path, header, lines })
     }
 
     /// The release that it is compiled for; older JVMs cannot run it.
@@ -111,33 +114,6 @@ impl Program {
     pub fn release(&self) -> u32 {
         self.header.release.unwrap_or(OLDEST_RELEASE)
     }
-}
-
-/// Compiles programs into an empty folder, once for each release, and registers their services. The error is the compiler's.
-pub fn compile(javac: &Path, programs: &[Program], classes: &Path) -> Result<(), String> {
-    let in_folder = |error: io::Error| format!("cannot write {}: {error}", classes.display());
-    if classes.exists() {
-        fs::remove_dir_all(classes).map_err(in_folder)?;
-    }
-    let services = classes.join("META-INF/services");
-    fs::create_dir_all(&services).map_err(in_folder)?;
-    let mut releases: BTreeMap<u32, Vec<&Path>> = BTreeMap::new();
-    for program in programs {
-        releases.entry(program.release()).or_default().push(&program.path);
-        for (service, class) in &program.header.services {
-            fs::write(services.join(service), class).map_err(in_folder)?;
-        }
-    }
-    for (release, sources) in releases {
-        let mut command = Command::new(javac);
-        command.args(["--release", &release.to_string(), "-g", "-nowarn", "-d"]).arg(classes).args(sources);
-        let output =
-            command.output().map_err(|error| format!("cannot start {}: {error}", javac.display()))?;
-        if !output.status.success() {
-            return Err(format!("javac refused:\n{}", String::from_utf8_lossy(&output.stderr)));
-        }
-    }
-    Ok(())
 }
 
 fn programs_folder() -> PathBuf {

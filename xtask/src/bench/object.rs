@@ -2,17 +2,23 @@
 //! paper's 87 harnesses, executed for a second each and, if that shows no violation, under all schedules with at most two
 //! preemptions; then the search for the same methods, next to the published numbers; then correct classes.
 
+#[cfg(test)]
+mod count;
+mod published;
+
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result, bail};
-use fissure_object::published::{Row, rows};
+use clap::Args;
 use serde_json::Value;
 
+use super::positive;
 use crate::{
     jdk,
     statistics::median,
     workspace::{cargo, fresh_folder, line, root, succeed, target},
 };
+use published::{Row, rows};
 
 /// The class and harness whose execution rate is measured, and for how long: within a single second the JVM would still be
 /// compiling the code.
@@ -35,13 +41,16 @@ const CORRECT: [(&str, bool); 5] = [
 ];
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
-    /// How long each published harness is executed, in seconds.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How long each published harness is executed, in seconds
+    #[arg(long, default_value = "1", value_parser = positive::<u32>)]
     seconds: u32,
-    /// The time limit of the search for each method, in seconds.
+    /// The time limit of the search for each method, in seconds
+    #[arg(long, default_value = "12", value_parser = positive::<u32>)]
     budget: u32,
-    /// Only classes whose name contains this.
+    /// Only classes whose name contains this
+    #[arg(long, value_name = "NAME")]
     class: Option<String>,
 }
 
@@ -53,8 +62,7 @@ struct Bench {
 }
 
 /// Builds, measures and prints.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: Options) -> Result<()> {
     succeed(&mut cargo(&["build", "--release", "--package", "fissure", "--package", "fissure-jvm"]))?;
     let bench =
         Bench { fissure: target()?.join("release/fissure"), folder: fresh_folder("bench-object")?, options };
@@ -64,19 +72,6 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let violating = bench.harnesses(&rows)?;
     bench.search(&rows, &violating)?;
     bench.correct()
-}
-
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { seconds: 1, budget: 12, class: None };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--seconds", number] => options.seconds = number.parse().context("--seconds takes a number")?,
-            ["--budget", number] => options.budget = number.parse().context("--budget takes a number")?,
-            ["--class", name] => options.class = Some(name.to_owned()),
-            _ => bail!("unknown option '{}': [--seconds N] [--budget N] [--class NAME]", pair.join(" ")),
-        }
-    }
-    Ok(options)
 }
 
 impl Bench {
@@ -149,7 +144,10 @@ impl Bench {
     /// Searches for harnesses for all methods of the rows, class by class.
     fn search(&self, rows: &[Row], violating: &[bool]) -> Result<()> {
         println!("search, at most {} s per method\n", self.options.budget);
-        println!("{:<22}{:<22}{:>10}{:>12}{:>12}  harness", "class", "method", "harnesses", "time", "paper");
+        println!(
+            "{:<22}{:<22}{:>10}{:>12}{:>12}{:>16}  harness",
+            "class", "method", "harnesses", "time", "paper", "its harnesses"
+        );
         let mut classes: BTreeMap<&str, Vec<(&Row, bool)>> = BTreeMap::new();
         for (row, violating) in rows.iter().zip(violating) {
             classes.entry(&row.class).or_default().push((row, *violating));
@@ -180,11 +178,12 @@ impl Bench {
                         (String::new(), "-".to_owned(), String::new())
                     }
                 };
-                let paper = format!("{} s", row.seconds);
                 println!(
-                    "{:<22}{:<22}{tried:>10}{time:>12}{paper:>12}  {harness}",
+                    "{:<22}{:<22}{tried:>10}{time:>12}{:>12}{:>16}  {harness}",
                     simple(class),
-                    row.method
+                    row.method,
+                    format!("{} s", row.seconds),
+                    row.effort()
                 );
             }
         }
@@ -281,14 +280,6 @@ fn simple(class: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn options_are_read() {
-        let options = parse(&["--seconds", "2", "--class", "Hash"]).unwrap();
-        assert_eq!(options, Options { seconds: 2, budget: 12, class: Some("Hash".to_owned()) });
-        assert!(parse(&["--bogus", "2"]).is_err());
-        assert!(parse(&["--seconds", "x"]).is_err());
-    }
 
     #[test]
     fn the_number_of_arguments_identifies_the_overload() {

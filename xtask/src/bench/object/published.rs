@@ -2,37 +2,43 @@
 //!
 //! The class ConcurrentSkipListSet calls `pollFirst` what the paper's table calls `poll`.
 
-use crate::{enumerate::Rank, schema::Schema};
+use fissure_object::{Schema, enumerate::Rank};
 
 const ROWS: &str = include_str!("published.tsv");
 
 /// One method that the paper found not to be atomic in JDK 8u121, on four cores.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The class, with its package.
-    pub class: String,
+    pub(crate) class: String,
     /// The method.
-    pub method: String,
+    pub(crate) method: String,
     /// The rank whose harnesses were enumerated.
-    pub rank: Rank,
+    pub(crate) rank: Rank,
     /// How many harnesses were executed until the violation was seen, in hundreds.
-    pub explored: u64,
+    pub(crate) explored: u64,
     /// How many harnesses the rank had, as the paper counts them.
-    pub generated: u64,
+    pub(crate) generated: u64,
     /// The harness that shows the violation.
-    pub harness: Schema,
-    /// The outcome that was seen, in the paper's abbreviations; results of void methods are mostly omitted.
-    pub outcome: String,
+    pub(crate) harness: Schema,
     /// How often it was seen.
-    pub hits: u64,
+    pub(crate) hits: u64,
     /// In how many executions.
-    pub executions: u64,
+    pub(crate) executions: u64,
     /// The time it took to find it.
-    pub seconds: u64,
+    pub(crate) seconds: u64,
+}
+
+impl Row {
+    /// How many harnesses the paper executed, of how many of which rank.
+    pub(crate) fn effort(&self) -> String {
+        let Rank { invocations, sequences, values } = self.rank;
+        format!("{}00/{} ({invocations},{sequences},{values})", self.explored, self.generated)
+    }
 }
 
 /// The rows in the paper's order.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     ROWS.lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
 }
 
@@ -48,7 +54,7 @@ fn row(line: &str) -> Option<Row> {
         explored,
         generated,
         harness,
-        outcome,
+        _outcome,
         hits,
         executions,
         seconds,
@@ -67,7 +73,6 @@ fn row(line: &str) -> Option<Row> {
         explored: explored.parse().ok()?,
         generated: generated.parse().ok()?,
         harness: harness.parse().ok()?,
-        outcome: (*outcome).to_owned(),
         hits: hits.parse().ok()?,
         executions: executions.parse().ok()?,
         seconds: seconds.parse().ok()?,
