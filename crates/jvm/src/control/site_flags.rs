@@ -1,7 +1,7 @@
 //! The flags of a site for the conductor: whether its lock is relevant, whether a block that should be atomic begins there, and its role
 //! in the goal of the run.
 
-use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
+use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
 use fissure_model::goal::{Act, Goal, GoalSite, SetGoal};
 use fissure_schedule::strategy::GoalRole;
 
@@ -27,8 +27,6 @@ const LETTERS: u32 = 12;
 const WINDOWS: u32 = 16;
 /// The lock acquired here must not be held before the first event.
 const GATE: i32 = 1 << 20;
-
-const PUBLIC: u16 = 1;
 
 /// JDK classes whose locks are relevant to programs: collections and string buffers. The locks of all others are internal to the JDK.
 const RELEVANT: &[&str] = &["java.lang.StringBuffer", "java.util."];
@@ -72,7 +70,7 @@ pub(crate) fn flags(
         if site.kind != SiteKind::EnterMethod || site.method != "run" {
             flags |= BLOCK;
         }
-    } else if begins_block && has_blocks && site.access & PUBLIC != 0 {
+    } else if begins_block && has_blocks && site.access.contains(AccessFlags::PUBLIC) {
         flags |= LIBRARY_BLOCK;
     }
     if is_jdk {
