@@ -4,6 +4,7 @@
 //! itself stays where it is, so that the message of a `NullPointerException` still names the null expression. Spilled references
 //! are set to null afterwards, because they would keep objects alive.
 
+use crate::access::AccessFlags;
 use crate::accessors::accessor;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
@@ -145,7 +146,7 @@ impl Instrumenter<'_, '_> {
     }
 
     fn is_static_method(&self) -> bool {
-        self.method.access & 0x0008 != 0
+        self.method.access.contains(AccessFlags::STATIC)
     }
 
     fn report_execution(

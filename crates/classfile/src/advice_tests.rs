@@ -46,7 +46,7 @@ fn check(class: &mut ClassBuilder, access: u16, code: &[u8], selecting: Selectin
         .filter(|line| relevant.iter().any(|part| line.contains(part)) && !line.starts_with("aload "))
         .collect();
     assert_eq!(lines, expected);
-    ClassFile::parse(&bytes).unwrap().methods[0].access
+    ClassFile::parse(&bytes).unwrap().methods[0].access.bits()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The code inserted into small classes.
 
+use crate::access::AccessFlags;
 use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
 use crate::testing::{Body, ClassBuilder, Recorder, everything, listing, rewrite, with_code};
 
@@ -304,8 +305,8 @@ fn shadows_are_given_to_plain_fields_once_per_name() {
     class.field(0x0010, "taken", "J");
     class.field(0, "long", "J");
     let added = [
-        AddedField { name: "extra", descriptor: "I", access: 0x1000 },
-        AddedField { name: "signal", descriptor: "I", access: 0x1000 },
+        AddedField { name: "extra", descriptor: "I", access: AccessFlags::SYNTHETIC },
+        AddedField { name: "signal", descriptor: "I", access: AccessFlags::SYNTHETIC },
     ];
     let plan = Plan { added_fields: &added, ..everything() };
     let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Ignore));
@@ -313,8 +314,12 @@ fn shadows_are_given_to_plain_fields_once_per_name() {
         outcome.shadows.iter().map(|shadow| (&*shadow.name, shadow.shadow_descriptor)).collect();
     assert_eq!(shadows, [("plain", "J"), ("long", "D")]);
     let summary = crate::read_summary(&outcome.bytes).expect("a class");
-    let new: Vec<_> =
-        summary.fields.iter().skip(7).map(|field| (&*field.name, &*field.descriptor, field.access)).collect();
+    let new: Vec<_> = summary
+        .fields
+        .iter()
+        .skip(7)
+        .map(|field| (&*field.name, &*field.descriptor, field.access.bits()))
+        .collect();
     assert_eq!(new, [("plain", "J", 0x1081), ("long", "D", 0x1081), ("extra", "I", 0x1000)]);
 }
 

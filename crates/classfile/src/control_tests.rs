@@ -51,7 +51,7 @@ fn check_in(
 }
 
 fn access(class: &[u8]) -> u16 {
-    ClassFile::parse(class).unwrap().methods[0].access
+    ClassFile::parse(class).unwrap().methods[0].access.bits()
 }
 
 #[test]

@@ -2,16 +2,18 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::bytes::put_u16;
 use crate::constant_pool::{ConstantPool, MemberRef, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
 use crate::sources::MARKS;
-use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
+use crate::structure::ClassFile;
 
 /// Public, so that other classes' code can access it; transient and synthetic, so that libraries ignore it.
-const SHADOW_ACCESS: u16 = 0x0001 | 0x0080 | 0x1000;
+const SHADOW_ACCESS: AccessFlags =
+    AccessFlags::PUBLIC.union(AccessFlags::TRANSIENT).union(AccessFlags::SYNTHETIC);
 
 /// How an access to a field is instrumented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl<'a> FieldTable<'a> {
             decided: Vec::new(),
         };
         if plan.points {
-            for field in class.fields.iter().filter(|field| field.access & ACC_FINAL != 0) {
+            for field in class.fields.iter().filter(|field| field.access.contains(AccessFlags::FINAL)) {
                 let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
                 table.finals.insert(key);
             }
@@ -92,24 +94,25 @@ impl<'a> FieldTable<'a> {
         for field in &class.fields {
             let (name, descriptor) =
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
-            if field.access & ACC_VOLATILE != 0 && plan.synchronization {
+            if field.access.contains(AccessFlags::VOLATILE) && plan.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
             if !plan.fields {
-                let is_plain = field.access & (ACC_FINAL | ACC_VOLATILE) == 0;
+                let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
                 if is_plain && follows_volatiles && name != MARKS {
                     table.own.insert((name, descriptor), Own::Point);
                 }
                 continue;
             }
-            let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };
-            if field.access & skipped != 0 || class.is_interface() || name == MARKS {
+            let skipped =
+                if plan.volatiles { AccessFlags::FINAL } else { AccessFlags::FINAL | AccessFlags::VOLATILE };
+            if field.access.intersects(skipped) || class.is_interface() || name == MARKS {
                 continue;
             }
             if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
                 continue;
             }
-            let is_volatile = field.access & ACC_VOLATILE != 0;
+            let is_volatile = field.access.contains(AccessFlags::VOLATILE);
             if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
                 continue;
             }
@@ -149,8 +152,8 @@ impl<'a> FieldTable<'a> {
         additions: &mut Additions<'a>,
         out: &mut Vec<u8>,
     ) -> Result<usize, ClassError> {
-        let mut put = |access: u16, name: u16, descriptor: u16| {
-            for value in [access, name, descriptor, 0] {
+        let mut put = |access: AccessFlags, name: u16, descriptor: u16| {
+            for value in [access.bits(), name, descriptor, 0] {
                 put_u16(out, value);
             }
         };

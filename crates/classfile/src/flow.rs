@@ -3,11 +3,12 @@
 //!
 //! The analysis follows references, not numbers, so that most instructions reduce to the number of slots that they pop and push.
 
+use crate::access::AccessFlags;
 use crate::constant_pool::text;
 use crate::descriptor::slots;
 use crate::error::ClassError;
 use crate::flow_reader::BodyReader;
-pub use crate::stack_move::StackMove;
+pub use crate::stack_effect::StackMove;
 use crate::structure::ClassFile;
 use crate::summary::FieldSummary;
 
@@ -21,7 +22,7 @@ pub struct FlowClass {
     /// Internal names of the interfaces.
     pub interfaces: Vec<String>,
     /// Access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// The declared fields, in order.
     pub fields: Vec<FieldSummary>,
     /// The declared methods, in order.
@@ -48,7 +49,7 @@ pub struct FlowMethod {
     /// Its descriptor.
     pub descriptor: String,
     /// Its access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// Its instructions.
     pub body: Option<FlowBody>,
 }

@@ -11,15 +11,12 @@ use crate::flow::{
 };
 use crate::instruction::{Instruction, Operand};
 use crate::opcodes::{
-    AALOAD, AASTORE, ACONST_NULL, ALOAD, ANEWARRAY, ARETURN, ARRAYLENGTH, ASTORE, ATHROW, BIPUSH, CHECKCAST,
-    D2F, D2I, D2L, DALOAD, DASTORE, DCMPG, DCMPL, DCONST_0, DCONST_1, DLOAD, DNEG, DREM, DSTORE, F2D, F2I,
-    F2L, FCMPG, FCMPL, FCONST_0, FCONST_2, FNEG, GETFIELD, GETSTATIC, GOTO, I2B, I2D, I2F, I2L, I2S, IADD,
-    IALOAD, IAND, IASTORE, ICONST_0, ICONST_5, ICONST_M1, IF_ACMPNE, IF_ICMPEQ, IFEQ, IFLE, IFNONNULL,
-    IFNULL, IINC, ILOAD, INEG, INSTANCEOF, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC,
-    INVOKEVIRTUAL, IRETURN, ISHL, ISTORE, JSR, L2D, L2F, L2I, LALOAD, LASTORE, LCMP, LCONST_0, LCONST_1, LDC,
-    LDC2_W, LLOAD, LNEG, LOOKUPSWITCH, LUSHR, LXOR, MONITORENTER, MONITOREXIT, NEW, NEWARRAY, NOP, POP,
-    PUTFIELD, PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH,
+    AALOAD, AASTORE, ACONST_NULL, ALOAD, ANEWARRAY, ARETURN, ASTORE, ATHROW, CHECKCAST, DALOAD, DASTORE,
+    DSTORE, GETFIELD, GETSTATIC, IALOAD, IASTORE, ICONST_0, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL,
+    INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE, JSR, LALOAD, LASTORE, LDC, LDC2_W, NEW, NEWARRAY, PUTFIELD,
+    PUTSTATIC, RET, RETURN, SALOAD, SASTORE,
 };
+use crate::stack_effect::stack_effect;
 use crate::structure::{ClassFile, Member};
 use crate::tables::Lines;
 
@@ -107,20 +104,16 @@ impl<'r, 'a> BodyReader<'r, 'a> {
 
     /// The effect of an instruction.
     pub(crate) fn operation(&mut self, instruction: Instruction) -> Result<Operation, MethodError> {
-        let plain = |pops, pushes| Operation::Plain { pops, pushes };
         let (opcode, index) = (instruction.opcode, instruction.constant());
         let slot = instruction.local().unwrap_or_default();
+        if let Some(moved) = StackMove::of(opcode) {
+            return Ok(Operation::Stack(moved));
+        }
         Ok(match opcode {
-            NOP | IINC | GOTO => plain(0, 0),
             ACONST_NULL => Operation::Null,
-            // Pushing int and float constants takes one slot, long and double constants two.
-            ICONST_M1..=ICONST_5 | FCONST_0..=FCONST_2 | BIPUSH | SIPUSH => plain(0, 1),
-            LCONST_0 | LCONST_1 | DCONST_0 | DCONST_1 => plain(0, 2),
             LDC => self.constant(index, 1)?,
             LDC2_W => self.constant(index, 2)?,
             ALOAD => Operation::Load(slot),
-            LLOAD | DLOAD => plain(0, 2),
-            ILOAD..=DLOAD => plain(0, 1),
             AALOAD => Operation::LoadElement(true, 1),
             LALOAD | DALOAD => Operation::LoadElement(false, 2),
             IALOAD..=SALOAD => Operation::LoadElement(false, 1),
@@ -130,26 +123,6 @@ impl<'r, 'a> BodyReader<'r, 'a> {
             LASTORE | DASTORE => Operation::StoreElement(false, 2),
             AASTORE => Operation::StoreElement(true, 1),
             IASTORE..=SASTORE => Operation::StoreElement(false, 1),
-            POP..=SWAP => match StackMove::of(opcode) {
-                Some(moved) => Operation::Stack(moved),
-                None => return Err(MethodError::Malformed("code")),
-            },
-            // Arithmetic in the order int, long, float, double; negation and shifts are apart.
-            IADD..=DREM | IAND..=LXOR if opcode % 2 == 1 => plain(4, 2),
-            IADD..=DREM | IAND..=LXOR => plain(2, 1),
-            INEG | FNEG => plain(1, 1),
-            LNEG | DNEG => plain(2, 2),
-            // The shift count of longs is an int.
-            ISHL..=LUSHR if opcode % 2 == 1 => plain(3, 2),
-            ISHL..=LUSHR => plain(2, 1),
-            I2L | I2D | F2L | F2D => plain(1, 2),
-            I2F | F2I | I2B..=I2S => plain(1, 1),
-            L2I | L2F | D2I | D2F => plain(2, 1),
-            L2D | D2L => plain(2, 2),
-            LCMP | DCMPL | DCMPG => plain(4, 1),
-            FCMPL | FCMPG => plain(2, 1),
-            IFEQ..=IFLE | IFNULL | IFNONNULL | TABLESWITCH | LOOKUPSWITCH => plain(1, 0),
-            IF_ICMPEQ..=IF_ACMPNE => plain(2, 0),
             JSR => Operation::Subroutine,
             RET => Operation::SubroutineEnd,
             ARETURN => Operation::ReturnReference,
@@ -166,15 +139,16 @@ impl<'r, 'a> BodyReader<'r, 'a> {
             NEW => Operation::New(self.class(index)?),
             NEWARRAY => Operation::NewArray(1, None),
             ANEWARRAY => Operation::NewArray(1, Some(self.class(index)?)),
-            ARRAYLENGTH | INSTANCEOF => plain(1, 1),
             ATHROW => Operation::Throw,
             CHECKCAST => Operation::Cast(self.class(index)?),
-            MONITORENTER | MONITOREXIT => plain(1, 0),
             _ => match instruction.operand {
                 Operand::Array(class, dimensions) => {
                     Operation::NewArray(dimensions, Some(self.class(class)?))
                 }
-                _ => return Err(MethodError::Malformed("code")),
+                _ => {
+                    let (pops, pushes) = stack_effect(opcode);
+                    Operation::Plain { pops, pushes }
+                }
             },
         })
     }

@@ -4,6 +4,7 @@
 //! would look like an exception of the program. Every such method therefore gets a last entry in its exception table, whose handler
 //! passes the exception to a method of the front end and returns.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::bytes::put_u16;
 use crate::class::{assemble, put_count};
@@ -15,7 +16,7 @@ use crate::error::{ClassError, MethodError};
 use crate::frames::FramedMethod;
 use crate::layout::Layout;
 use crate::opcodes::{INVOKESTATIC, RETURN};
-use crate::structure::{ACC_PRIVATE, ClassFile, Member};
+use crate::structure::{ClassFile, Member};
 
 /// The method that gets the exceptions of guarded methods: static, with a `Throwable` as its only parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub fn guard(class: &[u8], catcher: Catcher<'_>) -> Result<Guarded, ClassError> 
                 }
             }
         }
-        if method.is_static() && method.access & ACC_PRIVATE == 0 {
+        if method.is_static() && !method.access.contains(AccessFlags::PRIVATE) {
             let part = |index| file.pool.utf8(index).map(text);
             unguarded.push(format!("{}{}", part(method.name_index)?, part(method.descriptor_index)?));
         }
@@ -69,7 +70,7 @@ pub fn guard(class: &[u8], catcher: Catcher<'_>) -> Result<Guarded, ClassError> 
 fn is_guarded(file: &ClassFile<'_>, method: &Member<'_>) -> Result<bool, ClassError> {
     let attributes = &method.attributes;
     Ok(method.is_static()
-        && method.access & ACC_PRIVATE == 0
+        && !method.access.contains(AccessFlags::PRIVATE)
         && file.pool.utf8(method.name_index)? != b"<clinit>"
         && file.pool.utf8(method.descriptor_index)?.ends_with(b")V")
         && attributes.find(&file.pool, b"Code").is_some()

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::access::AccessFlags;
 use crate::accessors::{Accessor, accessor};
 use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
@@ -50,7 +51,7 @@ pub(crate) struct Method<'m, 'a> {
     pub(crate) class_name: &'m str,
     pub(crate) name: Cow<'a, str>,
     pub(crate) descriptor: Cow<'a, str>,
-    pub(crate) access: u16,
+    pub(crate) access: AccessFlags,
     pub(crate) is_class_initializer: bool,
     pub(crate) has_class_constants: bool,
     /// The lock, if synchronization is to be reported.

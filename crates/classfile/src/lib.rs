@@ -6,6 +6,7 @@
 //! maps stay valid. A method that cannot be rewritten is left unchanged and reported. Nothing here
 //! depends on a running JVM, and no input makes it panic.
 
+mod access;
 mod accessors;
 mod additions;
 mod advice;
@@ -49,7 +50,7 @@ mod redundancy;
 #[cfg(test)]
 mod robustness_tests;
 mod sources;
-mod stack_move;
+mod stack_effect;
 #[cfg(test)]
 mod stack_tests;
 mod structure;
@@ -58,6 +59,7 @@ mod tables;
 #[cfg(test)]
 mod testing;
 
+pub use access::AccessFlags;
 pub use class::rewrite;
 pub use error::ClassError;
 pub use guard::{Catcher, Guarded, guard};

@@ -4,6 +4,7 @@
 //! place the instructions of a comparison together, so that ignoring jumps is good enough. The result is a heuristic: it may miss
 //! constants, and may list one too many where a variable no longer holds the parameter.
 
+use crate::access::AccessFlags;
 use crate::code::{Code, Instructions};
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::{ClassError, MethodError};
@@ -59,7 +60,7 @@ pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
                 ..MethodLiterals::default()
             },
             stack: Vec::new(),
-            locals: locals(&descriptor, method.access & 8 != 0),
+            locals: locals(&descriptor, method.access.contains(AccessFlags::STATIC)),
         };
         if let Some(content) = method.attributes.find(pool, b"Code") {
             // The constants found before an instruction that cannot be decoded are kept.

@@ -1,5 +1,6 @@
 //! Rewriting one method.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::advice::AdvisedMethod;
 use crate::annotations;
@@ -22,7 +23,7 @@ use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTa
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
 use crate::sources::Sources;
-use crate::structure::{ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
+use crate::structure::{Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
 /// Buffers that are reused for every method.
@@ -125,8 +126,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             covered_from: method.covered_from(),
             needs_frames: class.major >= 50,
         };
-        let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
-        put_u16(out, member.access & !converted);
+        let access = match method.enters_by_itself() {
+            true => member.access.difference(AccessFlags::SYNCHRONIZED),
+            false => member.access,
+        };
+        put_u16(out, access.bits());
         out.extend_from_slice(member.raw.get(2..6).unwrap_or_default());
         // The JVM replaces intrinsic methods by its own code, which enters the monitor of a synchronized method. A method that is
         // no longer synchronized must therefore lose its intrinsic annotation.
@@ -160,7 +164,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let pool = &self.class.pool;
         let mut advised = self.advised(member, name, descriptor, code);
         let is_synchronized =
-            (self.plan.monitors || advised.has_lock()) && member.access & ACC_SYNCHRONIZED != 0;
+            (self.plan.monitors || advised.has_lock()) && member.access.contains(AccessFlags::SYNCHRONIZED);
         let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
         let plan = self.plan;
@@ -279,14 +283,14 @@ const SHORT: usize = 8;
 
 /// Whether a method may be what a thread was started to run, as opposed to a mere getter. Private methods count, because method
 /// references may lead to them, and so do the bodies of lambdas, which are synthetic.
-fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
+fn is_entry(access: AccessFlags, instructions: &Instructions, length: usize) -> bool {
     let acts = |instruction: &Instruction| {
         matches!(
             instruction.opcode,
             INVOKEVIRTUAL..=INVOKEDYNAMIC | PUTSTATIC | PUTFIELD | IASTORE..=SASTORE
         )
     };
-    length > SHORT || access & ACC_SYNTHETIC != 0 || instructions.list.iter().any(acts)
+    length > SHORT || access.contains(AccessFlags::SYNTHETIC) || instructions.list.iter().any(acts)
 }
 
 impl<'a> MethodRewriter<'_, 'a> {
@@ -313,7 +317,7 @@ impl<'a> MethodRewriter<'_, 'a> {
         };
         let execution = advice_for(SiteKind::Execution);
         let (mut lock, mut unlock) = (None, None);
-        if member.access & ACC_SYNCHRONIZED != 0 {
+        if member.access.contains(AccessFlags::SYNCHRONIZED) {
             lock = advice_for(SiteKind::EnterMethod);
             unlock = advice_for(SiteKind::ExitMethod);
         }

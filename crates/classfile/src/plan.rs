@@ -1,5 +1,7 @@
 //! The rewriter's interface: the caller's plan, the questions that the rewriter asks its environment, and the outcome.
 
+use crate::access::AccessFlags;
+
 /// The instrumentation to insert into one class.
 ///
 /// All names are written into the class file as they are; they must not contain NUL or characters outside of
@@ -172,7 +174,7 @@ pub struct AddedField<'a> {
     /// Its descriptor.
     pub descriptor: &'a str,
     /// Its access flags.
-    pub access: u16,
+    pub access: AccessFlags,
 }
 
 /// A call of a hook method at one point of a method.
@@ -272,7 +274,7 @@ pub trait Environment {
     }
 
     /// Whether a field declared by the rewritten class is followed. Called if the plan is selective.
-    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: AccessFlags) -> bool {
         let _ = (field, descriptor, access);
         true
     }
@@ -314,7 +316,7 @@ pub struct MethodFacts<'a> {
     /// Its descriptor.
     pub descriptor: &'a str,
     /// Its access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// Whether it or its class has an annotation whose simple name is `Atomic`.
     pub is_annotated: bool,
     /// Whether the class has the annotation.
@@ -331,7 +333,7 @@ pub struct Site<'a> {
     /// The method's descriptor.
     pub descriptor: &'a str,
     /// The method's access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// The line, if the class has a line number table.
     pub line: Option<u16>,
     /// The kind of operation.

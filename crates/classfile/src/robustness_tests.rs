@@ -3,10 +3,12 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::access::AccessFlags;
 use crate::plan::{AddedField, Control, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
 use crate::testing::{Body, ClassBuilder, Recorder, check_structure, everything};
 
-const ADDED: [AddedField<'static>; 1] = [AddedField { name: "extra", descriptor: "I", access: 0 }];
+const ADDED: [AddedField<'static>; 1] =
+    [AddedField { name: "extra", descriptor: "I", access: AccessFlags::empty() }];
 const PROBES: [Probe<'static>; 2] = [
     Probe {
         method: "m",

@@ -12,7 +12,7 @@ use crate::opcodes::{
     AALOAD, ALOAD, ASTORE, CHECKCAST, GETFIELD, GETSTATIC, INVOKEDYNAMIC, INVOKESTATIC, INVOKEVIRTUAL,
     ISTORE, LDC, PUTFIELD, PUTSTATIC,
 };
-use crate::stack_move::StackMove;
+use crate::stack_effect::{StackMove, stack_effect};
 
 /// The origin of a reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -198,8 +198,8 @@ impl Sources {
 
     fn apply(&mut self, opcode: u8) {
         let (popped, pushed) = stack_effect(opcode);
-        self.pop(popped);
-        self.push(pushed);
+        self.pop(usize::from(popped));
+        self.push(usize::from(pushed));
     }
 
     fn pop(&mut self, count: usize) {
@@ -213,27 +213,4 @@ impl Sources {
 
 fn is_marks(index: u16, pool: &ConstantPool<'_>) -> bool {
     pool.dynamic_name(index).is_some_and(|name| name == MARKS)
-}
-
-/// How many slots an instruction pops and then pushes, for the general forms of instructions with a fixed effect.
-fn stack_effect(opcode: u8) -> (usize, usize) {
-    match opcode {
-        1..=8 | 11..=13 | 16..=18 | 21 | 23 | 25 | 168 | 187 => (0, 1),
-        9 | 10 | 14 | 15 | 20 | 22 | 24 => (0, 2),
-        47 | 49 => (2, 2),
-        46 | 48 | 50..=53 => (2, 1),
-        54 | 56 | 58 | 153..=158 | 170 | 171 | 194 | 195 | 198 | 199 => (1, 0),
-        55 | 57 | 159..=166 => (2, 0),
-        79 | 81 | 83..=86 => (3, 0),
-        80 | 82 => (4, 0),
-        96 | 98 | 100 | 102 | 104 | 106 | 108 | 110 | 112 | 114 | 120 | 122 | 124 | 126 | 128 | 130 => (2, 1),
-        97 | 99 | 101 | 103 | 105 | 107 | 109 | 111 | 113 | 115 | 127 | 129 | 131 => (4, 2),
-        121 | 123 | 125 => (3, 2),
-        116 | 118 | 134 | 139 | 145..=147 | 188..=190 | 193 => (1, 1),
-        117 | 119 | 138 | 143 => (2, 2),
-        133 | 135 | 140 | 141 => (1, 2),
-        136 | 137 | 142 | 144 | 149 | 150 => (2, 1),
-        148 | 151 | 152 => (4, 1),
-        _ => (0, 0),
-    }
 }

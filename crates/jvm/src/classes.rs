@@ -5,8 +5,8 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, SiteTarget,
-    read_summary, rewrite,
+    AccessFlags, Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind,
+    SiteTarget, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -31,10 +31,6 @@ use crate::{
     world::field_point,
 };
 
-const STATIC: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
-const VOLATILE: u16 = 0x0040;
-const SYNTHETIC: u16 = 0x1000;
 /// The number of further accesses per site that are remembered as covered by its check; two break any block.
 const MOST_OTHERS: usize = 3;
 
@@ -243,11 +239,11 @@ fn register(
     let mut members = FxHashMap::default();
     let mut volatiles = FxHashSet::default();
     for field in &summary.fields {
-        let is_volatile = field.access & VOLATILE != 0;
+        let is_volatile = field.access.contains(AccessFlags::VOLATILE);
         if is_volatile {
             volatiles.insert((field.name.clone(), field.descriptor.clone()));
         }
-        let plain = field.access & FINAL == 0;
+        let plain = !field.access.contains(AccessFlags::FINAL);
         let member = match outcome {
             _ if following == Following::Nothing || leaves(&field.name, &field.descriptor) => {
                 Member::Unwatched
@@ -257,7 +253,7 @@ fn register(
                 true => Member::Point,
                 false => Member::Unwatched,
             },
-            _ if plain && field.access & STATIC != 0 => {
+            _ if plain && field.access.contains(AccessFlags::STATIC) => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
             Some(outcome) if plain => outcome
@@ -278,7 +274,7 @@ fn register(
 /// Registers the fields for which the monitor script may want accesses by variable handle.
 fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
     let members = summary.fields.iter().map(|field| {
-        let is_plain = field.access & (FINAL | VOLATILE) == 0;
+        let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
         let member = if is_plain { Member::Observed } else { Member::Unwatched };
         ((field.name.clone(), field.descriptor.clone()), member)
     });
@@ -392,12 +388,19 @@ impl Environment for ClassEnvironment<'_> {
         self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_wanted)
     }
 
-    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: AccessFlags) -> bool {
         let of_type = type_name(descriptor);
         let point = FieldPoint {
             declaring: Some(&self.class),
-            access: Some(access),
-            ..field_point(&self.code.classes, &self.class, field, descriptor, &of_type, access & STATIC != 0)
+            access: Some(access.bits()),
+            ..field_point(
+                &self.code.classes,
+                &self.class,
+                field,
+                descriptor,
+                &of_type,
+                access.contains(AccessFlags::STATIC),
+            )
         };
         self.agent.scope.has_field(point, &self.code.classes)
     }
@@ -442,7 +445,7 @@ impl Environment for ClassEnvironment<'_> {
         // A pattern or annotation for a whole class or package does not mean `run` and `main`, nor methods that the compiler made.
         let is_thread_body =
             matches!((method.name, method.descriptor), ("run", "()V") | ("main", "([Ljava/lang/String;)V"));
-        let is_meant = !is_thread_body && method.access & SYNTHETIC == 0;
+        let is_meant = !is_thread_body && !method.access.contains(AccessFlags::SYNTHETIC);
         method.is_annotated && (is_meant || !method.is_class_annotated)
             || atomic.iter().any(names)
             || is_meant && atomic.iter().any(covers)
@@ -482,7 +485,7 @@ mod tests {
                 name: "a/B$work$1".to_owned(),
                 super_name: parent.map(str::to_owned),
                 interfaces: Vec::new(),
-                access: 0,
+                access: AccessFlags::PUBLIC,
                 major: 52,
                 source_file: None,
                 fields: Vec::new(),

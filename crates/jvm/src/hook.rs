@@ -4,7 +4,7 @@
 //! JDK. The agent defines them in the boot loader, in `java.lang`, before the JVM executes its first Java instruction, so
 //! that every class of every module can call them.
 
-use fissure_classfile::{AddedField, Catcher, guard};
+use fissure_classfile::{AccessFlags, AddedField, Catcher, guard};
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jobject};
 
@@ -22,13 +22,15 @@ const CLOCK: &str = "java/lang/FissureClock";
 /// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
-/// The fields added to `java.lang.Thread`: the two words that the fast path compares with shadow words, and the rest of the thread's state.
 /// Fields that are both synthetic and transient are hidden from reflection.
+const HIDDEN: AccessFlags = AccessFlags::SYNTHETIC.union(AccessFlags::TRANSIENT);
+
+/// The fields added to `java.lang.Thread`: the two words that the fast path compares with shadow words, and the rest of the thread's state.
 pub(crate) const THREAD_FIELDS: &[AddedField<'static>] = &[
-    AddedField { name: "fissureRead", descriptor: "J", access: 0x1080 },
-    AddedField { name: "fissureWrite", descriptor: "J", access: 0x1080 },
-    AddedField { name: "fissureState", descriptor: "Ljava/lang/FissureThread;", access: 0x1080 },
-    AddedField { name: "fissureControl", descriptor: "J", access: 0x1080 },
+    AddedField { name: "fissureRead", descriptor: "J", access: HIDDEN },
+    AddedField { name: "fissureWrite", descriptor: "J", access: HIDDEN },
+    AddedField { name: "fissureState", descriptor: "Ljava/lang/FissureThread;", access: HIDDEN },
+    AddedField { name: "fissureControl", descriptor: "J", access: HIDDEN },
 ];
 
 macro_rules! classes {

@@ -9,7 +9,7 @@
 mod calls;
 mod summary;
 
-use fissure_classfile::flow::types;
+use fissure_classfile::{AccessFlags, flow::types};
 
 use crate::{
     ClassSource,
@@ -18,10 +18,6 @@ use crate::{
     world::{Follow, MethodId, World},
 };
 use summary::{STATIC, Set, Summaries, Summary, bits, is_inert};
-
-const PUBLIC_OR_PROTECTED: u16 = 0x0005;
-const STATIC_METHOD: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
 
 /// Code that seems to do more than its row says but does no harm: the reason, and prefixes of the methods or of the sites where
 /// references escape.
@@ -349,12 +345,12 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&s
             let row = jdk::effect(name, &method.name, &method.descriptor);
             let is_claim = row.level == Level::Local && !row.opens.is_anything();
             let is_claim = is_claim || doubted.contains(&name.as_str());
-            if !is_claim || method.access & PUBLIC_OR_PROTECTED == 0 {
+            if !is_claim || !method.access.intersects(AccessFlags::PUBLIC | AccessFlags::PROTECTED) {
                 continue;
             }
             match &method.body {
                 Some(_) => methods.push(world.declared(class, index as u32)),
-                None => check.native += usize::from(method.access & 0x0100 != 0),
+                None => check.native += usize::from(method.access.contains(AccessFlags::NATIVE)),
             }
         }
     }
@@ -386,7 +382,9 @@ fn may_be_own(world: &mut World<'_>, descriptor: &str) -> bool {
         return false;
     };
     let class = world.load(name);
-    !is_inert(descriptor) && !GIVEN.contains(&name) && world.class(class).flow.access & FINAL == 0
+    !is_inert(descriptor)
+        && !GIVEN.contains(&name)
+        && !world.class(class).flow.access.contains(AccessFlags::FINAL)
 }
 
 /// Where a method does more than its row says, in one sentence.
@@ -396,7 +394,7 @@ fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option
     let declared = &flow.methods[info.index? as usize];
     let (parameters, result) = types(&declared.descriptor);
     let receiver = format!("L{class_name};");
-    let is_static = declared.access & STATIC_METHOD != 0;
+    let is_static = declared.access.contains(AccessFlags::STATIC);
     let mut kinds: Vec<&str> = if is_static { Vec::new() } else { vec![&receiver] };
     kinds.extend(parameters.into_iter().filter(|kind| kind.starts_with(['L', '['])));
     // The analysis treats exceptions, with all that they hold, and threads as shared anyway.

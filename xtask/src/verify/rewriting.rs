@@ -7,13 +7,11 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    Advised, Call, ClassSummary, Control, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan,
-    Region, Site, read_summary, rewrite,
+    AccessFlags, Advised, Call, ClassSummary, Control, Environment, FieldSummary, Foreign, LockCall,
+    MethodFacts, Plan, Region, Site, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
-
-const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
 /// The root of all classes; fields must not be added to it.
 const ROOT: &str = "java/lang/Object";
@@ -185,7 +183,9 @@ impl Environment for World {
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign {
         match self.declaration(class, name, descriptor) {
             None => Foreign::Resolve,
-            Some((_, field)) if field.access & FINAL_OR_VOLATILE != 0 => Foreign::Ignore,
+            Some((_, field)) if field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE) => {
+                Foreign::Ignore
+            }
             Some(_) if is_static => Foreign::Resolve,
             // A shadow field has the name of its original, so of two fields with one name only one can have a shadow.
             Some((declaring, _))

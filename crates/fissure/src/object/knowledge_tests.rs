@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use fissure_classfile::{
+    AccessFlags,
     flow::{read_flow, types},
     literals::Literal,
 };
@@ -16,10 +17,6 @@ use fissure_static::{
 
 use crate::locality;
 
-const PUBLIC: u16 = 1;
-const STATIC: u16 = 8;
-const SYNTHETIC: u16 = 0x1000;
-
 /// The public methods that a class has or inherits.
 fn methods(source: &mut dyn ClassSource, class: &str) -> Vec<(String, String)> {
     let mut found = BTreeSet::new();
@@ -28,7 +25,8 @@ fn methods(source: &mut dyn ClassSource, class: &str) -> Vec<(String, String)> {
         let Some((_, bytes)) = source.find(&name).filter(|_| name != "java/lang/Object") else { continue };
         let flow = read_flow(&bytes, false).unwrap();
         for method in &flow.methods {
-            let is_plain = method.access & (PUBLIC | STATIC | SYNTHETIC) == PUBLIC;
+            let hidden = AccessFlags::STATIC | AccessFlags::SYNTHETIC;
+            let is_plain = method.access.contains(AccessFlags::PUBLIC) && !method.access.intersects(hidden);
             if is_plain && !method.name.starts_with('<') {
                 found.insert((method.name.clone(), method.descriptor.clone()));
             }

@@ -1,10 +1,8 @@
 //! The flags of a site of a class file for the conductor (see [`fissure_control::flags`]), and the JDK classes whose locks are relevant.
 
-use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
+use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
 use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, place};
 use fissure_model::{event::AccessKind, goal::Goal};
-
-const PUBLIC: u16 = 1;
 
 /// JDK classes whose locks are relevant to programs: collections and string buffers. The locks of all others are internal to the JDK.
 const RELEVANT: &[&str] = &["java.lang.StringBuffer", "java.util."];
@@ -48,7 +46,7 @@ pub(crate) fn flags(
         if site.kind != SiteKind::EnterMethod || site.method != "run" {
             flags |= BLOCK;
         }
-    } else if begins_block && has_blocks && site.access & PUBLIC != 0 {
+    } else if begins_block && has_blocks && site.access.contains(AccessFlags::PUBLIC) {
         flags |= LIBRARY_BLOCK;
     }
     if is_jdk {

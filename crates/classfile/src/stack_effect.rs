@@ -1,6 +1,14 @@
-//! The instructions that move slots of the operand stack without looking at them.
+//! The effects of instructions on the operand stack.
 
-use crate::opcodes::{DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, POP, POP2, SWAP};
+use crate::opcodes::{
+    ACONST_NULL, ALOAD, ANEWARRAY, ARETURN, ARRAYLENGTH, ASTORE, ATHROW, BIPUSH, CHECKCAST, D2F, D2I, D2L,
+    DALOAD, DASTORE, DCMPG, DCMPL, DCONST_0, DCONST_1, DLOAD, DNEG, DREM, DRETURN, DSTORE, DUP, DUP_X1,
+    DUP_X2, DUP2, DUP2_X1, DUP2_X2, F2D, F2I, F2L, FCMPG, FCMPL, FCONST_0, FCONST_2, FLOAD, FNEG, FRETURN,
+    I2B, I2D, I2F, I2L, I2S, IADD, IALOAD, IAND, IASTORE, ICONST_5, IF_ACMPNE, IF_ICMPEQ, IFEQ, IFLE,
+    IFNONNULL, IFNULL, ILOAD, INEG, INSTANCEOF, IRETURN, ISHL, ISTORE, JSR, L2D, L2F, L2I, LALOAD, LASTORE,
+    LCMP, LCONST_0, LCONST_1, LDC, LDC2_W, LLOAD, LNEG, LOOKUPSWITCH, LRETURN, LSTORE, LUSHR, LXOR,
+    MONITORENTER, MONITOREXIT, NEW, NEWARRAY, POP, POP2, SALOAD, SASTORE, SWAP, TABLESWITCH,
+};
 
 /// An instruction that only moves slots of the operand stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +59,41 @@ impl StackMove {
                 stack.swap(length - 1, length - 2);
             }
         }
+    }
+}
+
+/// How many slots an instruction pops and then pushes, for the general forms of instructions whose effect does not depend on a
+/// constant. A `jsr` pushes a return address.
+pub(crate) fn stack_effect(opcode: u8) -> (u8, u8) {
+    match opcode {
+        LCONST_0 | LCONST_1 | DCONST_0 | DCONST_1 | LDC2_W | LLOAD | DLOAD => (0, 2),
+        ACONST_NULL..=ICONST_5 | FCONST_0..=FCONST_2 | BIPUSH..=LDC | ILOAD | FLOAD | ALOAD | JSR | NEW => {
+            (0, 1)
+        }
+        LALOAD | DALOAD => (2, 2),
+        IALOAD..=SALOAD => (2, 1),
+        LSTORE | DSTORE => (2, 0),
+        ISTORE..=ASTORE => (1, 0),
+        LASTORE | DASTORE => (4, 0),
+        IASTORE..=SASTORE => (3, 0),
+        // Arithmetic in the order int, long, float, double; the shift count of longs is an int.
+        INEG | FNEG => (1, 1),
+        LNEG | DNEG => (2, 2),
+        ISHL..=LUSHR if opcode % 2 == 1 => (3, 2),
+        IADD..=DREM | IAND..=LXOR if opcode % 2 == 1 => (4, 2),
+        IADD..=LXOR => (2, 1),
+        I2L | I2D | F2L | F2D => (1, 2),
+        I2F | F2I | I2B..=I2S => (1, 1),
+        L2I | L2F | D2I | D2F => (2, 1),
+        L2D | D2L => (2, 2),
+        LCMP | DCMPL | DCMPG => (4, 1),
+        FCMPL | FCMPG => (2, 1),
+        IFEQ..=IFLE | IFNULL | IFNONNULL | TABLESWITCH | LOOKUPSWITCH | MONITORENTER | MONITOREXIT => (1, 0),
+        IF_ICMPEQ..=IF_ACMPNE => (2, 0),
+        LRETURN | DRETURN => (2, 0),
+        IRETURN | FRETURN | ARETURN | ATHROW => (1, 0),
+        NEWARRAY | ANEWARRAY | ARRAYLENGTH | CHECKCAST | INSTANCEOF => (1, 1),
+        _ => (0, 0),
     }
 }
 
