@@ -287,7 +287,8 @@ fn every_kind_has_its_own_headline() {
         let consequence = Some(Consequence {
             kind: "java.lang.IllegalStateException".to_owned().into(),
             message: if at == 0 { String::new() } else { "negative balance".to_owned() },
-            ..Consequence::default()
+            thread: String::new(),
+            stack: Vec::new(),
         });
         findings.push(Finding {
             kind,
