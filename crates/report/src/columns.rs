@@ -220,7 +220,11 @@ mod tests {
         };
         let interleaving = Interleaving {
             threads: vec!["支払い".to_owned(), "payer".to_owned()],
-            steps: vec![step(0, "銀行.口座.残高"), step(1, "銀行.口座.とても長い名前の残高の合計"), step(0, "x.y")],
+            steps: vec![
+                step(0, "銀行.口座.残高"),
+                step(1, "銀行.口座.とても長い名前の残高の合計"),
+                step(0, "x.y"),
+            ],
         };
         let finding = Finding {
             interleaving: Some(interleaving),

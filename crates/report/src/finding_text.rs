@@ -238,7 +238,7 @@ impl<'a> FindingText<'a> {
     /// The last line of a finding: the object, how often it was seen, the analysis and the id.
     fn details(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
-        parts.extend(names::test(finding).map(|test| format!("in test {test}")));
+        parts.extend(finding.test.as_ref().map(|test| format!("in test {test}")));
         match finding.owner.as_deref() {
             Some("static") => parts.push("static field".to_owned()),
             Some(owner) => parts.push(format!("owner: {owner}")),

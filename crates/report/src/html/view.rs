@@ -172,7 +172,7 @@ pub(crate) fn view(
 
 fn facts(report: &Report, finding: &Finding) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(names::test(finding).map(|test| format!("in test {test}")));
+    facts.extend(finding.test.as_ref().map(|test| format!("in test {test}")));
     facts.push(format!("found by {}", finding.analysis));
     facts.extend(finding.pattern.map(|pattern| format!("pattern {pattern}")));
     match finding.owner.as_deref() {
