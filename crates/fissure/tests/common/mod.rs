@@ -24,6 +24,8 @@ const ENVIRONMENT: [&str; 21] = [
     "CI_NODE_INDEX",
     "CI_NODE_TOTAL",
     "CLASSPATH",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
     "FISSURE_AGENT",
     "FISSURE_SHARDS",
     "JAVA_TOOL_OPTIONS",
