@@ -27,6 +27,7 @@ mod locality;
 mod object;
 mod observed_run;
 mod output;
+mod progress;
 mod project;
 mod replay;
 mod report;
