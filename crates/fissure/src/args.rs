@@ -220,7 +220,7 @@ pub(crate) enum FailOn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless NO_COLOR or CLICOLOR=0 is set; with CLICOLOR_FORCE everywhere.
     Auto,
     /// Wherever the report goes.
     Always,

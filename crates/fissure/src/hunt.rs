@@ -44,6 +44,7 @@ use crate::{
     error::Error,
     launch, locality,
     output::{self, Stream},
+    progress::Progress,
     reporting::Reporting,
     run_folder,
     signals::{self, Interruption},
@@ -53,7 +54,6 @@ use access_goals::AccessGoals;
 use acquire_goals::AcquireGoals;
 use merge::{Merged, Tally};
 use options::Points;
-use pool::Progress;
 use predicted_goals::PredictedGoals;
 use reference::References;
 use run_notes::RunNotes;
@@ -138,7 +138,7 @@ fn hunt(
         runs,
         program,
         jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::new(options.reference_runs + all),
+        progress: Progress::of_runs(options.reference_runs + all),
     };
     let _interruption = Interruption::install();
     let report = hunt.go();

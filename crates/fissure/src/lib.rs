@@ -28,6 +28,7 @@ mod log;
 mod object;
 mod observed_run;
 mod output;
+mod progress;
 mod project;
 mod replay;
 mod report;

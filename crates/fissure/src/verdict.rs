@@ -73,6 +73,12 @@ pub(crate) enum Blindness {
     )]
     OnlyBuildTools,
 
+    #[error(
+        "'{0}' ran only tools of the JDK such as compilers, which are not watched whatever the scope: put the command that runs \
+         the program after `--`"
+    )]
+    OnlyJdkTools(String),
+
     #[error("the JVM cannot be watched: {0}")]
     Unsupported(String),
 
@@ -138,7 +144,11 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
             Some(Refusal::Unsupported { text }) => Some(Blindness::Unsupported(text.clone())),
             _ => None,
         });
-        return Some(unsupported.unwrap_or(Blindness::OnlyBuildTools));
+        let of_build_tools = || match jvms.iter().all(is_jdk_tool) {
+            true => Blindness::OnlyJdkTools(program.program.to_owned()),
+            false => Blindness::OnlyBuildTools,
+        };
+        return Some(unsupported.unwrap_or_else(of_build_tools));
     }
     if watched.iter().any(|jvm| !jvm.internal_errors.is_empty()) {
         return Some(Blindness::Failed);
@@ -179,6 +189,14 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
         Some(reason) => Some(Blindness::Overflow(reason.clone())),
         None => one_thread_in_scope(&coverages, threads),
     }
+}
+
+/// Whether a JVM ran a tool of the JDK itself: javac, jar, keytool.
+fn is_jdk_tool(jvm: &Jvm) -> bool {
+    /// Beginnings of their main classes, with or without the module.
+    const TOOLS: [&str; 3] = ["jdk.", "com.sun.tools.", "java.base/sun."];
+    let command = jvm.hello.as_ref().map_or("", |hello| &hello.command);
+    TOOLS.iter().any(|tool| command.starts_with(tool))
 }
 
 /// The reason if code in scope ran in fewer than two of so many threads.
@@ -298,6 +316,8 @@ pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::record::Hello;
+
     use super::*;
     use crate::collect::tests::{finding, hello};
 
@@ -335,6 +355,14 @@ mod tests {
         let unsupported = || Some(Blindness::Unsupported("too old".to_owned()));
         check(&[], Some(Blindness::NoJvm("run.sh".to_owned())));
         check(&[refused(Refusal::BuildTool)], Some(Blindness::OnlyBuildTools));
+        let tool = |command: &str| {
+            let hello = Hello { command: command.to_owned(), ..hello(Some(Refusal::BuildTool)) };
+            Jvm { hello: Some(hello), ..Jvm::default() }
+        };
+        let javac = || tool("jdk.compiler/com.sun.tools.javac.Main -d classes Main.java");
+        let gradle = || tool("org.gradle.launcher.GradleMain test");
+        check(&[javac()], Some(Blindness::OnlyJdkTools("run.sh".to_owned())));
+        check(&[javac(), gradle()], Some(Blindness::OnlyBuildTools));
         check(&[refused(old())], unsupported());
         check(&[refused(Refusal::BuildTool), refused(old())], unsupported());
         check(&[Jvm::default()], Some(Blindness::NothingSeen));

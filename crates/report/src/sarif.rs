@@ -170,7 +170,7 @@ impl Writer<'_> {
         if let Some(reason) = names::reason(finding) {
             text.push_str(&format!(" Why: {reason}."));
         }
-        if let Some(test) = names::test(finding) {
+        if let Some(test) = &finding.test {
             text.push_str(&format!(" Seen in the test {test}."));
         }
         if let Some(command) = self.report.replay_command(finding) {

@@ -1,10 +1,9 @@
 //! Runs several controlled runs at the same time and gives their results in the order in which they were planned.
 
 use std::{
-    io::{self, IsTerminal, Write},
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
@@ -12,38 +11,7 @@ use std::{
 use fissure_model::settings::Control;
 
 use super::run::{Ending, Outcome, Print, Program};
-use crate::error::Error;
-
-/// Shows the number of finished runs, if standard error is a terminal.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    is_shown: bool,
-    all: u64,
-    done: AtomicU64,
-}
-
-impl Progress {
-    /// Progress to a number of runs.
-    pub(crate) fn new(all: u64) -> Self {
-        Progress { is_shown: io::stderr().is_terminal(), all, done: AtomicU64::new(0) }
-    }
-
-    fn step(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.is_shown {
-            // The runs that discover goals at accesses are not planned in advance.
-            let all = self.all.max(done);
-            let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {all} runs");
-        }
-    }
-
-    /// Erases the line.
-    pub(crate) fn clear(&self) {
-        if self.is_shown {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
-}
+use crate::{error::Error, progress::Progress};
 
 /// Executes runs, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
