@@ -18,7 +18,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("monitor", &["model"]),
     ("report", &["model"]),
     ("jvm", &["model", "analysis", "schedule", "classfile", "monitor"]),
-    ("fissure", &["model", "classfile", "static", "monitor", "object", "report"]),
+    ("fissure", &["model", "classfile", "static", "monitor", "object", "report", "schedule"]),
 ];
 
 /// Words that only `jvm` may use, and the crates that must not.
