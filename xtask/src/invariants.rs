@@ -14,14 +14,15 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("analysis", &["model"]),
     ("schedule", &["model", "analysis"]),
     ("control", &["model", "analysis", "schedule"]),
-    ("object", &[]),
-    ("classfile", &[]),
-    ("static", &["model", "classfile"]),
+    ("object", &["jdk"]),
+    ("classfile", &["jdk"]),
+    ("static", &["model", "classfile", "jdk"]),
     ("monitor", &["model"]),
     ("report", &["model"]),
-    ("jvm", &["model", "analysis", "schedule", "control", "classfile", "monitor"]),
+    ("log", &[]),
+    ("jvm", &["model", "analysis", "schedule", "control", "classfile", "jdk", "log", "monitor"]),
     ("testing", &[]),
-    ("fissure", &["model", "classfile", "static", "monitor", "object", "report"]),
+    ("fissure", &["model", "classfile", "jdk", "log", "static", "monitor", "object", "report", "schedule"]),
 ];
 
 /// Words that only `jvm` may use, and the crates that must not.

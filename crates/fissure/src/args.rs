@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_program_keeps_its_options() {
-        let Ok(Arguments { command: Command::Detect(options) }) =
+        let Ok(Arguments { command: Command::Detect(options), .. }) =
             parse_line("fissure detect --scope a.B,C --scope d..* -- java --json x -- y")
         else {
             panic!()

@@ -222,7 +222,7 @@ mod tests {
 
     fn parse(line: &str) -> DetectArguments {
         match args::parse(line.split(' ').map(OsString::from)) {
-            Ok(Arguments { command: Command::Detect(options) }) => options,
+            Ok(Arguments { command: Command::Detect(options), .. }) => options,
             other => panic!("{line}: {other:?}"),
         }
     }

@@ -28,9 +28,10 @@ use fissure_model::{
     goal::Goal,
     pointcut::Pointcut,
     record::{Hello, RunEnd, VIRTUAL_THREADS},
-    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
+    settings::{AccessPoints, Control, SetRules, Wanted},
 };
 use fissure_report::{Campaign, Report, SeedRange};
+use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
 
 pub(crate) use options::{HuntArguments, SteeringArguments, config_of};
 pub(crate) use run::{Ending, Outcome, Print, Program};
@@ -108,7 +109,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
 fn hunt(
     options: &HuntArguments,
     scope: &[Pointcut],
-    strategies: Vec<Steering>,
+    strategies: Vec<&'static StrategyKind>,
     sets: SetRules,
     shard: Shard,
 ) -> Result<Report, Error> {
@@ -128,7 +129,7 @@ fn hunt(
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let runs = shard.runs(options.runs);
-    let profiles = |strategy: &Steering| if predicts(*strategy) { options.profile } else { 0 };
+    let profiles = |strategy: &&StrategyKind| if strategy.predicts { options.profile } else { 0 };
     let all = strategies.iter().map(|strategy| runs + profiles(strategy)).sum::<u64>();
     let hunt = Hunt {
         options,
@@ -149,7 +150,7 @@ fn hunt(
 /// Everything that stays the same during a hunt.
 struct Hunt<'a> {
     options: &'a HuntArguments,
-    strategies: Vec<Steering>,
+    strategies: Vec<&'static StrategyKind>,
     sets: SetRules,
     shard: Shard,
     /// How many runs of the hunt belong to this shard.
@@ -184,7 +185,7 @@ struct Results {
 
 /// The state of one strategy.
 struct StrategyState {
-    strategy: Steering,
+    strategy: &'static StrategyKind,
     /// How many profiling runs there were, and how many runs came after them.
     profiling_runs: u64,
     runs: u64,
@@ -196,18 +197,13 @@ struct StrategyState {
     has_bug: bool,
 }
 
-/// Whether a strategy predicts goals from profiling runs.
-fn predicts(strategy: Steering) -> bool {
-    matches!(strategy, Steering::Assetfuzzer | Steering::Racefuzzer)
-}
-
 impl Hunt<'_> {
     fn go(&self) -> Result<Report, Error> {
         let mut results = Results::default();
         let mut references = References::default();
         let mut acquire_goals = AcquireGoals::default();
         let first = self.options.seed;
-        let sequential = |seed| self.options.steering.control(Steering::Sequential, seed, None, &self.sets);
+        let sequential = |seed| self.options.steering.control(&SEQUENTIAL, seed, None, &self.sets);
         let reference_outcomes = self.run_all(
             &(first..first + self.options.reference_runs).map(sequential).collect::<Vec<_>>(),
             |_| false,
@@ -263,7 +259,7 @@ impl Hunt<'_> {
         let has_checker = !self.options.steering.check.is_empty();
         !has_checker
             && self.options.learn == YesNo::Yes
-            && self.strategies.contains(&Steering::Atomfuzzer)
+            && self.strategies.iter().any(|strategy| strategy.learns)
             && !self.options.steering.points.for_discovery().is_empty()
     }
 
@@ -277,7 +273,7 @@ impl Hunt<'_> {
         access_goals: &mut AccessGoals,
     ) -> Result<(), Error> {
         for points in self.options.steering.points.for_discovery() {
-            if let Some(outcome) = self.discovery_run(Steering::Sequential, *points, Vec::new())? {
+            if let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, Vec::new())? {
                 references.add(&outcome);
                 access_goals.learn(&outcome, false);
                 results.has_discovered = true;
@@ -285,12 +281,12 @@ impl Hunt<'_> {
                     outcome.accounts().flat_map(|run| &run.unguarded).collect();
                 let instrumented: Vec<String> = instrumented.into_iter().cloned().collect();
                 if !instrumented.is_empty()
-                    && let Some(outcome) = self.discovery_run(Steering::Sequential, *points, instrumented)?
+                    && let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, instrumented)?
                 {
                     references.add(&outcome);
                     access_goals.learn(&outcome, false);
                 }
-                if let Some(outcome) = self.discovery_run(Steering::Random, *points, Vec::new())? {
+                if let Some(outcome) = self.discovery_run(&RANDOM, *points, Vec::new())? {
                     access_goals.learn(&outcome, false);
                 }
                 break;
@@ -305,11 +301,11 @@ impl Hunt<'_> {
     /// One such run, if it ended.
     fn discovery_run(
         &self,
-        steering: Steering,
+        strategy: &StrategyKind,
         points: AccessPoints,
         instrumented: Vec<String>,
     ) -> Result<Option<Outcome>, Error> {
-        let control = self.options.steering.discovery(steering, self.options.seed, points, instrumented);
+        let control = self.options.steering.discovery(strategy, self.options.seed, points, instrumented);
         let has_ended = |outcome: &Outcome| outcome.is_complete() && outcome.end() != RunEnd::TooLong;
         Ok(self.run_all(&[control], |_| false)?.into_iter().find(has_ended))
     }
@@ -324,7 +320,7 @@ impl Hunt<'_> {
     ) -> Result<Option<String>, Error> {
         let is_last = |outcome: &Outcome| self.options.until_bug && merge::shows_bug(outcome, references);
         while !signals::interrupted() {
-            let is_profiling = predicts(state.strategy) && state.profiling_runs == 0;
+            let is_profiling = state.strategy.predicts && state.profiling_runs == 0;
             let round = if is_profiling { self.profiling_runs(state) } else { self.round(state) };
             let planned = round.len();
             if planned == 0 {
@@ -378,7 +374,7 @@ impl Hunt<'_> {
     /// at locks and there are goals at accesses.
     fn round(&self, state: &StrategyState) -> Vec<Control> {
         let runs = acquire_goals::round(state.runs).min(self.runs - state.runs);
-        let learns = self.options.learn == YesNo::Yes && state.strategy == Steering::Atomfuzzer;
+        let learns = self.options.learn == YesNo::Yes && state.strategy.learns;
         let mut goals: Vec<Option<Goal>> =
             if learns { allocation::choose(state, runs) } else { state.predicted_goals.choose(runs) };
         if learns && state.runs == 0 && (state.acquire_goals.has_goal() || !state.access_goals.has_goal()) {
@@ -397,7 +393,7 @@ impl Hunt<'_> {
     fn close(&self, results: &mut Results, state: StrategyState) {
         let StrategyState { strategy, profiling_runs, runs, merged, predicted_goals, access_goals, .. } =
             state;
-        let name = strategy.name();
+        let name = strategy.name;
         let all = profiling_runs + runs;
         let (predicted, tried, confirmed) = predicted_goals.counts();
         if profiling_runs > 0 {
@@ -473,7 +469,7 @@ impl Hunt<'_> {
                 reason.push_str(&explanation);
             }
             // Warnings about locks belong to atomfuzzer; other strategies do not try to confirm them.
-            let is_foreign = predicts(strategy)
+            let is_foreign = strategy.predicts
                 && finding.status == Status::Warning
                 && finding.kind == Kind::AtomicityViolation;
             // Several strategies may show the same deadlock.
@@ -557,7 +553,7 @@ impl Hunt<'_> {
             notices.splice(0..0, verdict::scarcity(scope, coverage, coverage.jvms));
         }
         let has_points = !matches!(self.options.steering.points, Points::Auto | Points::Locks);
-        let sees_accesses = has_points || self.strategies.iter().any(|strategy| predicts(*strategy));
+        let sees_accesses = has_points || self.strategies.iter().any(|strategy| strategy.predicts);
         if !has_hits && untried > 0 {
             let candidates = run_notes::count(
                 untried,

@@ -13,9 +13,10 @@ use fissure_model::{
     goal::Goal,
     pointcut::Pointcut,
     record::{Cause, Run},
-    settings::{Control, Steering},
+    settings::Control,
 };
 use fissure_report::Report;
+use fissure_schedule::strategy::{REPLAY, registry};
 use serde_json::Value;
 
 use crate::{
@@ -112,13 +113,13 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
             Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
         })?,
     };
-    let strategies = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
-    let strategy =
-        strategies.into_iter().find(|strategy| strategy.name() == finding.analysis).unwrap_or(strategy);
+    // A finding of the default strategy may have been replayed with another one.
+    let named = registry::offered().find(|kind| kind.name == finding.analysis);
+    let strategy = named.filter(|kind| *kind != registry::default()).unwrap_or(strategy);
     let goal = finding.targets.get(index).cloned().flatten();
     let mut control = steering.control(strategy, finding.seeds[index], goal, &sets(config.as_deref())?);
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
-        control.steering = Steering::Replay;
+        control.steering = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
     }
     Ok(Subject { control, finding: Some(finding), steering, config })
@@ -283,10 +284,8 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
 fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {
     let mut notices: Vec<String> = outcome.jvms.iter().flat_map(|jvm: &Jvm| jvm.notices.clone()).collect();
     let seed = outcome.seed;
-    let how = match subject.control.steering {
-        Steering::Replay => "the recorded schedule",
-        _ => "the same choices",
-    };
+    let is_recorded = subject.control.schedule.is_some();
+    let how = if is_recorded { "the recorded schedule" } else { "the same choices" };
     notices.push(match (&subject.finding, has_shown) {
         (Some(finding), true) => format!("finding {} shows again with {how} of seed {seed}", finding.id),
         (Some(finding), false) => format!(

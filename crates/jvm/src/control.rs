@@ -20,21 +20,16 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_control::{ControlledRun, Results};
 use fissure_model::{
-    goal::Goal,
     ids::{LockId, ThreadId},
     record::{Record, RunEnd},
-    settings::{Control as ControlSettings, Steering, Wanted},
+    settings::{Control as ControlSettings, Wanted},
 };
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
     observer::{self, Observer},
-    recording::{Recording, RecordingError},
-    strategy::{
-        AssetFuzzer, AtomFuzzer, Guided, Interleaver, RaceFuzzer, Replay, Sequential, Strategy, Uniform,
-    },
+    strategy::registry::{self, StrategyError},
 };
 
 pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
@@ -92,37 +87,10 @@ struct ControlledThread {
 }
 
 impl Control {
-    /// Control by these settings. A recording that cannot be read is an error: another schedule in its place would prove nothing.
-    pub(crate) fn new(settings: &ControlSettings) -> Result<Self, RecordingError> {
-        let strategy: Box<dyn Strategy> = match settings.steering {
-            Steering::Random => Box::new(Uniform),
-            Steering::Atomfuzzer => {
-                let (rest, beginning): (Box<dyn Strategy>, _) = match &settings.target {
-                    Some(Goal::Accesses(goal)) => {
-                        let interleaver = match goal.is_sequential {
-                            true => Interleaver::sequential(goal.shape()),
-                            false => Interleaver::new(goal.shape(), settings.pause),
-                        };
-                        (Box::new(interleaver), goal.prefix.as_deref())
-                    }
-                    Some(Goal::Acquires(pair)) => {
-                        (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref())
-                    }
-                    _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
-                };
-                match beginning.map(str::parse::<Recording>).transpose()? {
-                    Some(beginning) => Box::new(Guided::new(&beginning, rest)),
-                    None => rest,
-                }
-            }
-            Steering::Assetfuzzer => Box::new(AssetFuzzer::new(&letters(settings))),
-            Steering::Racefuzzer => Box::new(RaceFuzzer::new()),
-            Steering::Sequential => Box::new(Sequential),
-            Steering::Replay => {
-                let recording: Recording = settings.schedule.as_deref().unwrap_or_default().parse()?;
-                Box::new(Replay::new(&recording))
-            }
-        };
+    /// Control by these settings. A recording that cannot be read, or an unknown strategy, is an error: another schedule in its place would
+    /// prove nothing.
+    pub(crate) fn new(settings: &ControlSettings) -> Result<Self, StrategyError> {
+        let strategy = registry::build(settings)?;
         let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
         let Wanted { predictions, violations, races, interleavings } = settings.wanted;
         if settings.wanted != Wanted::default() {
@@ -257,13 +225,6 @@ impl State {
     fn add_threads(&mut self, count: usize) {
         self.threads.resize_with(count, ControlledThread::default);
     }
-}
-
-/// The unit that executes each event of the run's goal, in order. All words of one pattern agree in this; they differ in locations.
-fn letters(settings: &ControlSettings) -> Vec<Who> {
-    let Some(Goal::Set(goal)) = &settings.target else { return Vec::new() };
-    let word = WORDS.iter().find(|word| word.pattern == goal.pattern);
-    word.map_or_else(Vec::new, |word| word.letters.iter().map(|letter| letter.who).collect())
 }
 
 /// Writes the results so far and ends the process, because no thread in it would.

@@ -225,35 +225,21 @@ pub struct MonitorSettings {
     pub source: String,
 }
 
-/// The strategy that decides which thread runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Steering {
-    /// A random walk.
-    Random,
-    /// A random walk that pauses threads where their atomic blocks could be violated.
-    Atomfuzzer,
-    /// A random walk that pauses threads where their units of work could violate an atomic set.
-    Assetfuzzer,
-    /// A random walk that pauses threads where their accesses could race.
-    Racefuzzer,
-    /// No thread is preempted.
-    Sequential,
-    /// A recorded schedule.
-    Replay,
-}
+/// The name of the strategy that decides which thread runs, as on the command line and in reports. The registry of strategies in the crate
+/// `schedule` knows the names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StrategyName(String);
 
-impl Steering {
-    /// The name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Steering::Random => "random",
-            Steering::Atomfuzzer => "atomfuzzer",
-            Steering::Assetfuzzer => "assetfuzzer",
-            Steering::Racefuzzer => "racefuzzer",
-            Steering::Sequential => "sequential",
-            Steering::Replay => "replay",
-        }
+impl StrategyName {
+    /// The strategy with this name; whether there is one is found out when it is built.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -274,7 +260,7 @@ pub enum AccessPoints {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// The strategy that decides which thread runs.
-    pub steering: Steering,
+    pub steering: StrategyName,
     /// The seed of the random choices.
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
@@ -282,7 +268,7 @@ pub struct Control {
     /// The goal of the run, if it has one.
     #[serde(default)]
     pub target: Option<Goal>,
-    /// The schedule to follow, for [`Steering::Replay`].
+    /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
     /// The number of steps after which the run ends.

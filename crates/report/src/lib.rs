@@ -16,7 +16,6 @@ pub mod triage;
 
 mod columns;
 mod excerpt;
-mod exit;
 mod finding_text;
 mod merge;
 mod names;
@@ -30,7 +29,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use fissure_model::{coverage::Coverage, finding::Finding, record::Hello};
 use serde::{Deserialize, Serialize};
 
-pub use exit::Exit;
+pub use fissure_model::exit::Exit;
 pub use merge::merge;
 
 use crate::triage::Triage;

@@ -6,6 +6,7 @@ mod guided;
 mod interleaver;
 mod preemptions;
 mod racefuzzer;
+pub mod registry;
 mod replay;
 mod sequential;
 mod uniform;
@@ -16,9 +17,9 @@ pub use guided::Guided;
 pub use interleaver::Interleaver;
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
-pub use replay::{Departure, Replay};
-pub use sequential::Sequential;
-pub use uniform::Uniform;
+pub use replay::{Departure, REPLAY, Replay};
+pub use sequential::{SEQUENTIAL, Sequential};
+pub use uniform::{RANDOM, Uniform};
 
 use fissure_model::ids::{LockId, ThreadId};
 

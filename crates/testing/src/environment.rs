@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Environment variables that affect JVMs, Fissure or its reports.
-const VARIABLES: [&str; 21] = [
+const VARIABLES: [&str; 24] = [
     "BUILDKITE_PARALLEL_JOB",
     "BUILDKITE_PARALLEL_JOB_COUNT",
     "CIRCLE_NODE_INDEX",

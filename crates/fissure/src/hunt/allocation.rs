@@ -42,7 +42,7 @@ pub(super) fn choose(state: &StrategyState, runs: u64) -> Vec<Option<Goal>> {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::settings::Steering;
+    use fissure_schedule::strategy::registry;
 
     use super::*;
     use crate::hunt::{
@@ -55,7 +55,7 @@ mod tests {
 
     fn state() -> StrategyState {
         StrategyState {
-            strategy: Steering::Atomfuzzer,
+            strategy: registry::default(),
             profiling_runs: 0,
             runs: 0,
             merged: Merged::default(),

@@ -4,7 +4,8 @@
 //! parts. Variants are run; of those that show the same finding, the one with the fewest switches is varied again. The number of runs
 //! is bounded, and the chosen variant does not depend on how many run at a time.
 
-use fissure_model::settings::{Control, Steering};
+use fissure_model::settings::Control;
+use fissure_schedule::strategy::REPLAY;
 
 use super::{
     Hunt,
@@ -71,7 +72,7 @@ pub(super) fn minimise(
 }
 
 fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
-    let control = hunt.options.steering.control(Steering::Replay, shown.seed, shown.goal.clone(), &hunt.sets);
+    let control = hunt.options.steering.control(&REPLAY, shown.seed, shown.goal.clone(), &hunt.sets);
     Control { schedule: Some(text(parts)), ..control }
 }
 

@@ -6,12 +6,16 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use fissure_model::{
     goal::Goal,
     pattern::Pattern,
-    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
+    settings::{AccessPoints, Control, SetRules, Wanted},
 };
+use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
 use super::shard::Shard;
 use crate::{
@@ -94,8 +98,8 @@ pub(crate) struct SteeringArguments {
     pub(crate) is_static: bool,
 
     /// The strategy that schedules threads. Several, with commas between them, hunt one after the other.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
-    pub(crate) strategy: Vec<StrategyName>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = registry::default().name, value_parser = strategy_parser())]
+    pub(crate) strategy: Vec<&'static StrategyKind>,
 
     /// The checkers that look at every run, whatever the strategy: atomic-sets. It makes every access to a field a scheduling point.
     #[arg(long, alias = "monitor", value_name = "CHECKER", value_delimiter = ',')]
@@ -129,18 +133,6 @@ pub(crate) struct SteeringArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StrategyName {
-    /// Random, but threads are paused where their atomic blocks could be violated, and runs have goals at accesses.
-    Atomfuzzer,
-    /// Predicts atomic-set violations from profiling runs, and makes them happen.
-    Assetfuzzer,
-    /// Predicts races from profiling runs, and brings the racing accesses together.
-    Racefuzzer,
-    /// Every thread that can run is equally likely.
-    Random,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckerName {
     /// The eleven patterns of atomic-set violations.
     AtomicSets,
@@ -158,17 +150,6 @@ pub(crate) enum Points {
     Fields,
     /// Also every array element.
     Elements,
-}
-
-impl StrategyName {
-    fn steering(self) -> Steering {
-        match self {
-            StrategyName::Atomfuzzer => Steering::Atomfuzzer,
-            StrategyName::Assetfuzzer => Steering::Assetfuzzer,
-            StrategyName::Racefuzzer => Steering::Racefuzzer,
-            StrategyName::Random => Steering::Random,
-        }
-    }
 }
 
 impl Points {
@@ -201,22 +182,21 @@ impl Points {
 
 impl SteeringArguments {
     /// The strategies of the command line, each once.
-    pub(crate) fn strategies(&self) -> Vec<Steering> {
-        let mut strategies: Vec<Steering> = Vec::new();
-        for name in &self.strategy {
-            let strategy = name.steering();
-            if !strategies.contains(&strategy) {
+    pub(crate) fn strategies(&self) -> Vec<&'static StrategyKind> {
+        let mut strategies: Vec<&'static StrategyKind> = Vec::new();
+        for strategy in &self.strategy {
+            if !strategies.contains(strategy) {
                 strategies.push(strategy);
             }
         }
         if strategies.is_empty() {
-            strategies.push(Steering::Atomfuzzer);
+            strategies.push(registry::default());
         }
         strategies
     }
 
     /// The strategy of a single run.
-    pub(crate) fn strategy(&self) -> Result<Steering, Error> {
+    pub(crate) fn strategy(&self) -> Result<&'static StrategyKind, Error> {
         match self.strategies()[..] {
             [strategy] => Ok(strategy),
             _ => Err(Error::SeveralStrategies),
@@ -226,25 +206,20 @@ impl SteeringArguments {
     /// How a run with this seed and goal is controlled. `sets` come from the configuration.
     pub(crate) fn control(
         &self,
-        steering: Steering,
+        strategy: &StrategyKind,
         seed: u64,
         goal: Option<Goal>,
         sets: &SetRules,
     ) -> Control {
-        let is_set = |name| self.check.contains(&name) || steering == Steering::Assetfuzzer;
-        let wanted = Wanted {
-            predictions: false,
-            violations: is_set(CheckerName::AtomicSets),
-            races: steering == Steering::Racefuzzer,
-            interleavings: false,
-        };
+        let is_checked = self.check.contains(&CheckerName::AtomicSets);
+        let wanted = Wanted { violations: strategy.wanted.violations || is_checked, ..strategy.wanted };
         let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
         let access_points = match &goal {
             Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
             _ => None,
         };
         let control = Control {
-            steering,
+            steering: strategy.strategy_name(),
             seed,
             pause: self.pause,
             target: goal,
@@ -266,12 +241,12 @@ impl SteeringArguments {
     /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
     pub(crate) fn discovery(
         &self,
-        steering: Steering,
+        strategy: &StrategyKind,
         seed: u64,
         points: AccessPoints,
         instrumented: Vec<String>,
     ) -> Control {
-        with_access_points(self.control(steering, seed, None, &SetRules::default()), points, instrumented)
+        with_access_points(self.control(strategy, seed, None, &SetRules::default()), points, instrumented)
     }
 
     /// These options, with those of a report in place of defaults. Options that this version does not know come from another version and
@@ -282,10 +257,11 @@ impl SteeringArguments {
         merged.is_static |= words.last().is_some_and(|word| word == "--static");
         for pair in words.chunks(2) {
             let [option, value] = pair else { break };
-            let is_random = self.strategy.contains(&StrategyName::Random);
             match option.as_str() {
-                "--strategy" if value == Steering::Random.name() && !is_random => {
-                    merged.strategy = vec![StrategyName::Random];
+                "--strategy" if self.strategies() == [registry::default()] => {
+                    if let Some(strategy) = registry::find(value) {
+                        merged.strategy = vec![strategy];
+                    }
                 }
                 "--check" | "--monitor" if self.check.is_empty() => {
                     merged.check.extend(CheckerName::from_str(value, false));
@@ -304,13 +280,13 @@ impl SteeringArguments {
     }
 
     /// The options that a replay must repeat, including the configuration's file. With several strategies, each finding names its own.
-    pub(crate) fn words(&self, strategies: &[Steering], config: Option<&Path>) -> Vec<String> {
+    pub(crate) fn words(&self, strategies: &[&StrategyKind], config: Option<&Path>) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         if let [strategy] = strategies
-            && *strategy != Steering::Atomfuzzer
+            && *strategy != registry::default()
         {
-            add("--strategy", strategy.name().to_owned());
+            add("--strategy", strategy.name.to_owned());
         }
         if self.check.contains(&CheckerName::AtomicSets) {
             add("--check", "atomic-sets".to_owned());
@@ -361,6 +337,14 @@ pub(crate) fn config_of(words: &[String]) -> Option<PathBuf> {
     })
 }
 
+/// Reads the name of a strategy that users may choose; the help lists them.
+fn strategy_parser() -> impl TypedValueParser<Value = &'static StrategyKind> {
+    // As in the rest of the help, descriptions have no full stop.
+    let names = registry::offered()
+        .map(|strategy| PossibleValue::new(strategy.name).help(strategy.about.trim_end_matches('.')));
+    PossibleValuesParser::new(names).try_map(|name| registry::find(&name).ok_or(StrategyError::Unknown(name)))
+}
+
 /// A probability as chances in a million.
 fn probability(text: &str) -> Result<u32, String> {
     match text.parse::<f64>() {
@@ -391,9 +375,14 @@ mod tests {
         }
     }
 
-    fn check_strategies(names: &[StrategyName], expected: &[Steering]) {
-        let arguments = SteeringArguments { strategy: names.to_vec(), ..arguments() };
-        assert_eq!(arguments.strategies(), expected);
+    fn strategy(name: &str) -> &'static StrategyKind {
+        registry::find(name).unwrap()
+    }
+
+    fn check_strategies(names: &[&str], expected: &[&str]) {
+        let strategies = |names: &[&str]| names.iter().map(|name| strategy(name)).collect::<Vec<_>>();
+        let arguments = SteeringArguments { strategy: strategies(names), ..arguments() };
+        assert_eq!(arguments.strategies(), strategies(expected));
         assert_eq!(arguments.strategy().is_ok(), expected.len() == 1);
     }
 
@@ -410,35 +399,34 @@ mod tests {
 
     #[test]
     fn strategies_come_one_after_the_other_and_each_once() {
-        use StrategyName::{Assetfuzzer, Racefuzzer, Random};
-        check_strategies(&[], &[Steering::Atomfuzzer]);
-        check_strategies(&[Random, Random], &[Steering::Random]);
-        check_strategies(&[Racefuzzer, Assetfuzzer], &[Steering::Racefuzzer, Steering::Assetfuzzer]);
+        check_strategies(&[], &["atomfuzzer"]);
+        check_strategies(&["random", "random"], &["random"]);
+        check_strategies(&["racefuzzer", "assetfuzzer"], &["racefuzzer", "assetfuzzer"]);
     }
 
     #[test]
     fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
-        let accesses = |arguments: &SteeringArguments, steering, sets: &SetRules| {
-            let control = arguments.control(steering, 1, None, sets);
+        let accesses = |arguments: &SteeringArguments, name: &str, sets: &SetRules| {
+            let control = arguments.control(strategy(name), 1, None, sets);
             (control.accesses, control.units)
         };
         let plain = SetRules::default();
-        assert_eq!(accesses(&arguments(), Steering::Atomfuzzer, &plain), (AccessPoints::None, false));
-        assert_eq!(accesses(&arguments(), Steering::Racefuzzer, &plain), (AccessPoints::Fields, false));
-        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &plain), (AccessPoints::Fields, true));
+        assert_eq!(accesses(&arguments(), "atomfuzzer", &plain), (AccessPoints::None, false));
+        assert_eq!(accesses(&arguments(), "racefuzzer", &plain), (AccessPoints::Fields, false));
+        assert_eq!(accesses(&arguments(), "assetfuzzer", &plain), (AccessPoints::Fields, true));
         let contents = SetRules { contents: true, ..SetRules::default() };
-        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
+        assert_eq!(accesses(&arguments(), "assetfuzzer", &contents), (AccessPoints::All, true));
         let checked = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
-        assert_eq!(accesses(&checked, Steering::Random, &plain), (AccessPoints::Fields, true));
+        assert_eq!(accesses(&checked, "random", &plain), (AccessPoints::Fields, true));
         assert_eq!(
-            checked.words(&[Steering::Random], None).join(" "),
+            checked.words(&[strategy("random")], None).join(" "),
             "--strategy random --check atomic-sets"
         );
     }
 
     #[test]
     fn a_replay_repeats_the_options_that_are_not_defaults() {
-        assert!(arguments().words(&[Steering::Atomfuzzer], None).is_empty());
+        assert!(arguments().words(&[strategy("atomfuzzer")], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen =
             SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
@@ -447,7 +435,7 @@ mod tests {
         let chosen = SteeringArguments { atomic, check, is_static: true, ..chosen };
         let text = "--strategy random --check atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
-        let words = chosen.words(&[Steering::Random], Some(config));
+        let words = chosen.words(&[strategy("random")], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));
         assert_eq!(words.join(" "), text);
         let read = arguments().with_defaults(&words);
