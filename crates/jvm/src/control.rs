@@ -42,7 +42,7 @@ use fissure_schedule::{
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
+pub(crate) use calls::{plan, plan_for_exploring, probes};
 pub(crate) use site_flags::flags;
 
 use jvmti_bindings::sys::jni::jobject;

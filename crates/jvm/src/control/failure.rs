@@ -18,9 +18,6 @@ use crate::{agent::Agent, tested};
 const WINDOW: u64 = 2_000;
 /// The largest number of those steps that are reported.
 const MOST_STEPS: usize = 60;
-/// Frames in which the JDK only passes an exit on.
-const EXITS: [(&str, &str); 3] =
-    [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
 
 /// An exception as the hook class reports it.
 pub(super) struct Thrown<'a> {
@@ -67,7 +64,7 @@ pub(crate) fn frame(line: &str) -> Option<Frame> {
     let (class, method) = (parts.next()?, parts.next()?);
     let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
     let line = parts.next().and_then(|line| line.parse().ok());
-    let is_shown = !class.starts_with("java.lang.Fissure") && !EXITS.contains(&(class, method));
+    let is_shown = !class.starts_with("java.lang.Fissure") && !fissure_jdk::is_exit_frame(class, method);
     is_shown.then(|| Frame { class: class.to_owned(), method: method.to_owned(), file, line })
 }
 

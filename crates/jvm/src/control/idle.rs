@@ -5,18 +5,11 @@ use crate::{agent::Agent, vm::RawFrame};
 /// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
 
-/// The methods in which threads of a pool wait for work.
-const WAITING: &[(&str, &str)] = &[
-    ("java.util.concurrent.ThreadPoolExecutor", "getTask"),
-    ("java.util.concurrent.ForkJoinPool", "awaitWork"),
-    ("java.util.concurrent.ForkJoinPool", "runWorker"),
+/// The methods in which threads of Kotlin's pool wait for work.
+const KOTLIN: &[(&str, &str)] = &[
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "park"),
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "tryPark"),
 ];
-
-/// Queues whose time-outs are the due times of their tasks.
-const TASK_QUEUES: &[&str] =
-    &["java.util.concurrent.DelayQueue", "java.util.concurrent.ScheduledThreadPoolExecutor"];
 
 /// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
@@ -30,10 +23,10 @@ pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
 /// Whether these frames, innermost first, are those of a pool thread that waits for work.
 fn is_waiting(frames: impl Iterator<Item = (String, String)>) -> bool {
     for (class, method) in frames {
-        if TASK_QUEUES.iter().any(|queue| class.starts_with(queue)) {
+        if fissure_jdk::is_task_queue(&class) {
             return false;
         }
-        if WAITING.contains(&(class.as_str(), method.as_str())) {
+        if fissure_jdk::is_idle_method(&class, &method) || KOTLIN.contains(&(&class, &method)) {
             return true;
         }
     }

@@ -7,30 +7,6 @@ use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 use super::State;
 use crate::{agent::Agent, vm::Jni};
 
-/// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
-/// and classes that the JVM itself depends on.
-const EXCLUDED: &[&str] = &[
-    "java.lang.StringBuffer",
-    "java.lang.invoke.",
-    "java.util.Arrays$",
-    "java.util.Collections$",
-    "java.util.Hashtable",
-    "java.util.ImmutableCollections",
-    "java.util.Properties",
-    "java.util.Stack",
-    "java.util.Vector",
-    "java.util.concurrent.",
-    "jdk.internal.",
-    "sun.",
-];
-
-/// Classes that delegate to an object of another class.
-const DELEGATING: &[(&str, &str)] = &[
-    ("java.util.HashSet", "java.util.HashMap"),
-    ("java.util.LinkedHashSet", "java.util.LinkedHashMap"),
-    ("java.util.TreeSet", "java.util.TreeMap"),
-];
-
 /// No class hierarchy is as deep.
 const DEEPEST: usize = 100;
 
@@ -43,7 +19,7 @@ pub(super) fn parts_of(agent: &Agent, environment: *mut JNIEnv, object: jobject)
         let name = agent.tool.class_name(this).unwrap_or_default().replace('/', ".");
         class = jni.superclass(this);
         jni.forget(this);
-        if parts.is_empty() && is_excluded(&name) {
+        if parts.is_empty() && fissure_jdk::is_thread_safe(&name) {
             break;
         }
         // A class in scope is instrumented anyway.
@@ -65,16 +41,11 @@ pub(super) fn unguarded(state: &mut State) -> Vec<String> {
     classes
 }
 
-fn is_excluded(class: &str) -> bool {
-    EXCLUDED.iter().any(|prefix| class.starts_with(prefix))
-}
-
 fn add(parts: &mut Vec<String>, class: &str) {
     // Inner classes work on the fields of their outer class.
     let outer = class.split('$').next().unwrap_or(class);
-    let delegates = DELEGATING.iter().filter(|(name, _)| *name == outer).map(|(_, delegate)| *delegate);
     parts.push(outer.to_owned());
-    parts.extend(delegates.map(str::to_owned));
+    parts.extend(fissure_jdk::delegate_of(outer).map(str::to_owned));
 }
 
 #[cfg(test)]
@@ -85,7 +56,7 @@ mod tests {
     fn only_thread_unsafe_classes_are_instrumented() {
         fn check(class: &str, expected: &[&str]) {
             let mut parts = Vec::new();
-            if !is_excluded(class) {
+            if !fissure_jdk::is_thread_safe(class) {
                 add(&mut parts, class);
             }
             assert_eq!(parts, expected, "{class}");
