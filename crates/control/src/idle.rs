@@ -2,21 +2,21 @@
 
 /// What a front end knows about the thread pools of its platform.
 #[derive(Debug, Clone, Copy)]
-pub struct IdlePools<'a> {
-    /// The methods in which threads of a pool wait for work, by class and name.
-    pub waiting: &'a [(&'a str, &'a str)],
-    /// Prefixes of the classes of queues whose time-outs are the due times of their tasks.
-    pub task_queues: &'a [&'a str],
+pub struct IdlePools {
+    /// Whether threads of a pool wait for work in a method, given its class and name.
+    pub is_waiting: fn(&str, &str) -> bool,
+    /// Whether a class is that of a queue whose time-outs are the due times of its tasks.
+    pub is_task_queue: fn(&str) -> bool,
 }
 
-impl IdlePools<'_> {
+impl IdlePools {
     /// Whether these frames (class and method, innermost first) are those of a pool thread that waits for work.
     pub fn is_waiting(&self, frames: impl Iterator<Item = (String, String)>) -> bool {
         for (class, method) in frames {
-            if self.task_queues.iter().any(|queue| class.starts_with(queue)) {
+            if (self.is_task_queue)(&class) {
                 return false;
             }
-            if self.waiting.contains(&(class.as_str(), method.as_str())) {
+            if (self.is_waiting)(&class, &method) {
                 return true;
             }
         }
@@ -30,7 +30,10 @@ mod tests {
 
     #[test]
     fn idle_pool_threads_are_recognized() {
-        let pools = IdlePools { waiting: &[("Pool", "getTask")], task_queues: &["DelayQueue"] };
+        let pools = IdlePools {
+            is_waiting: |class, method| (class, method) == ("Pool", "getTask"),
+            is_task_queue: |class| class.starts_with("DelayQueue"),
+        };
         let check = |frames: &[(&str, &str)], expected: bool| {
             let frames = frames.iter().map(|(class, method)| ((*class).to_owned(), (*method).to_owned()));
             assert_eq!(pools.is_waiting(frames), expected);

@@ -3,21 +3,21 @@
 
 /// What a front end knows about the classes of its platform.
 #[derive(Debug, Clone, Copy)]
-pub struct ThreadUnsafe<'a> {
-    /// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
-    /// and classes that the platform itself depends on.
-    pub excluded: &'a [&'a str],
-    /// Classes that delegate to an object of another class.
-    pub delegating: &'a [(&'a str, &'a str)],
+pub struct ThreadUnsafe {
+    /// Whether a class is not instrumented: it is thread-safe, has no state, delegates to another object, or the platform itself depends on
+    /// it.
+    pub is_excluded: fn(&str) -> bool,
+    /// The class of the object that a class delegates to, if it does.
+    pub delegate_of: fn(&str) -> Option<&'static str>,
 }
 
-impl ThreadUnsafe<'_> {
+impl ThreadUnsafe {
     /// The classes whose code works on an object, most derived first; empty if the object is not to be instrumented. `classes` are the
     /// object's class and its superclasses, each with whether it is instrumented anyway, without the root of all classes.
     pub fn parts(&self, classes: impl Iterator<Item = (String, bool)>) -> Vec<String> {
         let mut parts = Vec::new();
         for (class, is_instrumented) in classes {
-            if parts.is_empty() && self.excluded.iter().any(|prefix| class.starts_with(prefix)) {
+            if parts.is_empty() && (self.is_excluded)(&class) {
                 break;
             }
             if !is_instrumented {
@@ -30,9 +30,8 @@ impl ThreadUnsafe<'_> {
     fn add(&self, parts: &mut Vec<String>, class: &str) {
         // Inner classes work on the fields of their outer class.
         let outer = class.split('$').next().unwrap_or(class);
-        let delegates = self.delegating.iter().filter(|(name, _)| *name == outer);
         parts.push(outer.to_owned());
-        parts.extend(delegates.map(|(_, delegate)| (*delegate).to_owned()));
+        parts.extend((self.delegate_of)(outer).map(str::to_owned));
     }
 }
 
@@ -42,7 +41,10 @@ mod tests {
 
     #[test]
     fn only_thread_unsafe_classes_are_instrumented() {
-        let known = ThreadUnsafe { excluded: &["safe."], delegating: &[("plain.Set", "plain.Map")] };
+        let known = ThreadUnsafe {
+            is_excluded: |class| class.starts_with("safe."),
+            delegate_of: |class| (class == "plain.Set").then_some("plain.Map"),
+        };
         let check = |classes: &[(&str, bool)], expected: &[&str]| {
             let classes =
                 classes.iter().map(|(class, is_instrumented)| ((*class).to_owned(), *is_instrumented));

@@ -17,9 +17,6 @@ use crate::{
 /// How many exceptions are noted one by one.
 const MOST_FAILURES: usize = 3;
 
-/// Packages whose frames say little about where a program fails.
-const JDK: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.junit."];
-
 /// How a run ended, for its report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndSummary {
@@ -141,7 +138,9 @@ fn hunt(command: &[OsString], scope: &[Pointcut]) -> Vec<String> {
 
 /// `java.lang.IllegalStateException: overdrawn, in thread "bob" at Account.withdraw (Account.java:15)`.
 fn in_full(failure: &Failure) -> String {
-    let is_own = |frame: &&Frame| !JDK.iter().any(|package| frame.class.starts_with(package));
+    // Frames of the JDK and of the test framework say little about where a program fails.
+    let is_own =
+        |frame: &&Frame| !fissure_jdk::is_jdk_name(&frame.class) && !frame.class.starts_with("org.junit.");
     let own = failure.own.and_then(|own| failure.stack.get(own));
     let at = own
         .or_else(|| failure.stack.iter().find(is_own))

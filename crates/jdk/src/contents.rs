@@ -53,11 +53,11 @@ pub fn access_of(class: &str, method: &str) -> Option<Access> {
 }
 
 /// Whether a method of this name only reads its receiver: according to its class, which has its internal name, or, if no table describes
-/// the class, according to the methods of this name in other classes.
+/// the class, according to what methods of this name do as a rule.
 pub fn only_reads(class: &str, method: &str) -> bool {
     match access_of(class, method) {
         Some(access) => access != Access::Write,
-        None => CONTENTS.reading_names.contains(&method),
+        None => CONTENTS.common.contains(&method),
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) struct Contents {
     arguments: Table,
     builders: ClassSet,
     holders: ClassSet,
-    /// Names of methods that only read in one of the tables.
-    reading_names: Vec<&'static str>,
+    /// Names of methods that are taken to read in every class.
+    common: Vec<&'static str>,
 }
 
 impl Contents {
@@ -102,10 +102,7 @@ impl Contents {
         let values = Table::load(values)?;
         let arguments = Table::load([file.take("arguments")?])?;
         let contents = Contents {
-            reading_names: [&collections, &values, &arguments]
-                .into_iter()
-                .flat_map(Table::reading_names)
-                .collect(),
+            common: [&collections, &values, &arguments].into_iter().flat_map(Table::common).collect(),
             collections,
             values,
             arguments,
@@ -131,6 +128,7 @@ struct Names {
     exact: FxHashMap<&'static [u8], Use>,
     patterns: Vec<(&'static [u8], Use)>,
     rows: Vec<(&'static str, Use)>,
+    common: Vec<&'static str>,
 }
 
 impl Table {
@@ -140,9 +138,15 @@ impl Table {
             for group in &from.section.groups {
                 let mut names = Names::default();
                 for row in &group.rows {
-                    let effect = effect(&row.words).ok_or_else(|| {
+                    let (words, is_common) = match row.words.split_last() {
+                        Some((&"common", words)) => (words, true),
+                        _ => (&row.words[..], false),
+                    };
+                    let effect = effect(words).ok_or_else(|| {
                         from.error(row.line, format!("unknown words: {}", row.words.join(" ")))
                     })?;
+                    let methods = row.methods.iter().filter(|_| is_common);
+                    names.common.extend(methods.map(|method| method.name));
                     for method in &row.methods {
                         names.add(method.name, effect).map_err(|message| from.error(row.line, message))?;
                     }
@@ -164,10 +168,8 @@ impl Table {
         self.tables[*self.classes.get(class)?].find(method)
     }
 
-    fn reading_names(&self) -> impl Iterator<Item = &'static str> {
-        let rows = self.tables.iter().flat_map(|names| &names.rows);
-        rows.filter(|(name, found)| found.access != Access::Write && !name.contains('*'))
-            .map(|(name, _)| *name)
+    fn common(&self) -> impl Iterator<Item = &'static str> {
+        self.tables.iter().flat_map(|names| &names.common).copied()
     }
 }
 
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn unknown_classes_are_judged_by_the_names_of_their_methods() {
-        assert!(only_reads("com/acme/Thing", "size") && !only_reads("com/acme/Thing", "put"));
+        assert!(only_reads("com/acme/Thing", "size") && !only_reads("com/acme/Thing", "store"));
         assert!(only_reads("java/util/List", "lastIndexOf") && !only_reads("com/acme/Thing", "lastOfAll"));
     }
 

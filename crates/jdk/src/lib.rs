@@ -34,7 +34,7 @@ pub use contents::{
 pub use files::files;
 pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
-    is_stamped, lock_classes, lock_methods, locks_for_bookkeeping, locks_for_the_collector,
+    is_stamped, lock_classes, lock_methods, lock_operation, locks_for_bookkeeping, locks_for_the_collector,
 };
 pub use order::{Ordering, Subject, hand_over, happens_before};
 pub use pattern::{ClassPattern, MethodPattern};

@@ -54,7 +54,13 @@ pub enum AtomicAccess {
     Compare,
 }
 
-/// The methods of a lock class, by its internal name. Those of a stamped lock return a stamp.
+/// The operation of the methods of this name of a lock class or interface, which has its internal name.
+pub fn lock_operation(class: &str, method: &str) -> Option<LockOperation> {
+    let (_, members) = lock_classes().find(|(known, _)| *known == class)?;
+    members.iter().find(|member| member.method == method).map(|member| member.role)
+}
+
+/// The methods with code of a lock class, by its internal name. Those of a stamped lock return a stamp.
 pub fn lock_methods(class: &str) -> &'static [Member<LockOperation>] {
     match LOCKS.locks.of(class) {
         [] => LOCKS.stamped.of(class),
@@ -67,9 +73,9 @@ pub fn is_stamped(class: &str) -> bool {
     !LOCKS.stamped.of(class).is_empty()
 }
 
-/// All lock classes, by their internal names, with their methods.
+/// All lock classes and interfaces, by their internal names, with their methods.
 pub fn lock_classes() -> impl Iterator<Item = (&'static str, &'static [Member<LockOperation>])> {
-    LOCKS.locks.all().chain(LOCKS.stamped.all())
+    LOCKS.interfaces.all().chain(LOCKS.locks.all()).chain(LOCKS.stamped.all())
 }
 
 /// The methods that access an atomic variable, by the internal name of its class. Other methods are called rarely or call one of these.
@@ -106,6 +112,7 @@ static LOCKS: LazyLock<Locks> = LazyLock::new(|| loaded(Locks::load()));
 static INTERNAL: LazyLock<Internal> = LazyLock::new(|| loaded(Internal::load()));
 
 pub(crate) struct Locks {
+    interfaces: Members<LockOperation>,
     locks: Members<LockOperation>,
     stamped: Members<LockOperation>,
     atomics: Members<AtomicAccess>,
@@ -115,6 +122,7 @@ impl Locks {
     pub(crate) fn load() -> Result<Self, DataError> {
         let mut file = file("locks.txt")?;
         let locks = Locks {
+            interfaces: Members::load(file.take("interfaces")?, |words| Some(vec![operation(words)?]))?,
             locks: Members::load(file.take("locks")?, |words| Some(vec![operation(words)?]))?,
             stamped: Members::load(file.take("stamped")?, |words| Some(vec![operation(words)?]))?,
             atomics: Members::load(file.take("atomics")?, |words| match words {
@@ -206,5 +214,10 @@ mod tests {
         let methods = lock_methods("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock");
         assert_eq!(methods[0].role, LockOperation::Acquire(Mode::Read));
         assert!(lock_methods("java/util/Vector").is_empty());
+        let release = lock_operation("java/util/concurrent/locks/Lock", "unlock");
+        assert_eq!(
+            (release, lock_operation("java/util/Vector", "add")),
+            (Some(LockOperation::Release), None)
+        );
     }
 }

@@ -78,22 +78,24 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_uses = has_interleavings && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
-    let control_probes =
-        if is_controlled { control::probes(name, agent.settings.control()) } else { Vec::new() };
+    let probes = match is_controlled {
+        true => control::probes(name, agent.settings.control()),
+        false => jdk::probes(name, order, atomizer.is_some()),
+    };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name)
+        monitors: !fissure_jdk::keeps_its_monitors(name)
             && monitor.is_none_or(Watcher::needs_locks)
-            && !(is_controlled && !in_scope && control::locks_for_the_collector(name)),
+            && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name)),
         advice: monitor.is_some() && in_scope,
-        lock_calls: jdk::LOCK_CALLS,
+        lock_calls: jdk::lock_calls(),
         monitor_sites: is_controlled || view != View::None,
         blocks: view == View::Application || is_controlled && in_scope,
         control: is_controlled.then(control::plan),
         points: false,
         volatiles: atomizer.is_some() || has_points,
         repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::ANNOUNCED } else { &[] },
+        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::announced() } else { &[] },
         units: has_units,
         entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
         waits: !is_controlled && monitor.is_none(),
@@ -105,7 +107,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         selective: watched && agent.scope.is_selective() || monitor.is_some(),
         synchronization: if is_controlled { in_scope } else { order == Order::HappensBefore },
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: if is_controlled { &control_probes } else { jdk::probes(name, order, atomizer.is_some()) },
+        probes: &probes,
     };
     let trusted = agent.locality.as_ref().filter(|_| kind != Kind::Jdk);
     let analysed = trusted.and_then(|locality| locality.class(name, bytes));

@@ -32,7 +32,7 @@ use fissure_schedule::{
     strategy::registry::{self, StrategyError},
 };
 
-pub(crate) use calls::{locks_for_the_collector, plan, plan_for_exploring, probes};
+pub(crate) use calls::{plan, plan_for_exploring, probes};
 pub(crate) use site_flags::flags;
 
 use jvmti_bindings::sys::jni::jobject;

@@ -2,6 +2,8 @@
 
 mod classes;
 mod command;
+#[cfg(test)]
+mod jdk_knowledge;
 mod jimage;
 
 use std::{

@@ -19,20 +19,9 @@ use crate::{
 /// The number of frames that are searched for a caller.
 const DEPTH: usize = 24;
 
-/// Classes of `java.util.concurrent` that use locks for their own bookkeeping only.
-const EXECUTORS: &[&str] = &[
-    "java.util.concurrent.CompletableFuture",
-    "java.util.concurrent.Executor",
-    "java.util.concurrent.ForkJoin",
-    "java.util.concurrent.FutureTask",
-    "java.util.concurrent.ScheduledThreadPoolExecutor",
-    "java.util.concurrent.ThreadPerTaskExecutor",
-    "java.util.concurrent.ThreadPoolExecutor",
-];
-
 /// The frame is inside of `java.util.concurrent` itself, so its caller is the site of interest.
 const LIBRARY_FRAME: i32 = 1 << 8;
-/// The frame is in one of [`EXECUTORS`].
+/// The frame is in a class that uses locks for its own bookkeeping only.
 const EXECUTOR_FRAME: i32 = 1 << 9;
 
 /// What is known about frames.
@@ -122,7 +111,7 @@ fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         return None;
     }
     let is_library = frame.class.starts_with("java.util.concurrent.");
-    let is_executor = EXECUTORS.iter().any(|executor| frame.class.starts_with(executor));
+    let is_executor = fissure_jdk::locks_for_bookkeeping(&frame.class);
     let flags = if is_library {
         LIBRARY_FRAME | if is_executor { EXECUTOR_FRAME } else { 0 }
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {

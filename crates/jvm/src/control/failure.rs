@@ -5,10 +5,6 @@ use fissure_model::{finding::Frame, record::Cause};
 
 use crate::tested;
 
-/// Frames in which the JDK only passes an exit on.
-const EXITS: [(&str, &str); 3] =
-    [("java.lang.System", "exit"), ("java.lang.Runtime", "exit"), ("java.lang.Runtime", "halt")];
-
 /// An exception with this stack, or an exit of the program.
 pub(super) fn thrown(cause: Cause, stack: &str, is_test: bool) -> Thrown {
     let stack = frames(stack);
@@ -27,7 +23,7 @@ fn frame(line: &str) -> Option<Frame> {
     let (class, method) = (parts.next()?, parts.next()?);
     let file = parts.next().filter(|file| *file != "null").map(str::to_owned);
     let line = parts.next().and_then(|line| line.parse().ok());
-    let is_shown = !class.starts_with("java.lang.Fissure") && !EXITS.contains(&(class, method));
+    let is_shown = !class.starts_with("java.lang.Fissure") && !fissure_jdk::is_exit_frame(class, method);
     is_shown.then(|| Frame { class: class.to_owned(), method: method.to_owned(), file, line })
 }
 

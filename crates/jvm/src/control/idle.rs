@@ -7,20 +7,18 @@ use crate::agent::Agent;
 /// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
 
-/// The methods in which threads of a pool wait for work.
-const WAITING: &[(&str, &str)] = &[
-    ("java.util.concurrent.ThreadPoolExecutor", "getTask"),
-    ("java.util.concurrent.ForkJoinPool", "awaitWork"),
-    ("java.util.concurrent.ForkJoinPool", "runWorker"),
+/// The methods in which threads of Kotlin's pool wait for work.
+const KOTLIN: &[(&str, &str)] = &[
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "park"),
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "tryPark"),
 ];
 
-/// Queues whose time-outs are the due times of their tasks.
-const TASK_QUEUES: &[&str] =
-    &["java.util.concurrent.DelayQueue", "java.util.concurrent.ScheduledThreadPoolExecutor"];
-
-const POOLS: IdlePools<'static> = IdlePools { waiting: WAITING, task_queues: TASK_QUEUES };
+const POOLS: IdlePools = IdlePools {
+    is_waiting: |class, method| {
+        fissure_jdk::is_idle_method(class, method) || KOTLIN.contains(&(class, method))
+    },
+    is_task_queue: fissure_jdk::is_task_queue,
+};
 
 /// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {

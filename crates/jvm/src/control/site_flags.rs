@@ -4,28 +4,6 @@ use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
 use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, place};
 use fissure_model::{event::AccessKind, goal::Goal};
 
-/// JDK classes whose locks are relevant to programs: collections and string buffers. The locks of all others are internal to the JDK.
-const RELEVANT: &[&str] = &["java.lang.StringBuffer", "java.util."];
-/// Exceptions among them, whose locks are internal as well.
-const INTERNAL: &[&str] = &[
-    "java.util.Calendar",
-    "java.util.concurrent.ConcurrentHashMap",
-    "java.util.Currency",
-    "java.util.Formatter",
-    "java.util.Locale",
-    "java.util.Random",
-    "java.util.ResourceBundle",
-    "java.util.ServiceLoader",
-    "java.util.TimeZone",
-    // The number of its acquires depends on when garbage is collected.
-    "java.util.WeakHashMap",
-    "java.util.jar.",
-    "java.util.logging.",
-    "java.util.prefs.",
-    "java.util.spi.",
-    "java.util.zip.",
-];
-
 /// The flags of a site in the class of this name. `has_blocks` says whether blocks of a class outside of the application count if the
 /// application calls them.
 pub(crate) fn flags(
@@ -79,8 +57,7 @@ fn name<'a>(target: &SiteTarget<'a>) -> &'a str {
 
 /// Whether the locks of a class are internal to the JDK.
 pub(crate) fn is_quiet(class: &str, is_jdk: bool) -> bool {
-    let begins = |list: &[&str]| list.iter().any(|prefix| class.starts_with(prefix));
-    is_jdk && (!begins(RELEVANT) || begins(INTERNAL))
+    is_jdk && fissure_jdk::is_internal_lock(class)
 }
 
 #[cfg(test)]

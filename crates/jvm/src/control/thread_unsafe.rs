@@ -6,34 +6,11 @@ use jvmti_bindings::sys::jni::jobject;
 
 use crate::{agent::Agent, vm::Jni};
 
-/// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
-/// and classes that the JVM itself depends on.
-const EXCLUDED: &[&str] = &[
-    "java.lang.StringBuffer",
-    "java.lang.invoke.",
-    "java.util.Arrays$",
-    "java.util.Collections$",
-    "java.util.Hashtable",
-    "java.util.ImmutableCollections",
-    "java.util.Properties",
-    "java.util.Stack",
-    "java.util.Vector",
-    "java.util.concurrent.",
-    "jdk.internal.",
-    "sun.",
-];
-
-/// Classes that delegate to an object of another class.
-const DELEGATING: &[(&str, &str)] = &[
-    ("java.util.HashSet", "java.util.HashMap"),
-    ("java.util.LinkedHashSet", "java.util.LinkedHashMap"),
-    ("java.util.TreeSet", "java.util.TreeMap"),
-];
-
 /// No class hierarchy is as deep.
 const DEEPEST: usize = 100;
 
-const KNOWN: ThreadUnsafe<'static> = ThreadUnsafe { excluded: EXCLUDED, delegating: DELEGATING };
+const KNOWN: ThreadUnsafe =
+    ThreadUnsafe { is_excluded: fissure_jdk::is_thread_safe, delegate_of: fissure_jdk::delegate_of };
 
 /// The classes whose code works on an object, most derived first; empty if the object is not to be instrumented.
 pub(super) fn parts_of(agent: &Agent, jni: Jni, object: jobject) -> Vec<String> {

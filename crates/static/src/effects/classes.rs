@@ -8,7 +8,7 @@ use fissure_classfile::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::{ClassSource, Origin, effects::boundary};
+use crate::{ClassSource, Origin};
 
 /// The number of a class.
 pub(crate) type ClassId = u32;
@@ -104,7 +104,7 @@ impl<'s> Classes<'s> {
         let (flow, is_application) = match found {
             Some((origin, bytes)) => {
                 let is_application = origin == Origin::Application;
-                let is_analysed = is_application || is_own || boundary::is_analysed(name);
+                let is_analysed = is_application || is_own || fissure_jdk::is_analysed(name);
                 // If the code cannot be parsed, the class is loaded without it.
                 let flow = read_flow(&bytes, is_analysed).or_else(|_| read_flow(&bytes, false));
                 (flow.ok().map(|flow| (flow, is_analysed)), is_application)
