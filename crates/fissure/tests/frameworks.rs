@@ -77,8 +77,10 @@ fn testng() -> Outcome {
 }
 
 fn main() -> ExitCode {
-    let tests: [(&str, fn() -> Outcome); 3] =
-        [("junit-4", junit_4), ("junit-5", junit_5), ("testng", testng)];
-    let trials = tests.map(|(name, test)| Trial::new(format!("frameworks::{name}"), move || Ok(test())));
+    let trials = [trial("junit-4", junit_4), trial("junit-5", junit_5), trial("testng", testng)];
     fissure_testing::run(trials.into())
+}
+
+fn trial(name: &str, test: fn() -> Outcome) -> Trial {
+    Trial::new(format!("frameworks::{name}"), move || Ok(test()))
 }

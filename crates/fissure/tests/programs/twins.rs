@@ -55,7 +55,7 @@ fn problems(folder: Folder, programs: &[Program]) -> Vec<String> {
         }
     }
     if folder == Folder::Assets {
-        let planted: BTreeSet<u64> = programs.iter().flat_map(|program| planted(program)).collect();
+        let planted: BTreeSet<u64> = programs.iter().flat_map(planted).collect();
         let missing = (1..=PATTERNS).filter(|pattern| !planted.contains(pattern));
         problems.extend(missing.map(|pattern| format!("there is no program with pattern {pattern}")));
     }
