@@ -16,7 +16,7 @@ use std::{
 use serde_json::Value;
 
 /// Environment variables that affect JVMs, Fissure or its reports.
-const ENVIRONMENT: [&str; 21] = [
+const ENVIRONMENT: [&str; 23] = [
     "BUILDKITE_PARALLEL_JOB",
     "BUILDKITE_PARALLEL_JOB_COUNT",
     "CIRCLE_NODE_INDEX",
