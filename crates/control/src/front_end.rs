@@ -5,8 +5,8 @@ use fissure_model::{
     ids::{SiteId, ThreadId},
 };
 
-/// A front end, as a controlled run sees it. No method is called on the path of an operation that the run has seen before at the same site,
-/// unless it belongs to a finding.
+/// A front end, as a controlled run sees it. Its methods are called at sites that the run sees for the first time, for candidates and for
+/// findings; only `is_write` is called at every call of a collection.
 pub trait FrontEnd {
     /// A site; `None` if the number stands for no known one.
     fn site(&self, site: SiteId) -> Option<Site>;

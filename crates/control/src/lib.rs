@@ -23,6 +23,11 @@ mod set_explanation;
 mod sets;
 mod thread_unsafe;
 
+#[cfg(test)]
+mod simulated;
+#[cfg(test)]
+mod tests;
+
 pub use accesses::PendingAccess;
 pub use acquires::PendingAcquire;
 pub use failure::Thrown;

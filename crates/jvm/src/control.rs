@@ -47,7 +47,7 @@ use callers::Callers;
 use program::Program;
 
 /// The name of the thread in which a JVM waits for the end of the program.
-const ENDING_THREAD: &str = "DestroyJavaVM";
+pub(crate) const ENDING_THREAD: &str = "DestroyJavaVM";
 
 /// The scheduler's side of the agent: the state of all controlled threads.
 pub(crate) struct Control {
@@ -115,11 +115,10 @@ impl Control {
     #[inline]
     pub(crate) fn state(&self) -> Held<'_, State> {
         let mut state = locked(&self.state);
-        let release = self.releases.load(Ordering::Acquire);
-        if let Some(thread) = ((release >> 32) as u32).checked_sub(1) {
+        if let Some((thread, lock)) = stored_release(self.releases.load(Ordering::Acquire)) {
             // The hook class stores a release only while there is none, and only the holder of the mutex takes it.
             self.releases.store(0, Ordering::Release);
-            state.run.conductor.release(ThreadId(thread), LockId(release as u32));
+            state.run.conductor.release(thread, lock);
         }
         state
     }
@@ -225,6 +224,12 @@ impl State {
     fn add_threads(&mut self, count: usize) {
         self.threads.resize_with(count, ControlledThread::default);
     }
+}
+
+/// The release in the cell that the hook class stores releases in.
+#[inline]
+pub(crate) fn stored_release(cell: u64) -> Option<(ThreadId, LockId)> {
+    ((cell >> 32) as u32).checked_sub(1).map(|thread| (ThreadId(thread), LockId(cell as u32)))
 }
 
 /// Writes the results so far and ends the process, because no thread in it would.

@@ -10,7 +10,7 @@
 //! no thread can run; the driver then finds out whether its threads end.
 
 mod classes;
-mod driver;
+pub(crate) mod driver;
 pub(crate) mod natives;
 
 use std::sync::Mutex;

@@ -22,6 +22,8 @@ mod findings;
 mod futex;
 mod handles;
 mod hook;
+#[cfg(test)]
+mod java_contract;
 mod jdk;
 mod locality;
 mod lookout;

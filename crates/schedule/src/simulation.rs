@@ -18,7 +18,7 @@ use crate::{
 
 /// A step of a simulated thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub enum Does {
     /// Enters a monitor at a site.
     Acquire(u32, u32),
     /// The same, at the site of the goal's remote acquire.
@@ -29,18 +29,29 @@ pub(crate) enum Does {
     AcquireLater(u32, u32),
     /// The same, at the site of a reordering's earlier acquire.
     AcquireEarlier(u32, u32),
+    /// Leaves a monitor.
     Release(u32),
     /// Begins an atomic method.
     Enter(u32),
+    /// Ends an atomic method.
     Exit,
+    /// Waits in a monitor.
     Wait(u32),
+    /// Waits in a monitor, so long at most.
     WaitFor(u32, u64),
+    /// Notifies one thread that waits in a monitor.
     Notify(u32),
+    /// Notifies all threads that wait in a monitor.
     NotifyAll(u32),
+    /// Sleeps so long.
     Sleep(u64),
+    /// Parks.
     Park,
+    /// Gives a thread the permit to go on.
     Unpark(u32),
+    /// Interrupts a thread.
     Interrupt(u32),
+    /// Yields.
     Yield,
     /// Reads a location at a site.
     Read(u32, u32),
@@ -48,11 +59,13 @@ pub(crate) enum Does {
     Write(u32, u32),
     /// Begins, at a site, an access that consists of several steps.
     Begin(u32),
-    /// Ends such an access to a location.
+    /// Ends such an access, a read of a location.
     EndRead(u32, u32),
+    /// The same for a write.
     EndWrite(u32, u32),
-    /// Begins and ends a method that is a unit of work.
+    /// Begins a method that is a unit of work.
     EnterUnit(u32),
+    /// Ends it.
     ExitUnit(u32),
     /// Yields until another thread has ended.
     Await(u32),
@@ -70,32 +83,38 @@ pub(crate) enum Does {
 }
 
 /// The result of a simulated program.
-pub(crate) struct Result {
-    pub(crate) end: Decision,
-    pub(crate) violations: Vec<Violation>,
+pub struct Result {
+    /// The last decision.
+    pub end: Decision,
+    /// The violations of the lock pattern.
+    pub violations: Vec<Violation>,
     /// The executed steps: the thread and the index of its step.
-    pub(crate) done: Vec<(u32, usize)>,
-    pub(crate) wakes: Vec<(u32, Wake)>,
-    pub(crate) conductor: Conductor,
+    pub done: Vec<(u32, usize)>,
+    /// Why threads went on after waiting.
+    pub wakes: Vec<(u32, Wake)>,
+    /// The conductor.
+    pub conductor: Conductor,
 }
 
-pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
+/// The limits of simulations.
+pub const LIMITS: Limits = Limits { steps: 100_000 };
 
 /// The patterns to look for and the goal of a simulation; all accesses are to one atomic set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Setup {
-    pub(crate) wanted: Wanted,
+pub struct Setup {
+    /// The patterns.
+    pub wanted: Wanted,
     /// The roles of the operations at some sites in the goal.
-    pub(crate) roles: Vec<(u32, GoalRole)>,
+    pub roles: Vec<(u32, GoalRole)>,
 }
 
 /// Runs a program whose threads are all started at the beginning.
-pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
+pub fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
     simulate_with(threads, strategy, seed, &Setup::default())
 }
 
 /// The same, with observed accesses and a goal.
-pub(crate) fn simulate_with(
+pub fn simulate_with(
     threads: &[&[Does]],
     strategy: Box<dyn Strategy>,
     seed: u64,
@@ -126,10 +145,10 @@ pub(crate) fn simulate_with(
 }
 
 /// The outcome of an execution: the value that each thread read last, and the final values of the variables.
-pub(crate) type Memory = Vec<u64>;
+pub type Memory = Vec<u64>;
 
 /// Executes a program repeatedly until the strategy has no further execution. Returns the outcome of each.
-pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
+pub fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
     let mut conductor = Conductor::new(strategy, 0, LIMITS);
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);

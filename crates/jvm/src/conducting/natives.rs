@@ -13,6 +13,7 @@ use crate::{
     agent::{Agent, guarded},
     control::Control,
     explore::Explorer,
+    planted,
     vm::Jni,
 };
 
@@ -109,7 +110,8 @@ extern "system" fn Java_java_lang_FissureConductor_initialize(environment: *mut 
     });
 }
 
-fn natives<C: Conducted>() -> Vec<Native> {
+/// All native methods but the one that binds them.
+pub(crate) fn natives<C: Conducted>() -> Vec<Native> {
     let mut natives = C::own_natives();
     natives.extend([
         (c"acquire", c"(JII)V", acquire::<C> as *mut c_void),
@@ -170,10 +172,14 @@ extern "system" fn wait_in<C: Conducted>(
     site: jint,
 ) -> jint {
     conducted(CALLED, environment, thread, |run: &C, call| {
+        if planted::fault(call.jni, "wait") {
+            return CALLED;
+        }
         let site = SiteId(site.cast_unsigned());
         let Some(operation) = run.begin_wait(call, lock, joined, nanos, site) else { return CALLED };
         // The thread still has its turn, so others can enter the monitor only after it has reached its scheduling point.
         let monitor = LeftMonitor::new(call.jni, object);
+        planted::fault(call.jni, "waiting");
         wake_code(run.wait(call, operation, monitor.times))
     })
 }
@@ -200,7 +206,7 @@ impl Drop for LeftMonitor {
 }
 
 extern "system" fn wake<C: Conducted>(
-    _environment: *mut JNIEnv,
+    environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     lock: jint,
@@ -208,6 +214,9 @@ extern "system" fn wake<C: Conducted>(
     site: jint,
 ) {
     guarded((), |agent| {
+        if planted::fault(Jni::new(environment), "notify") {
+            return;
+        }
         if let Some(run) = C::of(agent) {
             run.notify(agent, C::thread(thread), lock, all != 0, SiteId(site.cast_unsigned()));
         }
@@ -222,6 +231,9 @@ extern "system" fn pause<C: Conducted>(
     site: jint,
 ) -> jint {
     conducted(CALLED, environment, thread, |run: &C, call| {
+        if planted::fault(call.jni, "sleep") {
+            return CALLED;
+        }
         wake_code(run.sleep(call, nanos, SiteId(site.cast_unsigned())))
     })
 }

@@ -11,6 +11,8 @@ use fissure_control::flags::LIBRARY;
 use fissure_model::ids::ThreadId;
 use fissure_schedule::{conductor::Decision, operation::Operation};
 
+#[cfg(test)]
+pub(crate) use threads::activity_code;
 pub(crate) use threads::{begin, begin_thread, end_thread};
 
 use super::{Control, State, callers};

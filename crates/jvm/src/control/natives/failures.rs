@@ -6,6 +6,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use super::super::{Control, failure};
 use crate::{
     conducting::natives::{Call, conducted},
+    planted,
     vm::Jni,
 };
 
@@ -37,7 +38,11 @@ pub(super) extern "system" fn exits(
     stack: jobject,
 ) {
     conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
-        let stack = Jni::new(environment).text(stack);
+        let jni = Jni::new(environment);
+        if planted::fault(jni, "exit") {
+            return;
+        }
+        let stack = jni.text(stack);
         let thrown = failure::thrown(Cause::Exit { code: status }, &stack, false);
         let mut state = control.state();
         let (run, program) = state.parts(agent);

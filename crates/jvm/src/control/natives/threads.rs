@@ -114,7 +114,7 @@ pub(super) extern "system" fn announce(
     guarded(-1, |agent| {
         let Some(control) = &agent.control else { return -1 };
         let jni = Jni::new(environment);
-        planted::fault(jni);
+        planted::fault(jni, planted::START);
         let name = jni.text(name);
         let reference = jni.keep(thread) as usize;
         let mut state = control.state();
@@ -159,18 +159,22 @@ pub(super) extern "system" fn has_ended(environment: *mut JNIEnv, _class: jclass
     })
 }
 
-/// The activity of a thread, for `Thread.getState`; the numbers are those of the hook class.
 pub(super) extern "system" fn activity(environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jint {
     conducted(0, environment, thread, |control: &Control, Call { thread, .. }| {
-        match control.state().run.conductor.activity(thread) {
-            Activity::Unknown => 0,
-            Activity::Runs => 1,
-            Activity::Blocked => 2,
-            Activity::Waits => 3,
-            Activity::WaitsForTime => 4,
-            Activity::Ended => 5,
-        }
+        activity_code(control.state().run.conductor.activity(thread))
     })
+}
+
+/// The activity of a thread, for `Thread.getState`, as the hook class numbers it.
+pub(crate) fn activity_code(activity: Activity) -> jint {
+    match activity {
+        Activity::Unknown => 0,
+        Activity::Runs => 1,
+        Activity::Blocked => 2,
+        Activity::Waits => 3,
+        Activity::WaitsForTime => 4,
+        Activity::Ended => 5,
+    }
 }
 
 pub(super) extern "system" fn started(
