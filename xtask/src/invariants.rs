@@ -12,19 +12,20 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("analysis", &["model"]),
     ("schedule", &["model", "analysis"]),
+    ("hunt", &["model", "schedule"]),
     ("object", &[]),
     ("classfile", &[]),
     ("static", &["model", "classfile"]),
     ("monitor", &["model"]),
     ("report", &["model"]),
     ("jvm", &["model", "analysis", "schedule", "classfile", "monitor"]),
-    ("fissure", &["model", "classfile", "static", "monitor", "object", "report", "schedule"]),
+    ("fissure", &["model", "classfile", "static", "monitor", "object", "report", "schedule", "hunt"]),
 ];
 
 /// Words that only `jvm` may use, and the crates that must not.
 const JVM_WORDS: &[&str] = &["JNI", "JVMTI", "jvmti_bindings", "jobject"];
 const WITHOUT_JVM: &[&str] =
-    &["model", "analysis", "schedule", "object", "classfile", "static", "monitor", "report"];
+    &["model", "analysis", "schedule", "hunt", "object", "classfile", "static", "monitor", "report"];
 
 /// Words for which `docs/glossary.md` has the usual ones.
 const RIDDLES: &[&str] =
