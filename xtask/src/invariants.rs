@@ -14,6 +14,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("analysis", &["model"]),
     ("schedule", &["model", "analysis"]),
     ("control", &["model", "analysis", "schedule"]),
+    ("hunt", &["model", "schedule"]),
     ("object", &["jdk"]),
     ("classfile", &["jdk"]),
     ("static", &["model", "classfile", "jdk"]),
@@ -22,7 +23,10 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("log", &[]),
     ("jvm", &["model", "analysis", "schedule", "control", "classfile", "jdk", "log", "monitor"]),
     ("testing", &[]),
-    ("fissure", &["model", "classfile", "jdk", "log", "static", "monitor", "object", "report", "schedule"]),
+    (
+        "fissure",
+        &["model", "hunt", "classfile", "jdk", "log", "static", "monitor", "object", "report", "schedule"],
+    ),
 ];
 
 /// Words that only `jvm` may use, and the crates that must not.
@@ -33,6 +37,7 @@ const WITHOUT_JVM: &[&str] = &[
     "analysis",
     "schedule",
     "control",
+    "hunt",
     "object",
     "classfile",
     "static",

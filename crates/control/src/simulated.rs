@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use fissure_model::{
     finding::{Finding, Frame},
     ids::{LockId, SiteId, ThreadId},
-    record::RunEnd,
-    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
+    record::{Cause, RunEnd},
+    settings::{AccessPoints, Control, SetRules, StrategyName, Wanted},
 };
 use fissure_schedule::{
     conductor::{Conductor, Decision},
@@ -43,7 +43,7 @@ impl Default for Program<'_> {
 /// Executes a program with random choices. Returns the results, and the findings in the order in which the run confirmed them.
 pub(crate) fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
     let settings = Control {
-        steering: Steering::Random,
+        steering: StrategyName::new("random"),
         seed,
         pause: 0,
         target: None,
@@ -192,8 +192,7 @@ impl Simulation<'_> {
         if !self.has_failed && (self.program.fails)(&self.done) {
             self.has_failed = true;
             let thrown = Thrown {
-                exception: "AssertionError".to_owned(),
-                message: String::new(),
+                cause: Cause::Exception { class: "AssertionError".to_owned(), message: String::new() },
                 stack: vec![frame(99)],
                 is_test: false,
                 test: None,

@@ -126,7 +126,7 @@ fn a_failure_has_the_steps_that_led_to_it() {
     };
     let results = first(&program, |results| !results.run.failures.is_empty()).expect("no schedule fails");
     let failure = &results.run.failures[0];
-    assert_eq!((failure.exception.as_str(), failure.own), ("AssertionError", Some(0)));
+    assert_eq!((failure.kind().name(), failure.own), ("AssertionError", Some(0)));
     let interleaving = failure.interleaving.as_ref().unwrap();
     let lines: Vec<(&str, Option<u32>)> = interleaving
         .steps
@@ -156,9 +156,9 @@ fn interleavings_of_accesses_are_goals_for_other_runs() {
     let is_lost_update = |goal: &Goal| match goal {
         Goal::Accesses(goal) => {
             let place = |site: Option<&fissure_model::goal::GoalSite>| site.map(|site| site.place.clone());
-            place(goal.first.as_ref()).as_deref() == Some("Program.m2:20")
-                && place(goal.remote.as_ref()).as_deref() == Some("Program.m3:30")
-                && goal.last.name == "count"
+            place(goal.first()).as_deref() == Some("Program.m2:20")
+                && place(goal.remote()).as_deref() == Some("Program.m3:30")
+                && goal.last().name == "count"
         }
         _ => false,
     };

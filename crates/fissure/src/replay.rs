@@ -8,7 +8,9 @@ use std::{
 };
 
 use clap::Args;
+use fissure_hunt::{Ending, Outcome, reference};
 use fissure_model::{
+    coverage::Coverage,
     finding::{FailureKind, Finding, Kind, Status, fingerprint},
     goal::Goal,
     pointcut::Pointcut,
@@ -21,10 +23,9 @@ use serde_json::Value;
 
 use crate::{
     agent,
-    collect::{self, Jvm},
     config::Config,
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, config_of, reference},
+    hunt::{self, Print, Program, SteeringArguments, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -98,7 +99,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let Some(named) = &options.findings else {
         let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.goal.clone(), &sets(config)?);
+        let control =
+            options.steering.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
         let config = config.map(Path::to_owned);
         return Ok(Subject { control, finding: None, steering: options.steering.clone(), config });
     };
@@ -117,7 +119,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let named = registry::offered().find(|kind| kind.name == finding.analysis);
     let strategy = named.filter(|kind| *kind != registry::default()).unwrap_or(strategy);
     let goal = finding.targets.get(index).cloned().flatten();
-    let mut control = steering.control(strategy, finding.seeds[index], goal, &sets(config.as_deref())?);
+    let mut control =
+        steering.run_settings(sets(config.as_deref())?).control(strategy, finding.seeds[index], goal);
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
         control.steering = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
@@ -185,7 +188,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         },
         folder: folder.path(),
     };
-    let outcome = {
+    let (outcome, _) = {
         let _interruption = Interruption::install();
         program.run(subject.control.clone(), Print::Show)?
     };
@@ -204,8 +207,8 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         options: subject.steering.words(&[strategy], subject.config.as_deref()),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
-        jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
-        coverage: collect::gather(&outcome.jvms).coverage,
+        jvms: outcome.processes.iter().filter_map(|process| process.hello.clone()).collect(),
+        coverage: coverage(&outcome),
         problem,
         internal_errors: outcome.internal_errors().cloned().collect(),
         notices: notices(&outcome, subject, has_shown),
@@ -215,10 +218,18 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     Ok((report, code))
 }
 
+/// The sum of what was instrumented and analysed.
+fn coverage(outcome: &Outcome) -> Coverage {
+    let mut sum = Coverage::default();
+    let watched = outcome.processes.iter().filter(|process| process.is_watched());
+    watched.filter_map(|process| process.coverage.as_ref()).for_each(|coverage| sum.add(coverage));
+    sum
+}
+
 /// The findings that the run made happen, if they are wanted. A bug of the report is a bug again only if its failure follows again.
 fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     let mut shown: Vec<Finding> = Vec::new();
-    for found in outcome.jvms.iter().flat_map(|jvm| jvm.findings.clone()).chain(failures(outcome)) {
+    for found in outcome.findings().cloned().chain(failures(outcome)) {
         let is_wanted = wanted.is_none_or(|wanted| wanted.id == found.id);
         if found.status == Status::Warning || !is_wanted || shown.iter().any(|known| known.id == found.id) {
             continue;
@@ -282,7 +293,8 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
 }
 
 fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {
-    let mut notices: Vec<String> = outcome.jvms.iter().flat_map(|jvm: &Jvm| jvm.notices.clone()).collect();
+    let mut notices: Vec<String> =
+        outcome.processes.iter().flat_map(|process| process.notices.clone()).collect();
     let seed = outcome.seed;
     let is_recorded = subject.control.schedule.is_some();
     let how = if is_recorded { "the recorded schedule" } else { "the same choices" };

@@ -75,8 +75,9 @@ pub enum Does {
     Store(u32),
     /// Reads a variable until another thread has written it.
     LoadUntilStored(u32),
-    /// Waits for an event, without and with a time-out.
+    /// Waits for an event.
     AwaitEvent(u64),
+    /// The same with a time-out.
     AwaitEventFor(u64, u64),
     /// Causes an event; it happens once.
     Cause(u64),
@@ -114,12 +115,7 @@ pub fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> 
 }
 
 /// The same, with observed accesses and a goal.
-pub fn simulate_with(
-    threads: &[&[Does]],
-    strategy: Box<dyn Strategy>,
-    seed: u64,
-    setup: &Setup,
-) -> Result {
+pub fn simulate_with(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64, setup: &Setup) -> Result {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
     conductor.observe_with(Observer::new(setup.wanted));
     for number in 0..threads.len() {

@@ -10,14 +10,10 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use fissure_model::{
-    goal::Goal,
-    pattern::Pattern,
-    settings::{AccessPoints, Control, SetRules, Wanted},
-};
+use fissure_hunt::{Points, RunSettings, Shard};
+use fissure_model::{pattern::Pattern, settings::SetRules};
 use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
-use super::shard::Shard;
 use crate::{
     args::{ScopeList, YesNo},
     error::Error,
@@ -111,7 +107,7 @@ pub(crate) struct SteeringArguments {
 
     /// The scheduling points: where threads may be preempted.
     #[arg(long, value_name = "WHERE", default_value = "auto")]
-    pub(crate) points: Points,
+    pub(crate) points: PointsName,
 
     /// A run ends after so many steps, with a note.
     #[arg(long, value_name = "N", default_value_t = STEPS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -139,7 +135,7 @@ pub(crate) enum CheckerName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Points {
+pub(crate) enum PointsName {
     /// Locks, and in runs with a goal at accesses also fields, array elements, atomics and collections.
     Auto,
     /// Locks, and where threads wait, start and end.
@@ -152,30 +148,14 @@ pub(crate) enum Points {
     Elements,
 }
 
-impl Points {
-    /// At least fields, and also array elements if atomic sets contain them.
-    fn with_fields(self, sets: &SetRules) -> Points {
-        match self {
-            Points::Elements => Points::Elements,
-            _ if sets.contents => Points::Elements,
-            _ => Points::Fields,
-        }
-    }
-
-    /// The accesses that are scheduling points in runs that discover goals, if there are such runs; the next entry if those are too many.
-    pub(crate) fn for_discovery(self) -> &'static [AccessPoints] {
-        match self {
-            Points::Auto | Points::Elements => &[AccessPoints::All, AccessPoints::Fields],
-            Points::Fields => &[AccessPoints::Fields],
-            Points::Locks | Points::Volatiles => &[],
-        }
-    }
-
-    fn accesses(self) -> AccessPoints {
-        match self {
-            Points::Auto | Points::Locks | Points::Volatiles => AccessPoints::None,
-            Points::Fields => AccessPoints::Fields,
-            Points::Elements => AccessPoints::All,
+impl From<PointsName> for Points {
+    fn from(name: PointsName) -> Points {
+        match name {
+            PointsName::Auto => Points::Auto,
+            PointsName::Locks => Points::Locks,
+            PointsName::Volatiles => Points::Volatiles,
+            PointsName::Fields => Points::Fields,
+            PointsName::Elements => Points::Elements,
         }
     }
 }
@@ -203,50 +183,15 @@ impl SteeringArguments {
         }
     }
 
-    /// How a run with this seed and goal is controlled. `sets` come from the configuration.
-    pub(crate) fn control(
-        &self,
-        strategy: &StrategyKind,
-        seed: u64,
-        goal: Option<Goal>,
-        sets: &SetRules,
-    ) -> Control {
-        let is_checked = self.check.contains(&CheckerName::AtomicSets);
-        let wanted = Wanted { violations: strategy.wanted.violations || is_checked, ..strategy.wanted };
-        let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
-        let access_points = match &goal {
-            Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
-            _ => None,
-        };
-        let control = Control {
-            steering: strategy.strategy_name(),
-            seed,
+    /// How runs are controlled. `sets` come from the configuration.
+    pub(crate) fn run_settings(&self, sets: SetRules) -> RunSettings {
+        RunSettings {
             pause: self.pause,
-            target: goal,
-            schedule: None,
+            points: self.points.into(),
             steps: self.steps,
-            volatiles: !matches!(points, Points::Auto | Points::Locks),
-            accesses: points.accesses(),
-            instrumented: Vec::new(),
-            units: wanted.violations,
-            wanted,
-            sets: if wanted.violations { sets.clone() } else { SetRules::default() },
-        };
-        match access_points {
-            Some((points, instrumented)) => with_access_points(control, points, instrumented),
-            None => control,
+            checks_atomic_sets: self.check.contains(&CheckerName::AtomicSets),
+            sets,
         }
-    }
-
-    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
-    pub(crate) fn discovery(
-        &self,
-        strategy: &StrategyKind,
-        seed: u64,
-        points: AccessPoints,
-        instrumented: Vec<String>,
-    ) -> Control {
-        with_access_points(self.control(strategy, seed, None, &SetRules::default()), points, instrumented)
     }
 
     /// These options, with those of a report in place of defaults. Options that this version does not know come from another version and
@@ -267,8 +212,8 @@ impl SteeringArguments {
                     merged.check.extend(CheckerName::from_str(value, false));
                 }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
-                "--points" if self.points == Points::Auto => {
-                    merged.points = Points::from_str(value, false).unwrap_or(Points::Auto);
+                "--points" if self.points == PointsName::Auto => {
+                    merged.points = PointsName::from_str(value, false).unwrap_or(PointsName::Auto);
                 }
                 "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
                 "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
@@ -294,7 +239,7 @@ impl SteeringArguments {
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
         }
-        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Auto) {
+        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != PointsName::Auto) {
             add("--points", points.get_name().to_owned());
         }
         if self.steps != STEPS {
@@ -319,14 +264,6 @@ impl SteeringArguments {
     pub(crate) fn time_limit(&self) -> Duration {
         Duration::from_secs(self.time_limit)
     }
-}
-
-/// The same run, with these accesses as scheduling points.
-fn with_access_points(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
-    let wanted = Wanted { interleavings: true, ..Wanted::default() };
-    // Calls of atomics are accesses themselves, so the volatile accesses inside them need no scheduling points.
-    let (units, sets) = (false, SetRules::default());
-    Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
 }
 
 /// The configuration's file among the options that a replay must repeat.
@@ -366,7 +303,7 @@ mod tests {
             strategy: Vec::new(),
             check: Vec::new(),
             pause: ALWAYS,
-            points: Points::Auto,
+            points: PointsName::Auto,
             steps: STEPS,
             time_limit: 1,
             atomic: Vec::new(),
@@ -405,31 +342,16 @@ mod tests {
     }
 
     #[test]
-    fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
-        let accesses = |arguments: &SteeringArguments, name: &str, sets: &SetRules| {
-            let control = arguments.control(strategy(name), 1, None, sets);
-            (control.accesses, control.units)
-        };
-        let plain = SetRules::default();
-        assert_eq!(accesses(&arguments(), "atomfuzzer", &plain), (AccessPoints::None, false));
-        assert_eq!(accesses(&arguments(), "racefuzzer", &plain), (AccessPoints::Fields, false));
-        assert_eq!(accesses(&arguments(), "assetfuzzer", &plain), (AccessPoints::Fields, true));
-        let contents = SetRules { contents: true, ..SetRules::default() };
-        assert_eq!(accesses(&arguments(), "assetfuzzer", &contents), (AccessPoints::All, true));
-        let checked = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
-        assert_eq!(accesses(&checked, "random", &plain), (AccessPoints::Fields, true));
-        assert_eq!(
-            checked.words(&[strategy("random")], None).join(" "),
-            "--strategy random --check atomic-sets"
-        );
-    }
-
-    #[test]
     fn a_replay_repeats_the_options_that_are_not_defaults() {
         assert!(arguments().words(&[strategy("atomfuzzer")], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let chosen =
-            SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
+        let chosen = SteeringArguments {
+            pause: 500_000,
+            points: PointsName::Volatiles,
+            steps: 9,
+            scope,
+            ..arguments()
+        };
         let atomic = vec!["a.B.m".parse().unwrap()];
         let check = vec![CheckerName::AtomicSets];
         let chosen = SteeringArguments { atomic, check, is_static: true, ..chosen };

@@ -8,23 +8,24 @@ use std::{
     thread,
 };
 
+use fissure_hunt::{Ending, Outcome};
 use fissure_model::settings::Control;
 
-use super::run::{Ending, Outcome, Print, Program};
+use super::run::{Print, Program};
 use crate::{error::Error, progress::Progress};
 
-/// Executes runs, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds, no run starts, and the
+/// Executes runs, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
 pub(crate) fn run_all(
     program: &Program<'_>,
     controls: &[Control],
     jobs: usize,
     progress: &Progress,
-    is_last: &(impl Fn(&Outcome) -> bool + Sync),
-) -> Result<Vec<Outcome>, Error> {
+    is_last: &(dyn Fn(&Outcome) -> bool + Sync),
+) -> Result<Vec<(Outcome, Vec<u8>)>, Error> {
     let next = AtomicUsize::new(0);
     let last = AtomicUsize::new(usize::MAX);
-    let results: Mutex<Vec<Option<Result<Outcome, Error>>>> =
+    let results: Mutex<Vec<Option<Result<(Outcome, Vec<u8>), Error>>>> =
         Mutex::new(controls.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..jobs.min(controls.len()) {
@@ -37,7 +38,10 @@ pub(crate) fn run_all(
                     }
                     let result = program.run(control.clone(), Print::Keep);
                     progress.step();
-                    if result.as_ref().map_or(true, |outcome| is_interrupted(outcome) || is_last(outcome)) {
+                    if result
+                        .as_ref()
+                        .map_or(true, |(outcome, _)| is_interrupted(outcome) || is_last(outcome))
+                    {
                         last.fetch_min(index, Ordering::SeqCst);
                     }
                     results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
@@ -50,11 +54,11 @@ pub(crate) fn run_all(
     let mut outcomes = Vec::new();
     for (index, result) in results.into_iter().enumerate() {
         let Some(result) = result.filter(|_| index <= last) else { break };
-        let outcome = result?;
-        if is_interrupted(&outcome) {
+        let finished = result?;
+        if is_interrupted(&finished.0) {
             break;
         }
-        outcomes.push(outcome);
+        outcomes.push(finished);
     }
     Ok(outcomes)
 }

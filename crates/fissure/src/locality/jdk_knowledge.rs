@@ -56,7 +56,9 @@ impl Jdk {
             let methods = flow.methods.into_iter();
             let class = Class {
                 parents: flow.super_name.into_iter().chain(flow.interfaces).collect(),
-                methods: methods.map(|method| (method.name, method.descriptor, method.access)).collect(),
+                methods: methods
+                    .map(|method| (method.name, method.descriptor, method.access.bits()))
+                    .collect(),
                 fields: flow.fields.into_iter().map(|field| field.name).collect(),
             };
             classes.insert(name.to_owned(), class);

@@ -2,14 +2,13 @@
 
 use fissure_model::{
     coverage::Coverage,
+    exit::Exit,
     finding::{Finding, Frame, Kind, Site, Status},
     goal::AcquireGoal,
-    record::{Cause, Failure, Run, RunEnd},
+    record::{Cause, Failure, Hello, Run, RunEnd},
 };
-use fissure_report::Exit;
 
-use super::run::{Ending, Outcome};
-use crate::collect::{Jvm, tests::hello};
+use crate::outcome::{Ending, Outcome, Process};
 
 /// The description of a run's result.
 #[derive(Debug, Clone, Copy)]
@@ -81,20 +80,27 @@ impl Sketch {
         };
         let is_complete = self.exit.is_some();
         let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };
-        let jvm = Jvm {
-            hello: Some(hello(None)),
+        let hello = Hello {
+            pid: 1,
+            vm_name: "simulation".to_owned(),
+            vm_version: "1".to_owned(),
+            command: "Main".to_owned(),
+            refused: None,
+        };
+        let process = Process {
+            hello: Some(hello),
+            program: "Main".to_owned(),
             findings,
             coverage: is_complete.then_some(coverage),
             run: is_complete.then_some(run),
-            ended: is_complete,
-            ..Jvm::default()
+            has_ended: is_complete,
+            ..Process::default()
         };
         Outcome {
             seed: 1,
             goal: self.goal.map(|text| pair(text).into()),
             ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
-            jvms: vec![jvm],
-            printed: Vec::new(),
+            processes: vec![process],
         }
     }
 }

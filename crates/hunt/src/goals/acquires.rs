@@ -2,9 +2,6 @@
 //!
 //! A goal is either a remote acquire between two local acquires of an atomic block, or an order: if one thread acquires a lock only ever
 //! after another has, a run reverses that, because it may lose a notification, or leave the lock with a thread that waits.
-//!
-//! Runs go in rounds. Results of a round count from the next one on, so that the goal of a run depends only on the runs of earlier
-//! rounds, however many run at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,37 +11,21 @@ use fissure_model::{
     record::Run,
 };
 
-use super::run::Outcome;
+use super::{GoalSource, Judgement, ROUND, Round, TURNS};
+use crate::outcome::Outcome;
 
-/// How many runs there are in a round. The first rounds are shorter, because most candidates show up in them.
-pub(crate) const ROUND: u64 = 16;
-const FIRST_ROUNDS: [u64; 6] = [4, 4, 4, 4, 8, 8];
 /// After so many failed attempts at one local acquire, other goals come first.
 const PATIENCE: u64 = 8;
 /// How often an order of two acquires is tried without success.
 const ORDER_PATIENCE: u64 = 2;
 /// How many schedule prefixes that lead to a waiting thread are kept and tried.
 const PREFIXES: usize = 3;
-/// Once something was made to happen, the other kinds of goals get one of so many rounds each.
-pub(crate) const TURNS: u64 = 8;
 /// Schedule prefixes that are longer than this, as text, are not kept.
 const LONGEST_PREFIX: usize = 4_000;
 
-/// How many runs are in the round that begins after so many.
-pub(crate) fn round(after: u64) -> u64 {
-    let mut begins = 0;
-    for runs in FIRST_ROUNDS {
-        if after <= begins {
-            return runs;
-        }
-        begins += runs;
-    }
-    ROUND
-}
-
 /// The goals that are known so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AcquireGoals {
+pub struct AcquireGoals {
     /// How many runs there were.
     runs: u64,
     /// Remote acquires between two local ones, with the results of the runs that tried them.
@@ -86,10 +67,9 @@ impl Attempts {
     }
 }
 
-impl AcquireGoals {
-    /// Records the candidates of a run, and whether it reached its goal. A bad run showed a failure that the reference runs do not
-    /// always show.
-    pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+impl GoalSource for AcquireGoals {
+    fn learn(&mut self, outcome: &Outcome, judgement: Judgement) {
+        let is_bad = judgement.is_bad || judgement.is_news;
         self.runs += 1;
         for run in outcome.accounts() {
             for pair in &run.pairs {
@@ -107,7 +87,7 @@ impl AcquireGoals {
                 }
             }
         }
-        let is_replayable = outcome.is_complete() && outcome.uncontrolled().next().is_none();
+        let is_replayable = outcome.is_replayable();
         for run in outcome.accounts().filter(|_| is_replayable) {
             for site in run.orders.iter().filter(|order| !order.is_order).map(|order| &order.local) {
                 let prefixes = self.waits.entry(site.clone()).or_default();
@@ -117,14 +97,15 @@ impl AcquireGoals {
             }
         }
         let mut confirmed = BTreeSet::new();
-        for jvm in &outcome.jvms {
-            for finding in &jvm.findings {
+        for process in &outcome.processes {
+            for finding in &process.findings {
                 if finding.kind == Kind::AtomicityViolation && finding.status > Status::Warning {
                     confirmed.extend(reacquired(finding).map(site_name));
                 }
             }
             for local in &confirmed {
-                let prefix = jvm.run.as_ref().filter(|_| is_replayable).and_then(|run| prefix_to(run, local));
+                let prefix =
+                    process.run.as_ref().filter(|_| is_replayable).and_then(|run| prefix_to(run, local));
                 let known = self.confirmed.entry(local.clone()).or_default();
                 if known.is_none() {
                     *known = prefix;
@@ -142,13 +123,12 @@ impl AcquireGoals {
         }
     }
 
-    /// The goals of the next runs: each local acquire in turn, each time with the remote acquire that missed least often, or was tried
+    /// Each local acquire in turn, each time with the remote acquire that missed least often, or was tried
     /// least. Goals that failed too often come last. Orders that no run showed get every fourth run as long as nothing was made to
     /// happen, and one of [`TURNS`] rounds after that.
-    pub(crate) fn choose(&self, runs: u64) -> Vec<Option<AcquireGoal>> {
+    fn propose(&self, Round { runs, has_turn }: Round) -> Vec<Option<Goal>> {
         let mut plan = Plan::new(self);
         let is_proved = self.has_proof();
-        let has_turn = self.turn() == 0;
         let choose = |run: u64| {
             let is_for_orders = if is_proved { has_turn && run == ROUND / 2 } else { run % 4 == 3 };
             let order = || plan.open_order();
@@ -166,11 +146,13 @@ impl AcquireGoals {
             if let Some(pair) = &chosen {
                 plan.note(pair);
             }
-            chosen
+            chosen.map(Goal::Acquires)
         };
         (0..runs).map(choose).collect()
     }
+}
 
+impl AcquireGoals {
     /// Whether a goal was reached, or an attempt at one made the program fail.
     pub(crate) fn has_proof(&self) -> bool {
         !self.confirmed.is_empty()
@@ -334,18 +316,18 @@ fn site_name(site: &Site) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::{Sketch, pair};
+    use crate::testing::{Sketch, pair};
 
     fn check(goals: &AcquireGoals, runs: u64, expected: &[&str]) {
-        let expected: Vec<Option<AcquireGoal>> =
-            expected.iter().map(|text| (!text.is_empty()).then(|| pair(text))).collect();
-        assert_eq!(goals.choose(runs), expected);
+        let expected: Vec<Option<Goal>> =
+            expected.iter().map(|text| (!text.is_empty()).then(|| pair(text).into())).collect();
+        assert_eq!(goals.propose(Round { runs, has_turn: goals.turn() == 0 }), expected);
     }
 
     fn learned(sketches: &[Sketch]) -> AcquireGoals {
         let mut goals = AcquireGoals::default();
         for sketch in sketches {
-            goals.learn(&sketch.outcome(), false);
+            goals.learn(&sketch.outcome(), Judgement::default());
         }
         goals
     }
@@ -368,10 +350,10 @@ mod tests {
         check(&learned(&[beside]), 5, &["p/q", "p/q", "p/q", "a//b", "p/q"]);
         let mut goals = learned(&[seen]);
         let turned = Sketch { orders: &["a//b"], goal: Some("a//b"), ..Sketch::default() };
-        goals.learn(&turned.outcome(), false);
+        goals.learn(&turned.outcome(), Judgement::default());
         check(&goals, 2, &["", ""]);
         let mut goals = learned(&[seen]);
-        goals.learn(&turned.outcome(), true);
+        goals.learn(&turned.outcome(), Judgement { is_bad: true, ..Judgement::default() });
         check(&goals, 2, &["a//b", "a//b"]);
     }
 
@@ -381,11 +363,12 @@ mod tests {
             Sketch { pairs: &["Main.run:4/x"], orders: &["b//a"], confirmed: &["f"], ..Sketch::default() };
         let mut goals = learned(&[hit]);
         let orders = |goals: &AcquireGoals| {
-            let chosen = goals.choose(ROUND).into_iter().flatten();
-            chosen.filter(|pair| pair.is_order).count()
+            let round = Round { runs: ROUND, has_turn: goals.turn() == 0 };
+            let chosen = goals.propose(round).into_iter().flatten();
+            chosen.filter(|goal| matches!(goal, Goal::Acquires(pair) if pair.is_order)).count()
         };
         assert_eq!(orders(&goals), 1);
-        (0..ROUND).for_each(|_| goals.learn(&hit.outcome(), false));
+        (0..ROUND).for_each(|_| goals.learn(&hit.outcome(), Judgement::default()));
         assert_eq!(orders(&goals), 0);
     }
 
@@ -407,19 +390,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rounds_are_short() {
-        let begins = [0, 4, 12, 16, 24, 32];
-        assert_eq!(begins.map(round), [4, 4, 4, 8, 8, 16]);
-    }
-
-    #[test]
     fn goals_that_failed_too_often_come_last() {
         let vain = Sketch { goal: Some("a/x"), ..Sketch::default() };
         let hit = Sketch { goal: Some("Main.run:4/x"), confirmed: &["f"], ..Sketch::default() };
         let mut goals = learned(&[Sketch { pairs: &["a/x", "Main.run:4/x"], ..Sketch::default() }]);
         for _ in 0..PATIENCE {
-            goals.learn(&vain.outcome(), false);
-            goals.learn(&hit.outcome(), false);
+            goals.learn(&vain.outcome(), Judgement::default());
+            goals.learn(&hit.outcome(), Judgement::default());
         }
         check(&goals, 2, &["Main.run:4/x", "Main.run:4/x"]);
     }

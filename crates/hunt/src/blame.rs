@@ -11,7 +11,7 @@ use fissure_model::{
     record::Failure,
 };
 
-use super::{reference::References, run::Outcome};
+use crate::{outcome::Outcome, reference::References};
 
 /// The runs to compare.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ type Key = (FailureKind, Option<Frame>);
 impl Evidence {
     /// Records a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
-        let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
+        let findings = outcome.findings();
         let failures = outcome.accounts().flat_map(|run| &run.failures);
         let news = failures.filter(|failure| !references.knows_failure(failure));
         let mut consequences: Vec<Key> = news.map(key_of_failure).collect();
@@ -80,7 +80,7 @@ fn key_of_failure(failure: &Failure) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::testing::Sketch;
 
     /// Runs as words: `v` for the violation, `f` for the failure, `-` for neither.
     fn check(runs: &str, expected: bool) {
@@ -98,7 +98,7 @@ mod tests {
             evidence.add(&outcome, &references);
             if run == "vf" {
                 let consequence = references.consequence(&outcome, "v");
-                blamed = Some(Finding { consequence, ..outcome.jvms[0].findings[0].clone() });
+                blamed = Some(Finding { consequence, ..outcome.processes[0].findings[0].clone() });
             }
         }
         assert_eq!(evidence.is_bystander(&blamed.unwrap()), expected, "{runs}");

@@ -7,10 +7,11 @@ use std::cmp::Reverse;
 
 use fissure_model::{
     finding::Finding,
-    goal::{AccessGoal, Act, Goal, GoalAccesses, GoalSite, Shape},
+    goal::{AccessGoal, Act, Goal, Shape},
 };
 
-use super::{acquire_goals::prefix_to, run::Outcome};
+use super::{GoalSource, Judgement, Round, acquires::prefix_to};
+use crate::outcome::Outcome;
 
 /// How often a goal is tried without success. With an otherwise sequential schedule a second attempt would go like the first.
 const PATIENCE: u64 = 2;
@@ -24,7 +25,7 @@ const RELIABLE: u64 = 2;
 
 /// The goals that are known so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AccessGoals {
+pub struct AccessGoals {
     /// The likeliest bugs first; equals in the order in which runs showed them.
     known: Vec<Known>,
     is_cut: bool,
@@ -89,9 +90,20 @@ impl Known {
     }
 }
 
-impl AccessGoals {
-    /// Records the candidates of a run, and the result for its goal.
-    pub(crate) fn learn(&mut self, outcome: &Outcome, is_bad: bool) {
+/// The goal that makes a failure happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The goal.
+    pub goal: AccessGoal,
+    /// How many runs reached it and failed.
+    pub reached: u64,
+    /// How many runs tried to reach it.
+    pub tried: u64,
+}
+
+impl GoalSource for AccessGoals {
+    fn learn(&mut self, outcome: &Outcome, judgement: Judgement) {
+        let is_bad = judgement.is_bad || judgement.shows_bug;
         self.is_cut |= outcome.accounts().any(|run| !run.cut.is_empty());
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
             if let Goal::Accesses(goal) = goal {
@@ -115,13 +127,54 @@ impl AccessGoals {
             let is_met = outcome.accounts().any(|run| run.reached.contains_key(&last));
             known.met += u64::from(is_bad && is_met);
             known.streak = if is_bad { known.streak + 1 } else { 0 };
-            let is_replayable = outcome.is_complete() && outcome.uncontrolled().next().is_none();
+            let is_replayable = outcome.is_replayable();
             if is_bad && is_replayable && known.prefix.is_none() {
                 known.prefix = outcome.accounts().find_map(|run| prefix_to(run, &last));
             }
         }
     }
 
+    /// Once a goal makes the program fail reliably, others get the last run of a round that is
+    /// their turn.
+    fn propose(&self, Round { runs, has_turn }: Round) -> Vec<Option<Goal>> {
+        let mut known = self.known.clone();
+        let is_reliable = self.is_reliable();
+        let has_proof = self.is_proved();
+        let choose = |run: u64| {
+            let open = || {
+                let open = known.iter().enumerate().filter(|(_, known)| known.is_open());
+                open.min_by_key(|(_, known)| known.tried).map(|(index, _)| index)
+            };
+            let proved = || {
+                let proved = known.iter().enumerate().filter(|(_, known)| known.hits > 0);
+                proved
+                    .min_by_key(|(_, known)| (known.explanation_rank(), known.expected_misses()))
+                    .map(|(index, _)| index)
+            };
+            let suspect = || known.iter().position(|known| known.is_suspect && known.is_open());
+            let is_for_others = match (has_proof, is_reliable) {
+                (false, _) => true,
+                (true, false) => run % 4 == 3,
+                (true, true) => has_turn && run == runs - 1,
+            };
+            let index = if is_for_others { open().or_else(proved) } else { suspect().or_else(proved) };
+            index.map(|index| {
+                let chosen = &mut known[index];
+                let follows_prefix = chosen.follows_prefix();
+                let prefix = chosen.prefix.clone().filter(|_| follows_prefix);
+                // Until its result is known, a run is expected to go as those before.
+                chosen.tried += 1;
+                chosen.hits += u64::from(chosen.hits > 0);
+                chosen.prefixed += u64::from(follows_prefix);
+                chosen.prefixed_hits += u64::from(follows_prefix);
+                Goal::Accesses(AccessGoal { prefix, ..chosen.goal.clone() })
+            })
+        };
+        (0..runs).map(choose).collect()
+    }
+}
+
+impl AccessGoals {
     fn entry(&mut self, goal: &AccessGoal) -> Option<&mut Known> {
         let goal = AccessGoal { prefix: None, ..goal.clone() };
         if let Some(index) = self.known.iter().position(|known| known.goal == goal) {
@@ -163,9 +216,9 @@ impl AccessGoals {
         (sequential().count() as u64, tried as u64)
     }
 
-    /// The cause of a finding, in words: the goal that most of the runs with the finding had and reached, if hardly any attempt at it goes
-    /// without the failure.
-    pub(crate) fn explain(&self, finding: &Finding) -> Option<String> {
+    /// The cause of a finding: the goal that most of the runs with the finding had and reached, if hardly any attempt at it goes without
+    /// the failure.
+    pub(crate) fn cause(&self, finding: &Finding) -> Option<Cause> {
         let is_shown = |known: &Known| {
             let shown = finding.targets.iter().flatten().filter(
                 |goal| matches!(goal, Goal::Accesses(goal) if known.goal == AccessGoal { prefix: None, ..goal.clone() }),
@@ -180,8 +233,7 @@ impl AccessGoals {
             .filter(|(shown, _)| *shown as u64 >= RELIABLE)
             .rev()
             .max_by_key(|(shown, known)| (Reverse(shape_rank(&known.goal)), *shown))?;
-        let Known { goal, tried, met, .. } = best;
-        Some(format!("{} ({met} of {tried} runs)", describe(goal)))
+        Some(Cause { goal: best.goal.clone(), reached: best.met, tried: best.tried })
     }
 
     /// Whether an attempt made the program fail.
@@ -214,45 +266,6 @@ impl AccessGoals {
     pub(crate) fn has_goal(&self) -> bool {
         self.is_proved() || self.known.iter().any(Known::is_open)
     }
-
-    /// The goals of the next runs, in order. Once a goal makes the program fail reliably, others get the last run of a round that is
-    /// their turn.
-    pub(crate) fn choose(&self, runs: u64, has_turn: bool) -> Vec<Option<Goal>> {
-        let mut known = self.known.clone();
-        let is_reliable = self.is_reliable();
-        let has_proof = self.is_proved();
-        let choose = |run: u64| {
-            let open = || {
-                let open = known.iter().enumerate().filter(|(_, known)| known.is_open());
-                open.min_by_key(|(_, known)| known.tried).map(|(index, _)| index)
-            };
-            let proved = || {
-                let proved = known.iter().enumerate().filter(|(_, known)| known.hits > 0);
-                proved
-                    .min_by_key(|(_, known)| (known.explanation_rank(), known.expected_misses()))
-                    .map(|(index, _)| index)
-            };
-            let suspect = || known.iter().position(|known| known.is_suspect && known.is_open());
-            let is_for_others = match (has_proof, is_reliable) {
-                (false, _) => true,
-                (true, false) => run % 4 == 3,
-                (true, true) => has_turn && run == runs - 1,
-            };
-            let index = if is_for_others { open().or_else(proved) } else { suspect().or_else(proved) };
-            index.map(|index| {
-                let chosen = &mut known[index];
-                let follows_prefix = chosen.follows_prefix();
-                let prefix = chosen.prefix.clone().filter(|_| follows_prefix);
-                // Until its result is known, a run is expected to go as those before.
-                chosen.tried += 1;
-                chosen.hits += u64::from(chosen.hits > 0);
-                chosen.prefixed += u64::from(follows_prefix);
-                chosen.prefixed_hits += u64::from(follows_prefix);
-                Goal::Accesses(AccessGoal { prefix, ..chosen.goal.clone() })
-            })
-        };
-        (0..runs).map(choose).collect()
-    }
 }
 
 /// The rank of a goal's shape, the likeliest bugs first.
@@ -264,64 +277,12 @@ fn shape_rank(goal: &AccessGoal) -> u8 {
     }
 }
 
-/// How a run reaches its goal, in words.
-fn describe(goal: &AccessGoal) -> String {
-    let name = |site: &GoalSite| match site.act {
-        Act::Acquire => "a lock".to_owned(),
-        _ if site.name.is_empty() => "something".to_owned(),
-        _ => format!("`{}`", site.name),
-    };
-    let done = participle(goal.last().act);
-    let noun = match goal.last().act {
-        Act::Read => "read",
-        Act::Write => "write",
-        Act::Acquire => "acquire",
-    };
-    let at = &goal.last().place;
-    let text = match &goal.accesses {
-        GoalAccesses::Interleaving { first, remote, .. } => {
-            let first_done = participle(first.act);
-            let (remote_verb, remote_site) = (verb(remote.act), &remote.place);
-            format!(
-                "{} is {first_done} at {} and {done} at {at}, and another thread {remote_verb} it in between, at {remote_site}",
-                name(first),
-                first.place
-            )
-        }
-        GoalAccesses::Reordering { remote, .. } => {
-            let (early, site) = (participle(remote.act), &remote.place);
-            format!("{} is {early} at {site} before it is {done} at {at}", name(remote))
-        }
-        GoalAccesses::Delay { last } => format!("the {noun} of {} at {at} is delayed", name(last)),
-    };
-    match goal.instrumented.is_empty() {
-        true => text,
-        false => format!("{text}, in a thread-unsafe object"),
-    }
-}
-
-fn participle(act: Act) -> &'static str {
-    match act {
-        Act::Read => "read",
-        Act::Write => "written",
-        Act::Acquire => "acquired",
-    }
-}
-
-fn verb(act: Act) -> &'static str {
-    match act {
-        Act::Read => "reads",
-        Act::Write => "writes",
-        Act::Acquire => "acquires",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use fissure_model::finding::{Kind, Status};
 
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::testing::Sketch;
 
     const FIRST: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
     const SECOND: &str = r#"{"reordering":{"points":"fields","remote":{"site":"A.n:2","act":"read"},"last":{"site":"A.m:1","act":"write"}}}"#;
@@ -330,8 +291,12 @@ mod tests {
         let mut outcome = Sketch::default().outcome();
         outcome.goal = goal.map(|text| text.parse().unwrap());
         let goals = predicts.iter().map(|text| text.parse().unwrap());
-        outcome.jvms[0].run.as_mut().unwrap().goals = goals.collect();
+        outcome.processes[0].run.as_mut().unwrap().goals = goals.collect();
         outcome
+    }
+
+    fn judged(is_bad: bool) -> Judgement {
+        Judgement { is_bad, ..Judgement::default() }
     }
 
     fn sequential(goal: &str) -> String {
@@ -340,8 +305,8 @@ mod tests {
 
     fn check(runs: &[(Outcome, bool)], next: u64, has_turn: bool, expected: &[&str]) {
         let mut goals = AccessGoals::default();
-        runs.iter().for_each(|(outcome, is_bad)| goals.learn(outcome, *is_bad));
-        let chosen = goals.choose(next, has_turn).into_iter();
+        runs.iter().for_each(|(outcome, is_bad)| goals.learn(outcome, judged(*is_bad)));
+        let chosen = goals.propose(Round { runs: next, has_turn }).into_iter();
         let chosen: Vec<String> =
             chosen.map(|goal| goal.map_or_else(String::new, |goal| goal.to_string())).collect();
         assert_eq!(chosen, expected);
@@ -380,56 +345,28 @@ mod tests {
     }
 
     #[test]
-    fn the_goal_that_makes_the_program_fail_is_explained() {
-        fn check(goal: &str, expected: &str) {
-            let mut goals = AccessGoals::default();
-            let goal: Goal = goal.parse().unwrap();
-            let Goal::Accesses(accesses) = &goal else { panic!("{goal}") };
-            for _ in 0..2 {
-                let mut outcome = run(&[], Some(&goal.to_string()));
-                outcome.jvms[0].run.as_mut().unwrap().reached.insert(accesses.last().key(), 1);
-                goals.learn(&outcome, true);
-            }
-            let targets = vec![None, Some(goal.clone()), Some(goal)];
-            let finding = Finding { targets, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
-            assert_eq!(goals.explain(&finding).as_deref(), Some(expected));
-            let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");
-            assert_eq!(goals.explain(&other), None);
+    fn the_goal_that_makes_the_program_fail_is_its_cause() {
+        let goal: Goal = FIRST.parse().unwrap();
+        let Goal::Accesses(accesses) = &goal else { panic!("{goal}") };
+        let mut goals = AccessGoals::default();
+        for _ in 0..2 {
+            let mut outcome = run(&[], Some(FIRST));
+            outcome.processes[0].run.as_mut().unwrap().reached.insert(accesses.last().key(), 1);
+            goals.learn(&outcome, judged(true));
         }
-        let site = |act: &str, site: &str| format!(r#"{{"site":"{site}","act":"{act}","name":"x"}}"#);
-        let (read, write) = (|at| site("read", at), |at| site("write", at));
-        check(
-            &format!(
-                r#"{{"interleaving":{{"points":"fields","first":{},"remote":{},"last":{}}}}}"#,
-                read("A.m:1"),
-                write("A.n:2"),
-                write("A.m:3")
-            ),
-            "`x` is read at A.m:1 and written at A.m:3, and another thread writes it in between, at A.n:2 (2 of 2 runs)",
-        );
-        check(
-            &format!(
-                r#"{{"reordering":{{"points":"fields","remote":{},"last":{}}}}}"#,
-                read("A.n:2"),
-                write("A.m:1")
-            ),
-            "`x` is read at A.n:2 before it is written at A.m:1 (2 of 2 runs)",
-        );
-        check(
-            &format!(r#"{{"delay":{{"points":"fields","instrumented":["B"],"last":{}}}}}"#, write("B.m:1")),
-            "the write of `x` at B.m:1 is delayed, in a thread-unsafe object (2 of 2 runs)",
-        );
-        check(
-            r#"{"delay":{"points":"fields","last":{"site":"A.m:1","act":"acquire"}}}"#,
-            "the acquire of a lock at A.m:1 is delayed (2 of 2 runs)",
-        );
+        let targets = vec![None, Some(goal.clone()), Some(goal.clone())];
+        let finding = Finding { targets, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
+        let cause = Cause { goal: accesses.clone(), reached: 2, tried: 2 };
+        assert_eq!(goals.cause(&finding), Some(cause));
+        let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");
+        assert_eq!(goals.cause(&other), None);
     }
 
     #[test]
     fn a_hit_that_may_have_been_chance_is_repeated_from_its_prefix() {
         let hit = || {
             let mut hit = run(&[], Some(FIRST));
-            let account = hit.jvms[0].run.as_mut().unwrap();
+            let account = hit.processes[0].run.as_mut().unwrap();
             account.schedule = "0*3 1 0".to_owned();
             account.reached.insert("write A.m:1 ".to_owned(), 4);
             (hit, true)

@@ -10,7 +10,8 @@ use fissure_model::{
     goal::{ExpectedAccess, Goal},
 };
 
-use super::run::Outcome;
+use super::{GoalSource, Judgement, Round};
+use crate::{outcome::Outcome, result::PredictionFacts};
 
 /// After so many failed attempts at a finding, others come first.
 const PATIENCE: u64 = 8;
@@ -20,7 +21,7 @@ type FindingKey = (u8, Vec<String>);
 
 /// The goals that are known so far.
 #[derive(Debug, Default)]
-pub(crate) struct PredictedGoals {
+pub struct PredictedGoals {
     /// The predictions, with the number of runs that tried them.
     goals: BTreeMap<Goal, u64>,
     /// The findings that runs confirmed.
@@ -31,9 +32,8 @@ pub(crate) struct PredictedGoals {
     hits: u64,
 }
 
-impl PredictedGoals {
-    /// Records the predictions of a run, its goal, and what it made happen.
-    pub(crate) fn learn(&mut self, outcome: &Outcome) {
+impl GoalSource for PredictedGoals {
+    fn learn(&mut self, outcome: &Outcome, _judgement: Judgement) {
         for run in outcome.accounts() {
             for goal in &run.goals {
                 self.goals.entry(goal.clone()).or_default();
@@ -41,7 +41,7 @@ impl PredictedGoals {
             self.cut.extend(run.cut.iter().cloned());
             self.thrashings += run.thrashings;
         }
-        let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
+        let findings = outcome.findings();
         let shown: Vec<FindingKey> =
             findings.filter(|finding| finding.status > Status::Warning).filter_map(key_of_finding).collect();
         if let Some(goal) = &outcome.goal {
@@ -51,15 +51,14 @@ impl PredictedGoals {
         self.confirmed.extend(shown);
     }
 
-    /// The goals of the next runs; none if nothing was predicted.
-    pub(crate) fn choose(&self, runs: u64) -> Vec<Option<Goal>> {
+    fn propose(&self, round: Round) -> Vec<Option<Goal>> {
         let mut tried = self.goals.clone();
         let mut tried_findings: BTreeMap<FindingKey, u64> = BTreeMap::new();
         for (goal, count) in &self.goals {
             *tried_findings.entry(key_of_goal(goal)).or_default() += count;
         }
         let mut chosen = Vec::new();
-        for _ in 0..runs {
+        for _ in 0..round.runs {
             let rank = |goal: &Goal| {
                 let key = key_of_goal(goal);
                 let attempts = tried_findings[&key];
@@ -77,30 +76,22 @@ impl PredictedGoals {
         }
         chosen
     }
+}
 
-    /// How many findings were predicted, how many of them runs tried, and how many were confirmed; a finding counts once, however many
-    /// sites and calls it was predicted with.
-    pub(crate) fn counts(&self) -> (u64, u64, u64) {
+impl PredictedGoals {
+    /// The results so far; a finding counts once, however many sites and calls it was predicted with.
+    pub(crate) fn facts(&self) -> PredictionFacts {
         let findings: BTreeSet<FindingKey> = self.goals.keys().map(key_of_goal).collect();
         let tried: BTreeSet<FindingKey> =
             self.goals.iter().filter(|(_, count)| **count > 0).map(|(goal, _)| key_of_goal(goal)).collect();
-        let confirmed = findings.intersection(&self.confirmed).count();
-        (findings.len() as u64, tried.len() as u64, confirmed as u64)
-    }
-
-    /// How often a pause had to end because no other thread could run.
-    pub(crate) fn thrashings(&self) -> u64 {
-        self.thrashings
-    }
-
-    /// How many of the runs with a goal confirmed a finding.
-    pub(crate) fn hits(&self) -> u64 {
-        self.hits
-    }
-
-    /// Descriptions of what was dropped because of memory limits.
-    pub(crate) fn cut(&self) -> impl Iterator<Item = &str> {
-        self.cut.iter().map(String::as_str)
+        PredictionFacts {
+            predicted: findings.len() as u64,
+            tried: tried.len() as u64,
+            confirmed: findings.intersection(&self.confirmed).count() as u64,
+            hits: self.hits,
+            thrashings: self.thrashings,
+            cut: self.cut.iter().cloned().collect(),
+        }
     }
 }
 
@@ -157,7 +148,7 @@ mod tests {
     use fissure_model::finding::SetAccess;
 
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::testing::Sketch;
 
     const FIRST: &str = r#"{"atomic-set":{"pattern":1,"set":"A","units":["A.m","A.n"],"events":[{"site":"A.m:1","field":"A.x","context":"1"},{"site":"A.n:2","field":"A.x","write":true,"context":"2"},{"site":"A.m:3","field":"A.x","write":true,"context":"1"}],"windows":[[],[]]}}"#;
     const RACE: &str = r#"{"race":{"accesses":[{"site":"A.m:1","field":"A.x"},{"site":"A.n:2","field":"A.x","write":true}]}}"#;
@@ -180,26 +171,27 @@ mod tests {
     fn run(predicts: &[&str], tried: Option<&str>, happens: bool) -> Outcome {
         let mut outcome = Sketch::default().outcome();
         outcome.goal = tried.map(goal);
-        outcome.jvms[0].run.as_mut().unwrap().goals = predicts.iter().map(|text| goal(text)).collect();
+        outcome.processes[0].run.as_mut().unwrap().goals = predicts.iter().map(|text| goal(text)).collect();
         if happens {
             let access = |unit: &str| SetAccess { field: "A.x".to_owned(), unit: unit.to_owned() };
             let finding = Finding::new(Kind::AtomicSetViolation, Status::Confirmed, "assetfuzzer", "A");
             let accesses = vec![access("A.m"), access("A.n"), access("A.m")];
-            outcome.jvms[0].findings.push(Finding { pattern: Some(1), accesses, ..finding });
+            outcome.processes[0].findings.push(Finding { pattern: Some(1), accesses, ..finding });
         }
         outcome
     }
 
     fn check(runs: &[Outcome], next: u64, expected: &[&str], counts: (u64, u64, u64)) {
         let mut goals = PredictedGoals::default();
-        runs.iter().for_each(|run| goals.learn(run));
+        runs.iter().for_each(|run| goals.learn(run, Judgement::default()));
         let chosen: Vec<String> = goals
-            .choose(next)
+            .propose(Round { runs: next, has_turn: true })
             .into_iter()
             .map(|goal| goal.map_or_else(String::new, |goal| goal.to_string()))
             .collect();
         assert_eq!(chosen, expected);
-        assert_eq!(goals.counts(), counts);
+        let facts = goals.facts();
+        assert_eq!((facts.predicted, facts.tried, facts.confirmed), counts);
     }
 
     #[test]
@@ -236,7 +228,7 @@ mod tests {
         }
         check(&runs, 2, &[FIRST, FIRST], (2, 2, 1));
         let mut goals = PredictedGoals::default();
-        runs.iter().for_each(|run| goals.learn(run));
-        assert_eq!(goals.hits(), PATIENCE);
+        runs.iter().for_each(|run| goals.learn(run, Judgement::default()));
+        assert_eq!(goals.facts().hits, PATIENCE);
     }
 }

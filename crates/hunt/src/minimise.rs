@@ -7,13 +7,13 @@
 use fissure_model::settings::Control;
 use fissure_schedule::strategy::REPLAY;
 
-use super::{
-    Hunt,
+use crate::{
+    Runner,
     merge::{Merged, Shown},
+    outcome::Outcome,
     reference::References,
-    run::Outcome,
+    settings::RunSettings,
 };
-use crate::{error::Error, signals};
 
 /// The schedules of how many findings are shortened.
 const FINDINGS: usize = 3;
@@ -29,26 +29,39 @@ const MOST_PARTS: usize = 2_000;
 /// A schedule: threads, each with the number of steps in a row.
 type Parts = Vec<(u32, u64)>;
 
-/// Shortens the schedules of the most certain findings; gives a note for each that became shorter.
-pub(super) fn minimise(
-    hunt: &Hunt<'_>,
+/// A schedule that became shorter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortened {
+    /// The finding.
+    pub id: String,
+    /// How many switches between threads it had.
+    pub before: usize,
+    /// How many it has.
+    pub after: usize,
+}
+
+/// Shortens the schedules of the most certain findings; gives those that became shorter.
+pub(crate) fn minimise<R: Runner>(
+    settings: &RunSettings,
+    runner: &mut R,
     merged: &mut Merged,
     references: &References,
-) -> Result<Vec<String>, Error> {
-    let mut notices = Vec::new();
+) -> Result<Vec<Shortened>, R::Error> {
+    let mut shortened = Vec::new();
     for shown in merged.shown().into_iter().take(FINDINGS) {
         let Some(mut best) = parse(&shown.schedule).filter(|parts| parts.len() <= MOST_PARTS) else {
             continue;
         };
         let before = switches(&best);
         for round in 0..ROUNDS {
-            if switches(&best) <= FEW || signals::interrupted() {
+            if switches(&best) <= FEW || runner.is_interrupted() {
                 break;
             }
             let variants = variants(&best, round);
-            let controls: Vec<Control> = variants.iter().map(|parts| control(hunt, &shown, parts)).collect();
+            let controls: Vec<Control> =
+                variants.iter().map(|parts| control(settings, &shown, parts)).collect();
             let mut better = None;
-            for outcome in hunt.run_all(&controls, |_| false)? {
+            for outcome in runner.run(&controls, &|_| false)? {
                 let Some(parts) = schedule_of(&outcome) else { continue };
                 let is_better =
                     switches(&parts) < better.as_ref().map_or(switches(&best), |(least, _)| *least);
@@ -62,17 +75,14 @@ pub(super) fn minimise(
             }
         }
         if switches(&best) < before {
-            let (id, after) = (&shown.id, switches(&best));
-            notices.push(format!(
-                "the schedule of finding {id} was shortened from {before} switches between threads to {after}"
-            ));
+            shortened.push(Shortened { id: shown.id, before, after: switches(&best) });
         }
     }
-    Ok(notices)
+    Ok(shortened)
 }
 
-fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
-    let control = hunt.options.steering.control(&REPLAY, shown.seed, shown.goal.clone(), &hunt.sets);
+fn control(settings: &RunSettings, shown: &Shown, parts: &Parts) -> Control {
+    let control = settings.control(&REPLAY, shown.seed, shown.goal.clone());
     Control { schedule: Some(text(parts)), ..control }
 }
 
@@ -80,7 +90,7 @@ fn control(hunt: &Hunt<'_>, shown: &Shown, parts: &Parts) -> Control {
 fn schedule_of(outcome: &Outcome) -> Option<Parts> {
     let mut accounts = outcome.accounts();
     let run = accounts.next().filter(|run| run.uncontrolled.is_empty())?;
-    // With several JVMs a schedule covers only one of them.
+    // With several processes a schedule covers only one of them.
     if accounts.next().is_some() { None } else { parse(&run.schedule) }
 }
 

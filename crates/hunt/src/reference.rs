@@ -3,15 +3,12 @@
 use std::collections::BTreeSet;
 
 use fissure_model::{
+    exit::Exit,
     finding::{Consequence, FailureKind, Finding, Frame, Kind, Site, Status, fingerprint},
     record::{Cause, Failure, RunEnd},
 };
-use fissure_report::Exit;
 
-use super::run::Outcome;
-
-/// Package prefixes of classes that are never the program's own.
-const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
+use crate::outcome::Outcome;
 
 /// The reason of a finding for a failure that follows no violation.
 const UNEXPLAINED: &str = "fails in some schedules and in no reference run";
@@ -216,11 +213,9 @@ fn without_stack(kind: FailureKind, message: String) -> Consequence {
 }
 
 /// The finding for a failure, whatever the reference runs show; nothing if the failure has no stack.
-pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
+pub fn finding_of(failure: &Failure) -> Option<Finding> {
     // A failure in a library is named after the application's code that called it.
-    let is_own = |frame: &&Frame| !LIBRARY.iter().any(|prefix| frame.class.starts_with(prefix));
-    let own = failure.own.filter(|own| *own < failure.stack.len());
-    let own = own.or_else(|| failure.stack.iter().position(|frame| is_own(&frame))).unwrap_or(0);
+    let own = failure.own.filter(|own| *own < failure.stack.len()).unwrap_or(0);
     let frame = failure.stack.get(own)?;
     let subject = format!("{}.{}", frame.class, frame.method);
     let site = Site {
@@ -250,29 +245,14 @@ pub(crate) fn finding_of(failure: &Failure) -> Option<Finding> {
 }
 
 /// The finding for an exit code without a known cause.
-pub(crate) fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
-    let command = outcome.jvms.iter().filter(|jvm| jvm.run.is_some()).find_map(|jvm| jvm.hello.as_ref());
-    let subject = command.map_or("the program", |hello| program(&hello.command));
+pub fn finding_of_exit(outcome: &Outcome, code: i32) -> Finding {
+    let mut controlled =
+        outcome.processes.iter().filter(|process| process.run.is_some() && process.hello.is_some());
+    let subject = controlled.next().map_or("the program", |process| &process.program);
     Finding {
         id: fingerprint(&["exit", subject, &code.to_string()]),
         reason: Some(UNEXPLAINED.to_owned()),
         ..Finding::new(Kind::Failure, Status::Bug, "conductor", subject)
-    }
-}
-
-/// The name of the program that a JVM runs, the same in every run: the main class or the name of the archive. Maven and Gradle start
-/// tests with archives and classes that they make themselves.
-fn program(command: &str) -> &str {
-    let first = command.split(' ').next().unwrap_or_default();
-    let name = first.rsplit('/').next().unwrap_or_default();
-    match name {
-        _ if name.starts_with("surefirebooter") || first.starts_with("org.apache.maven.surefire.") => {
-            "the tests of Maven"
-        }
-        _ if first.starts_with("worker.org.gradle.") => "the tests of Gradle",
-        "" => "the program",
-        _ if name.ends_with(".jar") => name,
-        _ => first,
     }
 }
 
@@ -283,7 +263,7 @@ fn throw_site(frame: &Frame) -> ThrowSite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::Sketch;
+    use crate::testing::Sketch;
 
     fn references(reference_runs: &[Sketch]) -> References {
         let mut references = References::default();
@@ -343,16 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn programs_have_the_same_name_in_every_run() {
-        let check = |command: &str, expected: &str| assert_eq!(program(command), expected, "{command}");
-        check("com.acme.Main --verbose", "com.acme.Main");
-        check("/srv/app-1.2.jar x", "app-1.2.jar");
-        check("/p/target/surefire/surefirebooter-20250101_3.jar /p/target/surefire x", "the tests of Maven");
-        check("worker.org.gradle.process.internal.worker.GradleWorkerMain 'Test 1'", "the tests of Gradle");
-        check("", "the program");
-    }
-
-    #[test]
     fn a_failure_is_named_after_the_applications_own_code() {
         let frame = |class: &str| Frame {
             class: class.to_owned(),
@@ -361,8 +331,8 @@ mod tests {
             line: Some(1),
         };
         let stack = vec![frame("java.util.ArrayList"), frame("org.lib.Check"), frame("com.acme.Test")];
-        let failure = Failure { stack, ..crate::hunt::testing::failure("Boom 7 ") };
-        assert_eq!(finding_of(&failure).unwrap().subject, "org.lib.Check.run");
+        let failure = Failure { stack, ..crate::testing::failure("Boom 7 ") };
+        assert_eq!(finding_of(&failure).unwrap().subject, "java.util.ArrayList.run");
         let in_test = Failure { own: Some(2), test: Some("com.acme.Test.run".to_owned()), ..failure };
         let finding = finding_of(&in_test).unwrap();
         assert_eq!(
@@ -373,8 +343,7 @@ mod tests {
 
     #[test]
     fn an_exit_code_is_reported_at_the_site_of_the_exit() {
-        let exits =
-            |code| Failure { cause: Cause::Exit { code }, ..crate::hunt::testing::failure("exit 7 ") };
+        let exits = |code| Failure { cause: Cause::Exit { code }, ..crate::testing::failure("exit 7 ") };
         let reference = references(&[Sketch::default(), Sketch { exit: Some(2), ..Sketch::default() }]);
         let found = reference.unexplained(&exits(1)).unwrap();
         assert_eq!(found.subject, "Main.run");

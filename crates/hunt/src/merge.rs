@@ -11,8 +11,11 @@ use fissure_model::{
     record::{Failure, RunEnd},
 };
 
-use super::{blame::Evidence, reference::References, run::Outcome};
-use crate::collect::Jvm;
+use crate::{
+    blame::Evidence,
+    outcome::{Outcome, Process},
+    reference::References,
+};
 
 /// How many seeds a report gives for one finding.
 const SEEDS: usize = 100;
@@ -49,7 +52,14 @@ impl Entry {
     }
 
     /// Adds a run that shows the finding.
-    fn add(&mut self, jvm: &Jvm, outcome: &Outcome, finding: Finding, is_replayable: bool, is_first: bool) {
+    fn add(
+        &mut self,
+        process: &Process,
+        outcome: &Outcome,
+        finding: Finding,
+        is_replayable: bool,
+        is_first: bool,
+    ) {
         let rank = (finding.status, is_replayable);
         self.seen += u64::from(is_first);
         if finding.status > Status::Warning {
@@ -58,7 +68,7 @@ impl Entry {
                 None => self.hits.push(Hit {
                     seed: outcome.seed,
                     goal: outcome.goal.clone(),
-                    schedule: jvm.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+                    schedule: process.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
                     rank,
                 }),
             }
@@ -114,11 +124,11 @@ struct Hit {
 
 /// How many runs show a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Runs that made it happen.
-    pub(crate) hits: u64,
+    pub hits: u64,
     /// Runs in which it was at least possible.
-    pub(crate) seen: u64,
+    pub seen: u64,
 }
 
 impl Merged {
@@ -127,7 +137,7 @@ impl Merged {
         if outcome.internal_errors().next().is_some() {
             return;
         }
-        let is_replayable = outcome.is_complete() && outcome.uncontrolled().next().is_none();
+        let is_replayable = outcome.is_replayable();
         self.evidence.add(outcome, references);
         let mut seen: Vec<String> = Vec::new();
         let mut seen_first = |id: &str| {
@@ -135,14 +145,14 @@ impl Merged {
             seen.push(id.to_owned());
             is_first
         };
-        for (jvm, finding) in found(outcome, references) {
+        for (process, finding) in found(outcome, references) {
             let (status, consequence) = grade(outcome, finding, references);
             let finding = Finding { status, consequence, ..finding.clone() };
             let is_first = seen_first(&finding.id);
             let entry = self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding));
-            entry.add(jvm, outcome, finding, is_replayable, is_first);
+            entry.add(process, outcome, finding, is_replayable, is_first);
         }
-        for (jvm, finding, after) in all_failures(outcome, references) {
+        for (process, finding, after) in all_failures(outcome, references) {
             let is_first = seen_first(&finding.id);
             let entry = if after.is_empty() {
                 self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding))
@@ -154,7 +164,7 @@ impl Merged {
                 causes.extend(after);
                 entry
             };
-            entry.add(jvm, outcome, finding, is_replayable, is_first);
+            entry.add(process, outcome, finding, is_replayable, is_first);
         }
     }
 
@@ -226,7 +236,7 @@ impl Merged {
 
     fn finding_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {
         let failures = failures(outcome, references);
-        let unexplained = failures.iter().map(|(jvm, finding)| (*jvm, finding));
+        let unexplained = failures.iter().map(|(process, finding)| (*process, finding));
         let mut all = found(outcome, references).chain(unexplained);
         let (_, finding) = all.find(|(_, finding)| finding.id == shown.id)?;
         let (status, consequence) = grade(outcome, finding, references);
@@ -275,27 +285,33 @@ pub(crate) fn shows_failure(outcome: &Outcome, references: &References) -> bool 
 fn found<'a>(
     outcome: &'a Outcome,
     references: &'a References,
-) -> impl Iterator<Item = (&'a Jvm, &'a Finding)> {
-    let findings = outcome.jvms.iter().flat_map(|jvm| jvm.findings.iter().map(move |finding| (jvm, finding)));
-    findings.filter(|(jvm, finding)| {
+) -> impl Iterator<Item = (&'a Process, &'a Finding)> {
+    let findings = outcome
+        .processes
+        .iter()
+        .flat_map(|process| process.findings.iter().map(move |finding| (process, finding)));
+    findings.filter(|(process, finding)| {
         let hangs =
-            finding.kind == Kind::Deadlock && jvm.run.as_ref().is_some_and(|run| run.end == RunEnd::Hang);
+            finding.kind == Kind::Deadlock && process.run.as_ref().is_some_and(|run| run.end == RunEnd::Hang);
         !hangs || !references.always_hangs()
     })
 }
 
 /// Uncaught exceptions and exit codes that not every reference run shows, and that follow no violation.
-pub(crate) fn failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding)> {
+pub(crate) fn failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Process, Finding)> {
     let all = all_failures(outcome, references).into_iter();
-    all.filter(|(_, _, after)| after.is_empty()).map(|(jvm, finding, _)| (jvm, finding)).collect()
+    all.filter(|(_, _, after)| after.is_empty()).map(|(process, finding, _)| (process, finding)).collect()
 }
 
 /// Uncaught exceptions and exit codes that not every reference run shows, with the ids of the violations that they follow. There are none
 /// if Fissure woke a sleeping thread early, because that may be their cause.
-fn all_failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a Jvm, Finding, Vec<String>)> {
-    let mut found: Vec<(&Jvm, Finding, Vec<String>)> = Vec::new();
-    for jvm in &outcome.jvms {
-        let Some(run) = jvm.run.as_ref().filter(|run| !run.is_hurried) else { continue };
+fn all_failures<'a>(
+    outcome: &'a Outcome,
+    references: &References,
+) -> Vec<(&'a Process, Finding, Vec<String>)> {
+    let mut found: Vec<(&Process, Finding, Vec<String>)> = Vec::new();
+    for process in &outcome.processes {
+        let Some(run) = process.run.as_ref().filter(|run| !run.is_hurried) else { continue };
         // If a test or a thread failed, the exit code of the program only follows from that.
         let is_exit = |failure: &Failure| failure.exit_code().is_some();
         let has_cause =
@@ -304,18 +320,18 @@ fn all_failures<'a>(outcome: &'a Outcome, references: &References) -> Vec<(&'a J
             let Some(finding) = references.unexplained(failure) else { continue };
             if found.iter().all(|(_, known, _)| known.id != finding.id) {
                 let after = failure.after.iter().filter(|id| !id.is_empty()).cloned().collect();
-                found.push((jvm, finding, after));
+                found.push((process, finding, after));
             }
         }
     }
-    let mut controlled = outcome.jvms.iter().filter(|jvm| jvm.run.is_some());
+    let mut controlled = outcome.processes.iter().filter(|process| process.run.is_some());
     let is_hurried = outcome.accounts().any(|run| run.is_hurried);
-    if let (Some(jvm), false) = (controlled.next(), is_hurried)
+    if let (Some(process), false) = (controlled.next(), is_hurried)
         && let Some(finding) = references.unexplained_exit(outcome)
     {
-        let findings = outcome.jvms.iter().flat_map(|jvm| &jvm.findings);
+        let findings = outcome.findings();
         let after = findings.filter(|finding| finding.is_proven()).map(|finding| finding.id.clone());
-        found.push((jvm, finding, after.collect()));
+        found.push((process, finding, after.collect()));
     }
     found
 }
@@ -336,7 +352,7 @@ fn grade(outcome: &Outcome, finding: &Finding, references: &References) -> (Stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::testing::{Sketch, pair};
+    use crate::testing::{Sketch, pair};
 
     fn merged(reference_runs: &[Sketch], runs: &[Sketch]) -> Vec<(Finding, Tally)> {
         let mut references = References::default();
