@@ -221,6 +221,8 @@ mod tests {
         check("java/util/ArrayList", "ensureCapacity", Some(Access::Neither));
         check("java/util/concurrent/atomic/AtomicInteger", "intValue", Some(Access::Read));
         check("java/text/SimpleDateFormat", "parse", Some(Access::Write));
+        check("java/security/MessageDigest", "update", Some(Access::Write));
+        check("java/security/MessageDigest", "getAlgorithm", Some(Access::Read));
         check("java/lang/invoke/VarHandle", "getAndAdd", Some(Access::Write));
         check("java/util/Map$Entry", "setValue", Some(Access::Write));
         check("java/util/Optional", "get", None);
