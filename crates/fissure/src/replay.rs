@@ -359,6 +359,8 @@ fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::goal::AcquireGoal;
+
     use super::*;
 
     fn finding(id: &str, status: Status, seeds: &[u64]) -> Finding {
@@ -385,6 +387,18 @@ mod tests {
         check(Some("warned"), Err("a, b, c"));
         check(Some("x"), Err("a, b, c"));
         assert!(choose(Vec::new(), None).is_err());
+    }
+
+    #[test]
+    fn a_report_of_the_version_before_is_read_with_its_goals() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        let mut former = serde_json::to_value(finding("a", Status::Confirmed, &[1, 2])).unwrap();
+        former["targets"] = serde_json::json!([null, {"again": "A.m:1", "between": "A.n:2"}]);
+        fs::write(&file, serde_json::json!({"schema": 1, "findings": [former]}).to_string()).unwrap();
+        let (finding, _) = read_finding(file.as_os_str()).unwrap();
+        let goal = AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned());
+        assert_eq!(finding.targets, [None, Some(goal.into())]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ mod rounds;
 mod settings;
 mod shard;
 #[cfg(test)]
+mod simulated_tests;
+#[cfg(test)]
 mod testing;
 
 pub use facts::{ReferenceFacts, RunFacts};

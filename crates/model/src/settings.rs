@@ -378,7 +378,7 @@ mod tests {
         let monitor = MonitorSettings { name: "locks.rhai".to_owned(), source: "// nothing".to_owned() };
         check(Mode::Watch(WatchSettings { monitor, locality: None }));
         let control = Control {
-            steering: Steering::Random,
+            steering: StrategyName::new("random"),
             seed: 4,
             pause: 500_000,
             target: None,

@@ -7,12 +7,12 @@ use std::fmt;
 
 use fissure_model::settings::{Control, StrategyName, Wanted};
 
-use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, racefuzzer, uniform};
+use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pos, racefuzzer, uniform};
 use crate::recording::RecordingError;
 
 /// The strategies; the first is the default, and the help lists them in this order.
 static ALL: &[StrategyKind] =
-    &[atomfuzzer::KIND, assetfuzzer::KIND, racefuzzer::KIND, RANDOM, SEQUENTIAL, REPLAY];
+    &[atomfuzzer::KIND, assetfuzzer::KIND, racefuzzer::KIND, RANDOM, pos::KIND, SEQUENTIAL, REPLAY];
 
 /// Everything about a strategy but its implementation.
 #[derive(Debug, Clone, Copy)]
