@@ -52,9 +52,18 @@ pub(crate) enum Print {
     Show,
 }
 
+/// A run that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// The result.
+    pub(crate) outcome: Outcome,
+    /// The beginning of the program's output, if that was kept.
+    pub(crate) output: Vec<u8>,
+}
+
 impl Program<'_> {
-    /// Runs the program once. Gives the result, and the beginning of the program's output if that is kept.
-    pub(crate) fn run(&self, control: Control, print: Print) -> Result<(Outcome, Vec<u8>), Error> {
+    /// Runs the program once.
+    pub(crate) fn run(&self, control: Control, print: Print) -> Result<Finished, Error> {
         let folder =
             tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
         let (seed, goal) = (control.seed, control.target.clone());
@@ -77,7 +86,7 @@ impl Program<'_> {
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
         let processes = jvms.into_iter().map(process).collect();
-        Ok((Outcome { seed, goal, ending, processes }, printed))
+        Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
     }
 
     fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
