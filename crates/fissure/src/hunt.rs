@@ -41,6 +41,7 @@ use crate::{
     signals::{self, Interruption},
     verdict::{self, Code, Needs, WatchedProgram},
 };
+use run::Finished;
 use summary::Summary;
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
@@ -138,7 +139,7 @@ impl Runner for Processes<'_> {
     ) -> Result<Vec<Outcome>, Error> {
         let finished = pool::run_all(&self.program, runs, self.jobs, &self.progress, is_last)?;
         let mut outcomes = Vec::new();
-        for (outcome, output) in finished {
+        for Finished { outcome, output } in finished {
             self.first_output.get_or_insert(output);
             outcomes.push(outcome);
         }

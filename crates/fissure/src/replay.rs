@@ -188,9 +188,9 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         },
         folder: folder.path(),
     };
-    let (outcome, _) = {
+    let outcome = {
         let _interruption = Interruption::install();
-        program.run(subject.control.clone(), Print::Show)?
+        program.run(subject.control.clone(), Print::Show)?.outcome
     };
     let findings = shown_again(&outcome, subject.finding.as_ref());
     let has_shown = !findings.is_empty();

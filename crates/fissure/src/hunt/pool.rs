@@ -11,7 +11,7 @@ use std::{
 use fissure_hunt::{Ending, Outcome};
 use fissure_model::settings::Control;
 
-use super::run::{Print, Program};
+use super::run::{Finished, Print, Program};
 use crate::{error::Error, progress::Progress};
 
 /// Executes runs, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
@@ -22,10 +22,10 @@ pub(crate) fn run_all(
     jobs: usize,
     progress: &Progress,
     is_last: &(dyn Fn(&Outcome) -> bool + Sync),
-) -> Result<Vec<(Outcome, Vec<u8>)>, Error> {
+) -> Result<Vec<Finished>, Error> {
     let next = AtomicUsize::new(0);
     let last = AtomicUsize::new(usize::MAX);
-    let results: Mutex<Vec<Option<Result<(Outcome, Vec<u8>), Error>>>> =
+    let results: Mutex<Vec<Option<Result<Finished, Error>>>> =
         Mutex::new(controls.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..jobs.min(controls.len()) {
@@ -40,7 +40,7 @@ pub(crate) fn run_all(
                     progress.step();
                     if result
                         .as_ref()
-                        .map_or(true, |(outcome, _)| is_interrupted(outcome) || is_last(outcome))
+                        .map_or(true, |finished| is_interrupted(finished) || is_last(&finished.outcome))
                     {
                         last.fetch_min(index, Ordering::SeqCst);
                     }
@@ -55,7 +55,7 @@ pub(crate) fn run_all(
     for (index, result) in results.into_iter().enumerate() {
         let Some(result) = result.filter(|_| index <= last) else { break };
         let finished = result?;
-        if is_interrupted(&finished.0) {
+        if is_interrupted(&finished) {
             break;
         }
         outcomes.push(finished);
@@ -63,6 +63,6 @@ pub(crate) fn run_all(
     Ok(outcomes)
 }
 
-fn is_interrupted(outcome: &Outcome) -> bool {
-    outcome.ending == Ending::Interrupted
+fn is_interrupted(finished: &Finished) -> bool {
+    finished.outcome.ending == Ending::Interrupted
 }

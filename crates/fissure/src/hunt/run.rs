@@ -51,9 +51,18 @@ pub(crate) enum Print {
     Show,
 }
 
+/// A run that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// The result.
+    pub(crate) outcome: Outcome,
+    /// The beginning of the program's output, if that was kept.
+    pub(crate) output: Vec<u8>,
+}
+
 impl Program<'_> {
-    /// Runs the program once. Gives the result, and the beginning of the program's output if that is kept.
-    pub(crate) fn run(&self, control: Control, print: Print) -> Result<(Outcome, Vec<u8>), Error> {
+    /// Runs the program once.
+    pub(crate) fn run(&self, control: Control, print: Print) -> Result<Finished, Error> {
         let folder = run_folder::create_in(self.folder)?;
         let (seed, goal) = (control.seed, control.target.clone());
         tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
@@ -76,7 +85,7 @@ impl Program<'_> {
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
         tracing::info!(seed, ?ending, jvms = jvms.len(), "a run has ended");
         let processes = jvms.into_iter().map(process).collect();
-        Ok((Outcome { seed, goal, ending, processes }, printed))
+        Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
     }
 
     fn write_settings(&self, control: Control, file: &Path) -> Result<(), Error> {
