@@ -107,12 +107,7 @@ pub fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> 
 }
 
 /// The same, with observed accesses and a goal.
-pub fn simulate_with(
-    threads: &[&[Does]],
-    strategy: Box<dyn Strategy>,
-    seed: u64,
-    setup: &Setup,
-) -> Result {
+pub fn simulate_with(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64, setup: &Setup) -> Result {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
     conductor.observe_with(Observer::new(setup.wanted));
     for number in 0..threads.len() {
