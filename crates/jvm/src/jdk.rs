@@ -70,9 +70,12 @@ pub(crate) fn announced() -> &'static [(&'static str, &'static [&'static str])] 
     &ANNOUNCED
 }
 
+/// The methods of a lock class that acquire and release the lock.
+type LockCalls = &'static [(&'static str, LockCall)];
+
 /// Calls that acquire and release locks of `java.util.concurrent`, for monitor scripts.
-pub(crate) fn lock_calls() -> &'static [(&'static str, &'static [(&'static str, LockCall)])] {
-    static LOCK_CALLS: LazyLock<Vec<(&str, &[(&str, LockCall)])>> = LazyLock::new(|| {
+pub(crate) fn lock_calls() -> &'static [(&'static str, LockCalls)] {
+    static LOCK_CALLS: LazyLock<Vec<(&str, LockCalls)>> = LazyLock::new(|| {
         let classes = fissure_jdk::lock_classes().map(|(class, methods)| {
             let is_stamped = fissure_jdk::is_stamped(class);
             let call = |member: &Member<LockOperation>| {
