@@ -2,7 +2,7 @@
 
 use crate::plan::{Advised, Environment, Foreign, LockCall, Plan, Site, SiteKind};
 use crate::structure::ClassFile;
-use crate::testing::{Body, ClassBuilder, check_structure, listing};
+use crate::testing::{Body, TestClass, check_structure, listing};
 
 const SYNCHRONIZED: u16 = 0x0020;
 const LOCK_CALLS: &[(&str, &[(&str, LockCall)])] =
@@ -31,7 +31,7 @@ impl Environment for Selecting {
 }
 
 /// Rewrites a class with one method, compares the relevant instructions, and returns the method's access flags.
-fn check(class: &mut ClassBuilder, access: u16, code: &[u8], selecting: Selecting, expected: &[&str]) -> u16 {
+fn check(class: &mut TestClass, access: u16, code: &[u8], selecting: Selecting, expected: &[&str]) -> u16 {
     class.method(access, "m", "()V", Some(&Body::new(code)));
     let plan = Plan { advice: true, lock_calls: LOCK_CALLS, ..Plan::empty("Hook") };
     let mut selecting = selecting;
@@ -51,7 +51,7 @@ fn check(class: &mut ClassBuilder, access: u16, code: &[u8], selecting: Selectin
 
 #[test]
 fn accesses_are_reported_before_and_after() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let [high, low] = class.field_reference("A", "x", "I").to_be_bytes();
     let code = [42, 4, 181, high, low, 177];
     let write = Selecting(&[(SiteKind::Write, true, true)]);
@@ -62,11 +62,11 @@ fn accesses_are_reported_before_and_after() {
         write,
         &["invokestatic before", "putfield x:I", "invokestatic after", "return"],
     );
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let [high, low] = class.field_reference("A", "x", "I").to_be_bytes();
     let read = Selecting(&[(SiteKind::Read, true, true)]);
     check(&mut class, 0, &[42, 4, 181, high, low, 177], read, &["putfield x:I", "return"]);
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let element = Selecting(&[(SiteKind::Read, false, true)]);
     check(&mut class, 0, &[1, 3, 46, 87, 177], element, &["iaload", "invokestatic afterElement", "return"]);
 }
@@ -75,7 +75,7 @@ fn accesses_are_reported_before_and_after() {
 fn a_method_gets_explicit_monitor_instructions_only_if_necessary() {
     let within = Selecting(&[(SiteKind::EnterMethod, false, true), (SiteKind::ExitMethod, true, false)]);
     let expected = ["invokestatic after", "invokestatic before", "return", "invokestatic before", "athrow"];
-    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], within, &expected);
+    let access = check(&mut TestClass::new("A"), SYNCHRONIZED, &[0, 177], within, &expected);
     assert_eq!(access, SYNCHRONIZED);
     let around = Selecting(&[(SiteKind::EnterMethod, true, true), (SiteKind::ExitMethod, true, true)]);
     let end = ["invokestatic before", "monitorexit", "invokestatic after"];
@@ -86,13 +86,13 @@ fn a_method_gets_explicit_monitor_instructions_only_if_necessary() {
         &end,
         &["athrow"],
     ];
-    let access = check(&mut ClassBuilder::new("A"), SYNCHRONIZED, &[0, 177], around, &expected.concat());
+    let access = check(&mut TestClass::new("A"), SYNCHRONIZED, &[0, 177], around, &expected.concat());
     assert_eq!(access, 0);
 }
 
 #[test]
 fn calls_of_library_locks_are_acquires_and_releases() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let [high, low] = class.method_reference("Lock", "tryLock", "()Z").to_be_bytes();
     let both = Selecting(&[(SiteKind::Enter, true, true)]);
     check(
@@ -106,7 +106,7 @@ fn calls_of_library_locks_are_acquires_and_releases() {
 
 #[test]
 fn calls_pass_their_reference_arguments() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let [high, low] = class.method_reference("B", "take", "(Ljava/lang/Object;JLA;)V").to_be_bytes();
     let before = Selecting(&[(SiteKind::Call, true, false)]);
     check(

@@ -1,5 +1,6 @@
 //! Rewriting a whole class.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::annotations;
 use crate::bytes::put_u16;
@@ -101,7 +102,7 @@ pub fn rewrite(
         };
         return Ok(if left_alone.is_empty() { None } else { Some(unchanged(left_alone)) });
     }
-    let bytes = assemble(&file, &additions, &body);
+    let bytes = append(&file, &additions, &body);
     Ok(Some(Outcome { bytes, methods_rewritten, left_alone, shadows: fields.shadows() }))
 }
 
@@ -125,16 +126,26 @@ fn write_fields<'a>(
 }
 
 /// The class file with appended constants. `body` reaches from the declaration to the end of the methods.
-pub(crate) fn assemble(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
-    let constants = file.constants.len() + additions.bytes().len();
-    let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
-    bytes.extend_from_slice(file.head);
-    put_u16(&mut bytes, additions.count());
-    bytes.extend_from_slice(file.constants);
-    bytes.extend_from_slice(additions.bytes());
-    bytes.extend_from_slice(body);
-    bytes.extend_from_slice(file.tail);
+pub(crate) fn append(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
+    let added = additions.constants();
+    assemble(file.head, added.count(), &[file.constants, added.bytes(), body, file.tail])
+}
+
+/// A class file: magic number and version, the constant pool count, the constants and everything that follows them.
+pub(crate) fn assemble(head: &[u8], count: u16, parts: &[&[u8]]) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut bytes = Vec::with_capacity(head.len() + 2 + length);
+    bytes.extend_from_slice(head);
+    put_u16(&mut bytes, count);
+    parts.iter().for_each(|part| bytes.extend_from_slice(part));
     bytes
+}
+
+/// Writes a field without attributes.
+pub(crate) fn put_field(out: &mut Vec<u8>, access: AccessFlags, name: u16, descriptor: u16) {
+    for value in [access.bits(), name, descriptor, 0] {
+        put_u16(out, value);
+    }
 }
 
 /// Writes a number of members. It was read from two bytes and therefore fits into two bytes.

@@ -2,7 +2,7 @@
 
 use crate::access::AccessFlags;
 use crate::plan::{AddedField, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
-use crate::testing::{Body, ClassBuilder, Recorder, everything, listing, rewrite, with_code};
+use crate::testing::{Body, Recorder, TestClass, everything, listing, rewrite, with_code};
 
 const STATIC: u16 = 0x0008;
 const SYNCHRONIZED: u16 = 0x0020;
@@ -26,7 +26,7 @@ fn exceptions(class: &[u8], method: &str) -> Vec<[u16; 4]> {
 
 #[test]
 fn monitors_are_reported_before_they_change() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     // aload_0, monitorenter, [aload_0, monitorexit], goto 2, return
     let mut body = Body::new(&[42, 194, 42, 195, 167, 255, 254, 177]);
     body.exceptions = vec![[2, 4, 7, 0]];
@@ -52,7 +52,7 @@ fn monitors_are_reported_before_they_change() {
 
 #[test]
 fn a_handler_that_covers_itself_does_not_cover_the_hook_call_in_it() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     // aload_0, monitorenter, [aload_0, monitorexit], return, [astore_1, aload_0, monitorexit], aload_1, athrow
     let mut body = Body::new(&[42, 194, 42, 195, 177, 76, 42, 195, 43, 191]);
     body.exceptions = vec![[2, 4, 5, 0], [5, 8, 5, 0]];
@@ -91,7 +91,7 @@ fn synchronized_methods_report_their_lock() {
         handlers: &[[u16; 4]],
         frame: Option<&[u8]>,
     ) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.major = major;
         class.method(access | SYNCHRONIZED, "m", "()V", Some(&Body::new(code)));
         let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
@@ -152,7 +152,7 @@ fn synchronized_methods_report_their_lock() {
 
 #[test]
 fn static_synchronized_methods_of_old_classes_are_left_out() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.major = 48;
     class.method(STATIC | SYNCHRONIZED, "m", "()V", Some(&Body::new(&[177])));
     let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
@@ -163,7 +163,7 @@ fn static_synchronized_methods_of_old_classes_are_left_out() {
 #[test]
 fn the_hook_of_a_field_access_depends_on_the_field() {
     fn check(foreign: Foreign, opcode: u8, owner: &str, descriptor: &str, expected: &str) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let is_static = opcode < 180;
         class.field(if is_static { STATIC } else { 0 }, "f", descriptor);
         let field = class.field_reference(owner, "f", descriptor);
@@ -205,7 +205,7 @@ fn the_hook_of_a_field_access_depends_on_the_field() {
 #[test]
 fn redundant_accesses_are_not_reported() {
     fn check(code: &[u8], expected: &[&str]) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "f", "I");
         let field = class.field_reference("A", "f", "I").to_be_bytes();
         let called = class.method_reference("A", "m", "()V").to_be_bytes();
@@ -244,7 +244,7 @@ fn redundant_accesses_are_not_reported() {
 #[test]
 fn a_read_that_a_write_certainly_follows_is_not_reported() {
     fn check(between: &[u8], expected: &str) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "f", "I");
         let field = class.field_reference("A", "f", "I");
         let code = [&[42, 89][..], &op(180, field), between, &op(181, field), &[177]].concat();
@@ -296,7 +296,7 @@ fn a_read_that_a_write_certainly_follows_is_not_reported() {
 
 #[test]
 fn shadows_are_given_to_plain_fields_once_per_name() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0x0010, "constant", "I");
     class.field(0x0040, "signal", "I");
     class.field(0x0002, "plain", "I");
@@ -325,7 +325,7 @@ fn shadows_are_given_to_plain_fields_once_per_name() {
 
 #[test]
 fn constructors_are_instrumented_once_the_object_is_initialized() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "f", "I");
     let field = class.field_reference("A", "f", "I");
     let other = class.class("B");
@@ -364,7 +364,7 @@ fn constructors_are_instrumented_once_the_object_is_initialized() {
 #[test]
 fn constructors_are_not_instrumented_if_a_frame_has_an_uninitialized_object() {
     fn check(frames: &[u8], expected_methods: u32) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "f", "I");
         let field = class.field_reference("A", "f", "I");
         let constructor = class.method_reference("java/lang/Object", "<init>", "()V");
@@ -385,7 +385,7 @@ fn constructors_are_not_instrumented_if_a_frame_has_an_uninitialized_object() {
 
 #[test]
 fn class_initializers_report_their_extent_and_not_their_writes() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(STATIC, "f", "I");
     class.field(STATIC, "g", "I");
     let field = class.field_reference("A", "f", "I");
@@ -407,7 +407,7 @@ fn class_initializers_report_their_extent_and_not_their_writes() {
 #[test]
 fn array_accesses_are_reported_with_their_source() {
     fn check(code: &[u8], expected_site: &str, expected: &str) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let field = class.field_reference("B", "table", "[[I");
         let mut code = code.to_vec();
         // The field's number is not known before: 180 stands for its access, with the number in the next two bytes.
@@ -446,7 +446,7 @@ fn array_accesses_are_reported_with_their_source() {
 
 #[test]
 fn probe_arrays_of_a_coverage_tool_are_not_reported() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(STATIC, "$jacocoData", "[Z");
     let field = class.field_reference("A", "$jacocoData", "[Z");
     let init = class.method_reference("A", "$jacocoInit", "()[Z");
@@ -471,7 +471,7 @@ fn calls_that_are_accesses_are_reported() {
         expected_site: &str,
         expected: &str,
     ) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let called = class.method_reference(class_name, name, descriptor);
         class.method(0, "m", "()V", Some(&Body::new(&[&op(opcode, called), [177].as_slice()].concat())));
         let mut environment = Recorder::new(Foreign::Ignore);
@@ -524,7 +524,7 @@ fn calls_that_are_accesses_are_reported() {
 #[test]
 fn waits_are_reported_before_and_after() {
     fn check(descriptor: &str, expected: &str) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let wait = class.method_reference("java/lang/Object", "wait", descriptor);
         class.method(0, "m", "()V", Some(&Body::new(&[op(182, wait).as_slice(), &[177]].concat())));
         let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
@@ -551,7 +551,7 @@ fn probes_are_inserted_where_they_fit() {
         argument: ProbeArguments,
         expected: Result<&str, &str>,
     ) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.method(0, "m", descriptor, Some(&Body::new(code)));
         let probes = [Probe { method: "m", descriptor: None, at, hook_method: "probe", argument }];
         let plan = Plan { probes: &probes, ..Plan::empty("Hook") };
@@ -590,7 +590,7 @@ fn probes_are_inserted_where_they_fit() {
 #[test]
 fn the_entry_of_methods_other_than_getters_is_reported() {
     fn check(access: u16, name: &str, code: &[u8], expected: bool) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.method(access, name, "()V", Some(&Body::new(code)));
         let plan = Plan { entries: true, ..Plan::empty("Hook") };
         let outcome = crate::rewrite(&class.build(), &plan, &mut Recorder::new(Foreign::Ignore)).unwrap();
@@ -609,7 +609,7 @@ fn the_entry_of_methods_other_than_getters_is_reported() {
 
 #[test]
 fn an_empty_plan_changes_nothing() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "f", "I");
     class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[177])));
     let outcome = crate::rewrite(&class.build(), &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));

@@ -2,7 +2,7 @@
 
 use crate::plan::{Call, Control, Foreign, Plan, Region};
 use crate::structure::ClassFile;
-use crate::testing::{Body, ClassBuilder, Recorder, listing, rewrite, with_code};
+use crate::testing::{Body, Recorder, TestClass, listing, rewrite, with_code};
 
 const STATIC: u16 = 0x0008;
 const SYNCHRONIZED: u16 = 0x0020;
@@ -31,12 +31,12 @@ fn controlled() -> Plan<'static> {
 
 /// Rewrites a class with one method, compares its instructions, and returns the rewritten class.
 fn check(plan: &Plan<'_>, access: u16, name: &str, body: &Body, expected: &str) -> Vec<u8> {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     check_in(&mut class, plan, access, name, body, expected)
 }
 
 fn check_in(
-    class: &mut ClassBuilder,
+    class: &mut TestClass,
     plan: &Plan<'_>,
     access: u16,
     name: &str,
@@ -105,7 +105,7 @@ fn controlled_monitors_are_reported_before_entry_and_after_exit() {
 
 #[test]
 fn methods_that_overwrite_this_stay_synchronized() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     // aconst_null, astore_0, return
     class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[1, 75, 177])));
     let outcome = rewrite(&class, &controlled(), &mut Recorder::new(Foreign::Ignore));
@@ -115,7 +115,7 @@ fn methods_that_overwrite_this_stay_synchronized() {
 
 #[test]
 fn calls_are_redirected_to_hooks() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let wait = class.method_reference("B", "wait", "(J)V").to_be_bytes();
     let time = class.method_reference("java/lang/System", "nanoTime", "()J").to_be_bytes();
     let other = class.method_reference("B", "nanoTime", "()J").to_be_bytes();
@@ -157,7 +157,7 @@ fn regions_are_reported_from_entry_to_exit() {
 #[test]
 fn annotated_methods_are_blocks() {
     fn check(attribute: &'static str, annotation: &str, expected: bool) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let name = class.utf8(annotation).to_be_bytes();
         let content = vec![0, 1, name[0], name[1], 0, 0];
         class.method_with(0, "m", "()V", Some(&Body::new(&[0, 177])), &[(attribute, content)]);
@@ -176,7 +176,7 @@ fn annotated_methods_are_blocks() {
 
 #[test]
 fn announced_calls_are_reported_with_their_site() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let get = class.method_reference("Atomic", "get", "()I").to_be_bytes();
     let other = class.method_reference("Atomic", "other", "()V").to_be_bytes();
     let code = [42, 182, get[0], get[1], 87, 42, 182, other[0], other[1], 177];
@@ -201,7 +201,7 @@ fn announced_calls_are_reported_with_their_site() {
 #[test]
 fn accesses_that_stand_for_others_are_reported_to_the_environment() {
     fn check(code: impl Fn([u8; 2]) -> Vec<u8>, expected: &[(u32, u32)]) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "count", "I");
         let count = class.field_reference("A", "count", "I").to_be_bytes();
         class.method(0, "m", "()V", Some(&Body::new(&code(count))));
@@ -222,7 +222,7 @@ fn accesses_that_stand_for_others_are_reported_to_the_environment() {
 fn volatile_fields_are_instrumented_like_plain_ones_on_request() {
     const VOLATILE: u16 = 0x0040;
     fn check(volatiles: bool, expected: usize) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(VOLATILE, "flag", "Z");
         class.field(0, "plain", "Z");
         class.method(0, "m", "()V", Some(&Body::new(&[177])));
@@ -270,7 +270,7 @@ fn units_report_their_entry_and_exit() {
 #[test]
 fn constructors_are_units_once_the_object_is_initialized() {
     let plan = Plan { units: true, ..controlled() };
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let other = class.method_reference("java/lang/Object", "<init>", "()V").to_be_bytes();
     // A loop that begins right behind the call of the other constructor must not begin the unit again.
     let code = [42, 183, other[0], other[1], 0, 167, 0xff, 0xff, 177];
@@ -300,7 +300,7 @@ fn constructors_are_units_once_the_object_is_initialized() {
 
 #[test]
 fn every_access_is_reported_under_control() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "count", "I");
     let count = class.field_reference("A", "count", "I").to_be_bytes();
     let code = [42, 42, 180, count[0], count[1], 4, 96, 181, count[0], count[1], 177];
@@ -337,7 +337,7 @@ fn check_contents(
     sites: &[&str],
 ) {
     const FINAL: u16 = 0x0010;
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let held_type = format!("L{};", called.0);
     class.field(FINAL, "held", &held_type);
     class.field(STATIC, "shared", &held_type);

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::access::AccessFlags;
 use crate::additions::Additions;
-use crate::bytes::put_u16;
+use crate::class::put_field;
 use crate::constant_pool::{ConstantPool, MemberRef, text};
 use crate::error::ClassError;
 use crate::plan::{Environment, Foreign, Plan, ShadowField};
@@ -152,21 +152,16 @@ impl<'a> FieldTable<'a> {
         additions: &mut Additions<'a>,
         out: &mut Vec<u8>,
     ) -> Result<usize, ClassError> {
-        let mut put = |access: AccessFlags, name: u16, descriptor: u16| {
-            for value in [access.bits(), name, descriptor, 0] {
-                put_u16(out, value);
-            }
-        };
         for shadow in &self.shadows {
             let descriptor = additions.utf8(shadow_descriptor(shadow.descriptor).as_bytes())?;
-            put(SHADOW_ACCESS, shadow.name_index, descriptor);
+            put_field(out, SHADOW_ACCESS, shadow.name_index, descriptor);
         }
         let mut count = self.shadows.len();
         for field in plan.added_fields {
             if !self.own.contains_key(&(field.name.as_bytes(), field.descriptor.as_bytes())) {
                 let name = additions.utf8(field.name.as_bytes())?;
                 let descriptor = additions.utf8(field.descriptor.as_bytes())?;
-                put(field.access, name, descriptor);
+                put_field(out, field.access, name, descriptor);
                 count += 1;
             }
         }

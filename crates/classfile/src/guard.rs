@@ -7,7 +7,7 @@
 use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::bytes::put_u16;
-use crate::class::{assemble, put_count};
+use crate::class::{append, put_count};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, HandlerNeeds, with_length};
 use crate::constant_pool::text;
@@ -64,7 +64,7 @@ pub fn guard(class: &[u8], catcher: Catcher<'_>) -> Result<Guarded, ClassError> 
         }
         body.extend_from_slice(method.raw);
     }
-    Ok(Guarded { bytes: assemble(&file, &additions, &body), unguarded })
+    Ok(Guarded { bytes: append(&file, &additions, &body), unguarded })
 }
 
 fn is_guarded(file: &ClassFile<'_>, method: &Member<'_>) -> Result<bool, ClassError> {
@@ -132,7 +132,7 @@ fn write<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Body, ClassBuilder};
+    use crate::testing::{Body, TestClass};
 
     const CATCHER: Catcher<'static> = Catcher { class: "java/lang/Failures", name: "caught" };
     const PUBLIC_STATIC: u16 = 0x0009;
@@ -140,7 +140,7 @@ mod tests {
 
     /// Methods as access, descriptor and code; expected: how many handlers each has, and how many are named as unguarded.
     fn check(methods: &[(u16, &str, &[u8])], handlers: &[usize], unguarded: usize) {
-        let mut builder = ClassBuilder::new("a/Hook");
+        let mut builder = TestClass::new("a/Hook");
         for (number, (access, descriptor, code)) in methods.iter().enumerate() {
             builder.method(*access, &format!("m{number}"), descriptor, Some(&Body::new(code)));
         }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_handler_covers_all_code_and_returns() {
-        let mut builder = ClassBuilder::new("a/Hook");
+        let mut builder = TestClass::new("a/Hook");
         builder.method(PUBLIC_STATIC, "m", "()V", Some(&Body::new(&[0x00, 0x00, RETURN])));
         let guarded = guard(&builder.build(), CATCHER).unwrap();
         let file = ClassFile::parse(&guarded.bytes).unwrap();

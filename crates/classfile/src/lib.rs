@@ -15,17 +15,21 @@ mod advice_tests;
 mod annotations;
 mod bytes;
 mod class;
+mod class_builder;
 #[cfg(test)]
 mod class_tests;
 mod code;
+mod code_builder;
 mod code_writer;
 mod collections;
 mod constant_pool;
+mod constants;
 mod contents;
 #[cfg(test)]
 mod control_tests;
 mod descriptor;
 mod edits;
+mod encoder;
 mod error;
 mod field_access;
 pub mod flow;
@@ -61,6 +65,8 @@ mod testing;
 
 pub use access::AccessFlags;
 pub use class::rewrite;
+pub use class_builder::ClassBuilder;
+pub use code_builder::{CodeBuilder, Label};
 pub use error::ClassError;
 pub use guard::{Catcher, Guarded, guard};
 pub use plan::{

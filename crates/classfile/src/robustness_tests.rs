@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::access::AccessFlags;
 use crate::plan::{AddedField, Control, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
-use crate::testing::{Body, ClassBuilder, Recorder, check_structure, everything};
+use crate::testing::{Body, Recorder, TestClass, check_structure, everything};
 
 const ADDED: [AddedField<'static>; 1] =
     [AddedField { name: "extra", descriptor: "I", access: AccessFlags::empty() }];
@@ -27,7 +27,7 @@ const PROBES: [Probe<'static>; 2] = [
 ];
 
 /// Pieces of code that leave the stack unchanged.
-fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
+fn pieces(class: &mut TestClass) -> Vec<Vec<u8>> {
     let field = class.field_reference("A", "f", "I").to_be_bytes();
     let wide = class.field_reference("A", "l", "J").to_be_bytes();
     let fixed = class.field_reference("A", "s", "I").to_be_bytes();
@@ -58,7 +58,7 @@ fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
 
 /// A class with methods of the pieces that `choices` name.
 fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.major = major;
     class.field(0, "f", "I");
     class.field(0, "l", "J");
@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn random_code_does_no_harm(code in vec(any::<u8>(), 0..300), frames in vec(any::<u8>(), 0..40), access in any::<u16>()) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "f", "I");
         pieces(&mut class);
         let mut body = Body::new(&code);

@@ -6,7 +6,7 @@ use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
 use crate::instruction::Operand;
 use crate::plan::{Foreign, Plan};
-use crate::testing::{Body, ClassBuilder, Recorder, everything, rewrite, with_code};
+use crate::testing::{Body, Recorder, TestClass, everything, rewrite, with_code};
 
 /// Simulates stack instructions on named slots; a long has two, as in `t1 t2`.
 struct Machine {
@@ -40,7 +40,7 @@ fn check(
     expected_at: &str,
     expected_calls: &[&str],
 ) {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "f", "I");
     class.field(0, "d", "D");
     class.field(0x0040, "v", "I");

@@ -5,6 +5,9 @@ use crate::bytes::Reader;
 use crate::constant_pool::ConstantPool;
 use crate::error::ClassError;
 
+/// The first four bytes of every class file.
+pub(crate) const MAGIC: u32 = 0xCAFE_BABE;
+
 /// A class file, taken apart down to its members.
 pub(crate) struct ClassFile<'a> {
     /// Magic number and version.
@@ -51,7 +54,7 @@ pub(crate) struct Attribute<'a> {
 impl<'a> ClassFile<'a> {
     pub(crate) fn parse(class: &'a [u8]) -> Result<Self, ClassError> {
         let mut reader = Reader::new(class);
-        if reader.u32()? != 0xCAFE_BABE {
+        if reader.u32()? != MAGIC {
             return Err(ClassError::NotAClass);
         }
         let _minor = reader.u16()?;

@@ -1,24 +1,19 @@
-//! A small assembler for test classes, and a reader for rewritten ones.
+//! Classes for tests, and a reader for rewritten ones.
 
-use crate::bytes::{put_u16, put_u32, u8_at};
+use std::ops::{Deref, DerefMut};
+
+use crate::access::AccessFlags;
+use crate::bytes::u8_at;
+use crate::class_builder::{ClassBuilder, NamedAttribute, encode_code};
 use crate::code::{Code, Instructions};
 use crate::constant_pool::text;
 use crate::instruction::Operand;
 use crate::plan::{ArraySource, Environment, Foreign, Outcome, Plan, Site, SiteTarget};
 use crate::structure::ClassFile;
 
-/// Assembles a class.
-pub(crate) struct ClassBuilder {
-    pub(crate) access: u16,
-    pub(crate) major: u16,
-    constants: Vec<u8>,
-    constant_count: u16,
-    this: u16,
-    parent: u16,
-    fields: Vec<Vec<u8>>,
-    methods: Vec<Vec<u8>>,
-    /// The attributes of the class itself.
-    attributes: Vec<Vec<u8>>,
+/// A class for tests, with members as raw bytes.
+pub(crate) struct TestClass {
+    builder: ClassBuilder,
 }
 
 /// The code of a method.
@@ -36,61 +31,15 @@ impl Body {
     }
 }
 
-impl ClassBuilder {
+impl TestClass {
     /// A class of this name, with the class-file version of Java 8.
     pub(crate) fn new(name: &str) -> Self {
-        let mut builder = Self {
-            access: 0x0021,
-            major: 52,
-            constants: Vec::new(),
-            constant_count: 1,
-            this: 0,
-            parent: 0,
-            fields: Vec::new(),
-            methods: Vec::new(),
-            attributes: Vec::new(),
-        };
-        builder.this = builder.class(name);
-        builder.parent = builder.class("java/lang/Object");
-        builder
-    }
-
-    pub(crate) fn utf8(&mut self, text: &str) -> u16 {
-        let mut bytes = vec![1];
-        put_u16(&mut bytes, text.len() as u16);
-        bytes.extend_from_slice(text.as_bytes());
-        self.constant(&bytes)
-    }
-
-    pub(crate) fn class(&mut self, name: &str) -> u16 {
-        let [high, low] = self.utf8(name).to_be_bytes();
-        self.constant(&[7, high, low])
-    }
-
-    pub(crate) fn module(&mut self, name: &str) -> u16 {
-        let [high, low] = self.utf8(name).to_be_bytes();
-        self.constant(&[19, high, low])
-    }
-
-    pub(crate) fn field_reference(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
-        self.reference(9, class, name, descriptor)
-    }
-
-    pub(crate) fn method_reference(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
-        self.reference(10, class, name, descriptor)
-    }
-
-    pub(crate) fn dynamic(&mut self, name: &str, descriptor: &str) -> u16 {
-        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
-        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
-        self.constant(&[17, 0, 0, pair[0], pair[1]])
+        let access = AccessFlags::PUBLIC | AccessFlags::SUPER;
+        Self { builder: ClassBuilder::new(52, access, name, Some("java/lang/Object")) }
     }
 
     pub(crate) fn field(&mut self, access: u16, name: &str, descriptor: &str) {
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let mut bytes = Vec::new();
-        [access, name, descriptor, 0].iter().for_each(|value| put_u16(&mut bytes, *value));
-        self.fields.push(bytes);
+        self.builder.field(AccessFlags::from_bits_retain(access), name, descriptor);
     }
 
     pub(crate) fn method(&mut self, access: u16, name: &str, descriptor: &str, body: Option<&Body>) {
@@ -105,74 +54,43 @@ impl ClassBuilder {
         body: Option<&Body>,
         attributes: &[(&str, Vec<u8>)],
     ) {
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let count = attributes.len() as u16 + u16::from(body.is_some());
-        let mut bytes = Vec::new();
-        [access, name, descriptor, count].iter().for_each(|value| put_u16(&mut bytes, *value));
-        if let Some(body) = body {
-            let content = self.code(body);
-            self.attribute(&mut bytes, "Code", &content);
-        }
-        for (name, content) in attributes {
-            self.attribute(&mut bytes, name, content);
-        }
-        self.methods.push(bytes);
+        let mut all: Vec<NamedAttribute<'_>> = Vec::new();
+        all.extend(body.map(|body| ("Code", self.code(body).into())));
+        all.extend(attributes.iter().map(|(name, content)| (*name, content.into())));
+        self.builder.method_with(AccessFlags::from_bits_retain(access), name, descriptor, &all);
     }
 
     /// An attribute of the class itself.
     pub(crate) fn class_attribute(&mut self, name: &str, content: &[u8]) {
-        let mut bytes = Vec::new();
-        self.attribute(&mut bytes, name, content);
-        self.attributes.push(bytes);
+        self.builder.attribute(name, content);
     }
 
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u32(&mut out, 0xCAFE_BABE);
-        [0, self.major, self.constant_count].iter().for_each(|value| put_u16(&mut out, *value));
-        out.extend_from_slice(&self.constants);
-        [self.access, self.this, self.parent, 0].iter().for_each(|value| put_u16(&mut out, *value));
-        for members in [&self.fields, &self.methods] {
-            put_u16(&mut out, members.len() as u16);
-            members.iter().for_each(|member| out.extend_from_slice(member));
-        }
-        put_u16(&mut out, self.attributes.len() as u16);
-        self.attributes.iter().for_each(|attribute| out.extend_from_slice(attribute));
-        out
+        self.builder.finish().expect("a class")
     }
 
     fn code(&mut self, body: &Body) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u16(&mut out, body.max_stack);
-        put_u16(&mut out, 8);
-        put_u32(&mut out, body.code.len() as u32);
-        out.extend_from_slice(&body.code);
-        put_u16(&mut out, body.exceptions.len() as u16);
-        body.exceptions.iter().flatten().for_each(|value| put_u16(&mut out, *value));
-        put_u16(&mut out, body.attributes.len() as u16);
-        for (name, content) in &body.attributes {
-            self.attribute(&mut out, name, content);
-        }
-        out
+        let attributes: Vec<NamedAttribute<'_>> =
+            body.attributes.iter().map(|(name, content)| (*name, content.into())).collect();
+        let put = |out: &mut Vec<u8>| {
+            self.builder.put_attributes(out, &attributes);
+            Ok(())
+        };
+        encode_code(body.max_stack, 8, &body.code, &body.exceptions, put).expect("code")
     }
+}
 
-    fn attribute(&mut self, out: &mut Vec<u8>, name: &str, content: &[u8]) {
-        put_u16(out, self.utf8(name));
-        put_u32(out, content.len() as u32);
-        out.extend_from_slice(content);
+impl Deref for TestClass {
+    type Target = ClassBuilder;
+
+    fn deref(&self) -> &ClassBuilder {
+        &self.builder
     }
+}
 
-    fn reference(&mut self, tag: u8, class: &str, name: &str, descriptor: &str) -> u16 {
-        let class = self.class(class).to_be_bytes();
-        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
-        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
-        self.constant(&[tag, class[0], class[1], pair[0], pair[1]])
-    }
-
-    fn constant(&mut self, bytes: &[u8]) -> u16 {
-        self.constants.extend_from_slice(bytes);
-        self.constant_count += 1;
-        self.constant_count - 1
+impl DerefMut for TestClass {
+    fn deref_mut(&mut self) -> &mut ClassBuilder {
+        &mut self.builder
     }
 }
 
@@ -235,7 +153,7 @@ pub(crate) fn everything() -> Plan<'static> {
 }
 
 /// Rewrites a class that must be changed.
-pub(crate) fn rewrite(class: &ClassBuilder, plan: &Plan<'_>, environment: &mut Recorder) -> Outcome {
+pub(crate) fn rewrite(class: &TestClass, plan: &Plan<'_>, environment: &mut Recorder) -> Outcome {
     let outcome = crate::rewrite(&class.build(), plan, environment)
         .expect("a well-formed class")
         .expect("a changed class");
