@@ -23,8 +23,8 @@ mod set_explanation;
 mod sets;
 mod thread_unsafe;
 
-#[cfg(test)]
-mod simulated;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulated;
 #[cfg(test)]
 mod tests;
 

@@ -1,37 +1,41 @@
-//! Simulated programs for tests: each thread is a list of steps, which drive a run as a front end does.
+//! Simulated programs for tests: each thread is a list of steps, which drive a run as a front end does. Other crates get this module with
+//! the feature `simulation`, as a development dependency.
 
 use std::cell::RefCell;
 
 use fissure_model::{
+    event::AccessKind,
     finding::{Finding, Frame},
     ids::{LockId, SiteId, ThreadId},
     record::{Cause, RunEnd},
     settings::{AccessPoints, Control, SetRules, StrategyName, Wanted},
 };
 use fissure_schedule::{
-    conductor::{Conductor, Decision},
+    conductor::{Conductor, Decision, Limits},
     observer::{self, Observer},
     pattern::{Atomic, BlockKind},
     simulation::{Does, LIMITS},
-    strategy::Uniform,
+    strategy::registry::{self, StrategyError},
 };
 
 use crate::{
     Accessed, ControlledRun, Declared, DeclaredField, Field, FrontEnd, PendingAccess, PendingAcquire,
-    RawFrame, Results, Site, Thrown, Variable, flags::BLOCK,
+    RawFrame, Results, Site, Thrown, Variable,
+    flags::{BLOCK, goal_flags, place},
 };
 
 /// A program. Site N is line N of method `mK` of the class `Program`, where K is N / 10. Fields belong to the class `Pair`; all accesses
 /// are to one object.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Program<'a> {
-    pub(crate) threads: &'a [&'a [Does]],
+pub struct Program<'a> {
+    /// The steps of each thread.
+    pub threads: &'a [&'a [Does]],
     /// The names of fields, by location.
-    pub(crate) fields: &'a [&'a str],
-    /// The patterns to look for.
-    pub(crate) wanted: Wanted,
+    pub fields: &'a [&'a str],
+    /// The patterns to look for in a run with random choices.
+    pub wanted: Wanted,
     /// Whether the program fails, by the executed steps so far: the thread and the index of its step. Asked when a thread ends.
-    pub(crate) fails: fn(&[(u32, usize)]) -> bool,
+    pub fails: fn(&[(u32, usize)]) -> bool,
 }
 
 impl Default for Program<'_> {
@@ -41,7 +45,10 @@ impl Default for Program<'_> {
 }
 
 /// Executes a program with random choices. Returns the results, and the findings in the order in which the run confirmed them.
-pub(crate) fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
+///
+/// # Panics
+/// The registry does not know the strategy of random choices.
+pub fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
     let settings = Control {
         steering: StrategyName::new("random"),
         seed,
@@ -50,26 +57,42 @@ pub(crate) fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding
         schedule: None,
         steps: LIMITS.steps,
         volatiles: false,
-        accesses: AccessPoints::default(),
+        accesses: AccessPoints::Fields,
         instrumented: Vec::new(),
         units: true,
         wanted: program.wanted,
         sets: SetRules::default(),
     };
-    let mut conductor = Conductor::new(Box::new(Uniform), seed, LIMITS);
-    let Wanted { predictions, violations, races, interleavings } = program.wanted;
-    conductor.observe_with(Observer::new(observer::Wanted { predictions, violations, races, interleavings }));
+    execute_with(program, &settings).expect("random choices are a strategy")
+}
+
+/// Executes a program by these settings. Returns the results, and the findings in the order in which the run confirmed them.
+///
+/// # Errors
+/// The strategy cannot be built.
+pub fn execute_with(
+    program: &Program<'_>,
+    settings: &Control,
+) -> Result<(Results, Vec<Finding>), StrategyError> {
+    let strategy = registry::build(settings)?;
+    let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+    let Wanted { predictions, violations, races, interleavings } = settings.wanted;
+    if settings.wanted != Wanted::default() {
+        let wanted = observer::Wanted { predictions, violations, races, interleavings };
+        conductor.observe_with(Observer::new(wanted));
+    }
     for number in 0..program.threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
     let main = conductor.announce("main", false);
     conductor.adopt(main);
-    let mut run = ControlledRun::new(conductor, &settings);
+    let mut run = ControlledRun::new(conductor, settings);
     for name in ["Account", "Account", "Account"] {
         run.add_lock(name.to_owned(), false);
     }
     let mut simulation = Simulation {
         program,
+        settings,
         front: Fake { program, found: RefCell::default() },
         run,
         next_steps: vec![0; program.threads.len()],
@@ -79,11 +102,12 @@ pub(crate) fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding
     };
     let end = simulation.execute(main);
     let results = simulation.run.results(&simulation.front, end);
-    (results, simulation.front.found.into_inner())
+    Ok((results, simulation.front.found.into_inner()))
 }
 
 struct Simulation<'a> {
     program: &'a Program<'a>,
+    settings: &'a Control,
     front: Fake<'a>,
     run: ControlledRun,
     next_steps: Vec<usize>,
@@ -138,10 +162,13 @@ impl Simulation<'_> {
             None => {}
         }
         loop {
+            // A step is done when the thread has passed its scheduling point.
+            if let Some(last) = self.next_steps[number].checked_sub(1) {
+                self.done.push((thread.0, last));
+            }
             let step = self.next_steps[number];
             let Some(&does) = self.program.threads[number].get(step) else { return self.end(thread) };
             self.next_steps[number] += 1;
-            self.done.push((thread.0, step));
             if let Some(decision) = self.execute_step(thread, does) {
                 return decision;
             }
@@ -154,7 +181,7 @@ impl Simulation<'_> {
         let front = &self.front;
         match does {
             Does::Acquire(lock, site) => {
-                let site = (SiteId(site), BLOCK);
+                let site = (SiteId(site), BLOCK | self.flags(site, None));
                 let acquire = self.run.before_acquire(front, thread, LockId(lock), site, false);
                 self.pending[number] = Some(Pending::Acquire(acquire));
                 return Some(self.run.arrive(thread, acquire.operation, acquire.flags));
@@ -166,8 +193,11 @@ impl Simulation<'_> {
             Does::Exit => self.run.conductor.exit_block(thread),
             Does::EnterUnit(site) => self.run.enter_unit(front, thread, SiteId(site)),
             Does::ExitUnit(site) => self.run.exit_unit(front, thread, SiteId(site)),
-            Does::Read(_, site) | Does::Write(_, site) => {
-                let access = self.run.before_access(front, thread, (1, 0), (SiteId(site), 0))?;
+            Does::Read(..) | Does::Write(..) if self.settings.accesses == AccessPoints::None => {}
+            Does::Read(location, site) | Does::Write(location, site) => {
+                let kind = if matches!(does, Does::Read(..)) { AccessKind::Read } else { AccessKind::Write };
+                let flags = self.flags(site, Some((kind, location)));
+                let access = self.run.before_access(front, thread, (1, 0), (SiteId(site), flags))?;
                 return Some(self.arrive_at(thread, access, 0));
             }
             Does::Wait(lock) => {
@@ -181,6 +211,14 @@ impl Simulation<'_> {
             _ => panic!("{does:?} is not simulated here"),
         }
         None
+    }
+
+    /// The role of a site in the goal of the run.
+    fn flags(&self, site: u32, access: Option<(AccessKind, u32)>) -> i32 {
+        let Frame { class, method, line, .. } = frame(site);
+        let name = access.map_or("", |(_, location)| self.program.fields[location as usize]);
+        let kind = access.map(|(kind, _)| kind);
+        goal_flags(&place(&class, &method, line), kind, name, self.settings.target.as_ref())
     }
 
     fn arrive_at(&mut self, thread: ThreadId, access: PendingAccess, point: usize) -> Decision {
