@@ -151,3 +151,32 @@ fn without_a_fault_the_same_programs_are_watched() {
         assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
     }
 }
+
+#[test]
+fn the_log_is_named_and_tells_what_led_to_a_failure() {
+    let output = run("panic", &["detect"], ("Tally", PROGRAM));
+    let text = output_text(&output);
+    assert!(text.contains("run the same command with --log debug"), "{text}");
+    let logs = tempfile::tempdir().unwrap();
+    let folder = compiled("Tally", PROGRAM);
+    let mut process = fissure();
+    process.env("TMPDIR", logs.path()).env("FISSURE_TEST_FAULT", "panic");
+    process.args(["detect", "--log", "debug", "--", "java", "-cp"]).arg(folder.path()).arg("Tally");
+    let output = process.output().unwrap();
+    let text = output_text(&output);
+    let kept = std::fs::read_dir(logs.path()).unwrap().next().expect("the run's folder is kept").unwrap();
+    let name = kept.path().display().to_string();
+    assert!(text.replace("\n      ", "").contains(&name), "{name} is not named: {text}");
+    let files: Vec<_> = std::fs::read_dir(kept.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    let log = |start: &str| {
+        let is_log = |name: &str| name.starts_with(start) && name.ends_with(".log");
+        let file = files.iter().find(|file| is_log(&file.file_name().unwrap().to_string_lossy()));
+        std::fs::read_to_string(file.unwrap_or_else(|| panic!("no log of {start} in {files:?}"))).unwrap()
+    };
+    assert!(log("fissure").contains("starts a process"));
+    let agent = log("jvm-");
+    assert!(
+        agent.contains("a class is loaded name=\"Tally\"") && agent.contains("planted by a test"),
+        "{agent}"
+    );
+}
