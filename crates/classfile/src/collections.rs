@@ -4,7 +4,7 @@
 //! does every unknown method. `docs/assetfuzzer.md` has the table for users.
 
 use crate::constant_pool::MemberRef;
-use crate::plan::SiteKind;
+use crate::environment::SiteKind;
 
 /// The effect of a call on the contents of its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    AccessFlags, Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind,
-    SiteTarget, read_summary, rewrite,
+    AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, ClassSummary, Contents, Control,
+    ControlledAccesses, ControlledCode, Detection, Environment, Foreign, MethodFacts, Outcome, Plan, Product,
+    Script, Site, SiteKind, SiteTarget, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -77,30 +78,48 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let control_probes =
         if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
+    let monitors = !jdk::keeps_its_monitors(name)
+        && monitor.is_none_or(Watcher::needs_locks)
+        && !(is_controlled && !in_scope && control::locks_for_the_collector(name));
+    let synchronization = agent.settings.order == Order::HappensBefore;
+    let entries = in_scope && kind != Kind::Jdk && agent.counts_threads();
+    let product = if is_controlled {
+        let contents = match (has_uses, has_contents) {
+            (true, _) => Contents::CollectionsAndAtomics,
+            (false, true) => Contents::Collections,
+            (false, false) => Contents::Nothing,
+        };
+        let accesses = has_points.then_some(ControlledAccesses { elements: has_element_points, contents });
+        let inside = in_scope.then_some(ControlledCode { accesses, units: has_units, entries });
+        Product::Control(Control { scheduling: control::plan(), monitors, inside })
+    } else if monitor.is_some() {
+        let advice = in_scope.then_some(Advice { lock_calls: jdk::LOCK_CALLS });
+        Product::Script(Script { monitors, synchronization, advice })
+    } else {
+        Product::Detect(Detection {
+            monitors,
+            accesses: match agent.settings.watch {
+                _ if !watched => Accesses::Nothing,
+                Watch::All => Accesses::FieldsAndElements,
+                _ => Accesses::Fields,
+            },
+            is_selective: watched && agent.scope.is_selective(),
+            synchronization,
+            clones: agent.settings.watch != Watch::Locks,
+            entries,
+            atomicity: atomizer.map(|_| Atomicity {
+                blocks: match view {
+                    View::Application => Blocks::MonitorsAndMethods,
+                    View::Library => Blocks::Monitors,
+                    View::None => Blocks::Nothing,
+                },
+                announced: if kind == Kind::Jdk { &[] } else { jdk::ANNOUNCED },
+            }),
+        })
+    };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name)
-            && monitor.is_none_or(Watcher::needs_locks)
-            && !(is_controlled && !in_scope && control::locks_for_the_collector(name)),
-        advice: monitor.is_some() && in_scope,
-        lock_calls: jdk::LOCK_CALLS,
-        monitor_sites: is_controlled || view != View::None,
-        blocks: view == View::Application || is_controlled && in_scope,
-        control: is_controlled.then(control::plan),
-        points: false,
-        volatiles: atomizer.is_some() || has_points,
-        repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::ANNOUNCED } else { &[] },
-        units: has_units,
-        entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
-        waits: !is_controlled && monitor.is_none(),
-        clones: agent.settings.watch != Watch::Locks && !is_controlled && monitor.is_none(),
-        fields: watched || has_points,
-        arrays: watched && agent.settings.watch == Watch::All || has_element_points,
-        contents: has_contents || has_uses,
-        atomics: has_uses,
-        selective: watched && agent.scope.is_selective() || monitor.is_some(),
-        synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
+        product,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: if is_controlled {
             &control_probes

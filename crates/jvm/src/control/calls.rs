@@ -1,6 +1,6 @@
 //! The calls of JDK methods that go to the conductor instead, and the JDK methods that report to it.
 
-use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling};
 use fissure_model::settings::{Control as Settings, Wanted};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
@@ -122,7 +122,7 @@ const fn region(method: &'static str) -> Region<'static> {
     Region { method, descriptor: None }
 }
 
-const CONTROL: Control<'static> = Control { calls: CALLS, regions: REGIONS };
+const SCHEDULING: Scheduling<'static> = Scheduling { calls: CALLS, regions: REGIONS };
 
 /// Whether a class takes locks only after a garbage collection. Collections happen at different times in every run, and a lock that
 /// is numbered then would shift the identity hashes of all objects that are hashed later. No thread is preempted while it holds
@@ -132,14 +132,14 @@ pub(crate) fn locks_for_the_collector(class: &str) -> bool {
 }
 
 /// The instructions to the rewriter for a class in a controlled run.
-pub(crate) fn plan() -> Control<'static> {
-    CONTROL
+pub(crate) fn plan() -> Scheduling<'static> {
+    SCHEDULING
 }
 
 /// The same for harnesses: only the calls that block and wake threads, which come first in the list.
-pub(crate) fn plan_for_exploring() -> Control<'static> {
+pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
     let last = CALLS.iter().position(|call| call.hook_method == "unpark");
-    Control { calls: &CALLS[..last.map_or(0, |last| last + 1)], ..CONTROL }
+    Scheduling { calls: &CALLS[..last.map_or(0, |last| last + 1)], ..SCHEDULING }
 }
 
 const fn probe(
