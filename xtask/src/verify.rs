@@ -84,6 +84,7 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
     let purposes = [
         (Purpose::Watch, "watched"),
         (Purpose::Control, "controlled"),
+        (Purpose::Explore, "explored"),
         (Purpose::MonitorScript, "monitored"),
     ];
     for (purpose, name) in purposes {

@@ -6,9 +6,9 @@
 
 use crate::constant_pool::MemberRef;
 use crate::descriptor::parameters;
+use crate::environment::SiteKind;
 use crate::hooks::{self, Hook};
 use crate::opcodes::{INVOKESTATIC, INVOKEVIRTUAL};
-use crate::plan::SiteKind;
 
 /// A call that is an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

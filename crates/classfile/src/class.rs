@@ -5,10 +5,12 @@ use crate::additions::Additions;
 use crate::annotations;
 use crate::bytes::put_u16;
 use crate::constant_pool::text;
+use crate::environment::Environment;
 use crate::error::ClassError;
 use crate::field_access::FieldTable;
 use crate::method::{MethodRewriter, Scratch};
-use crate::plan::{Environment, LeftAloneMethod, Outcome, Plan};
+use crate::pass::Detail;
+use crate::plan::{LeftAloneMethod, Outcome, Plan};
 use crate::structure::{ClassFile, Member};
 
 /// Rewrites a class as planned. `Ok(None)`: there is nothing to change.
@@ -34,15 +36,7 @@ pub fn rewrite(
     put_count(&mut body, file.methods.len());
     let mut methods_rewritten = 0;
     let mut left_alone = Vec::new();
-    // A method that gets too long with all instrumentation is tried again with less of it. Its locks matter most: without them
-    // accesses in other methods would be judged with incomplete lock sets.
-    let without_arrays = Plan { arrays: false, contents: false, ..*plan };
-    let locks_only = Plan { fields: false, advice: false, ..without_arrays };
-    let plans = [
-        (plan, ""),
-        (&without_arrays, "array elements are not instrumented: "),
-        (&locks_only, "only locks are instrumented: "),
-    ];
+    let reports = plan.product.pass().reports(Detail::Full);
     let is_clone = |method: &Member<'_>| {
         file.pool.utf8(method.name_index) == Ok(b"clone")
             && file.pool.utf8(method.descriptor_index) == Ok(b"()Ljava/lang/Object;")
@@ -52,9 +46,9 @@ pub fn rewrite(
         class: &file,
         class_name,
         class_name_text: &class_name_text,
-        is_class_annotated: plan.blocks
+        is_class_annotated: reports.blocks
             && annotations::has_simple_name(&file.attributes, &file.pool, b"Atomic"),
-        has_own_clone: plan.clones && file.methods.iter().any(is_clone),
+        has_own_clone: reports.clones && file.methods.iter().any(is_clone),
         additions: &mut additions,
         fields: &mut fields,
         environment,
@@ -65,9 +59,8 @@ pub fn rewrite(
         let mark = rewriter.additions.mark();
         let mut report = |reason: String| left_alone.push(describe(&file, method, reason));
         let mut trouble = None;
-        for (tried, remark) in plans {
-            rewriter.plan = tried;
-            match rewriter.rewrite(method, &mut body) {
+        for (detail, remark) in Detail::ALL {
+            match rewriter.rewrite(method, detail, &mut body) {
                 Ok(outcome) => {
                     if outcome.is_rewritten {
                         methods_rewritten += 1;

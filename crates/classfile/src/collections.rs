@@ -5,7 +5,7 @@ use fissure_jdk::Access;
 pub(crate) use fissure_jdk::is_builder;
 
 use crate::constant_pool::MemberRef;
-use crate::plan::SiteKind;
+use crate::environment::SiteKind;
 
 /// The effect of a call on the contents of its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,10 @@
 //! Spilled references are set to null afterwards, because they would keep objects alive.
 
 use crate::collections::{is_builder, may_hold, use_of, use_of_atomic};
+use crate::control::Contents;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
+use crate::environment::SiteTarget;
 use crate::error::MethodError;
 use crate::hooks;
 use crate::instruction::Instruction;
@@ -18,7 +20,6 @@ use crate::opcodes::{
     ACONST_NULL, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, ILOAD, INVOKEINTERFACE,
     INVOKEVIRTUAL, ISTORE, POP, POP2, SWAP,
 };
-use crate::plan::SiteTarget;
 use crate::sources::{MARKS, Source};
 
 /// The offset from the opcode of an int load or store to that for references.
@@ -26,7 +27,12 @@ const REFERENCE: u8 = ASTORE - ISTORE;
 
 impl Instrumenter<'_, '_> {
     /// Reports the value of a field, or a call that uses a collection's contents.
-    pub(crate) fn contents(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    pub(crate) fn contents(
+        &mut self,
+        contents: Contents,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         // A class initializer happens before every other use of the class.
         // An instruction that already has code behind it is a volatile read, which is reported as synchronization.
         if self.method.is_class_initializer || edit.is_split() {
@@ -35,7 +41,7 @@ impl Instrumenter<'_, '_> {
         match instruction.opcode {
             GETFIELD | GETSTATIC => self.field_value(instruction, edit),
             INVOKEVIRTUAL | INVOKEINTERFACE if edit.replacement().is_none() => {
-                self.collection_call(instruction, edit)
+                self.collection_call(contents, instruction, edit)
             }
             _ => Ok(()),
         }
@@ -64,9 +70,15 @@ impl Instrumenter<'_, '_> {
         self.edits.call(&hooks::HOLDS, self.additions)
     }
 
-    fn collection_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    fn collection_call(
+        &mut self,
+        contents: Contents,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         let called = instruction.method(self.pool)?;
-        let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| self.plan.atomics));
+        let has_atomics = contents == Contents::CollectionsAndAtomics;
+        let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| has_atomics));
         let Some(found) = found else { return Ok(()) };
         let depth: usize = parameters(called.descriptor).map(slots).sum();
         let source = self.sources.below(depth);

@@ -6,14 +6,41 @@ use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::class::put_field;
 use crate::constant_pool::{ConstantPool, MemberRef, text};
+use crate::environment::{Environment, Foreign};
 use crate::error::ClassError;
-use crate::plan::{Environment, Foreign, Plan, ShadowField};
+use crate::plan::{Plan, ShadowField};
 use crate::sources::MARKS;
 use crate::structure::ClassFile;
 
 /// Public, so that other classes' code can access it; transient and synthetic, so that libraries ignore it.
 const SHADOW_ACCESS: AccessFlags =
     AccessFlags::PUBLIC.union(AccessFlags::TRANSIENT).union(AccessFlags::SYNTHETIC);
+
+/// Which fields a pass follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldRules {
+    /// None.
+    Nothing,
+    /// All but the final ones of the rewritten class.
+    Finals,
+    /// Fields have neither shadow nor cell. Volatile fields synchronize, unless every access to a field is reported.
+    Points { every_access: bool },
+    /// Fields have shadows and cells.
+    Shadows {
+        /// Volatile fields synchronize.
+        synchronization: bool,
+        /// Volatile fields are treated like plain ones.
+        volatiles: bool,
+        /// The environment says which fields are followed.
+        is_selective: bool,
+    },
+}
+
+impl FieldRules {
+    fn has_synchronization(self) -> bool {
+        matches!(self, FieldRules::Points { .. } | FieldRules::Shadows { synchronization: true, .. })
+    }
+}
 
 /// How an access to a field is instrumented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +61,7 @@ pub(crate) struct FieldTable<'a> {
     /// Whether classes have shadow fields at all.
     has_shadows: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
-    /// Final fields of this class; only filled if the plan has `points`.
+    /// Final fields of this class; only filled for [`FieldRules::Finals`].
     finals: FxHashSet<(&'a [u8], &'a [u8])>,
     shadows: Vec<Shadow<'a>>,
     /// By the field's constant; the flag is whether the field was accessed as a static one.
@@ -64,59 +91,64 @@ impl<'a> FieldTable<'a> {
         plan: &Plan<'a>,
         environment: &mut dyn Environment,
     ) -> Result<Self, ClassError> {
+        let rules = plan.product.pass().field_rules();
         let this = class.pool.class_name(class.this_index)?;
         let mut table = Self {
             this,
-            synchronization: plan.synchronization,
-            has_shadows: plan.control.is_none(),
+            synchronization: rules.has_synchronization(),
+            has_shadows: matches!(rules, FieldRules::Shadows { .. }),
             own: FxHashMap::default(),
             finals: FxHashSet::default(),
             shadows: Vec::new(),
             decided: Vec::new(),
         };
-        if plan.points {
+        if rules == FieldRules::Finals {
             for field in class.fields.iter().filter(|field| field.access.contains(AccessFlags::FINAL)) {
                 let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
                 table.finals.insert(key);
             }
         }
-        let follows_volatiles = plan.control.is_some() && plan.synchronization;
-        if !plan.fields && !follows_volatiles && plan.added_fields.is_empty() {
+        let is_followed = matches!(rules, FieldRules::Points { .. } | FieldRules::Shadows { .. });
+        if !is_followed && plan.added_fields.is_empty() {
             return Ok(table);
         }
         for field in &class.fields {
             let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
             table.own.insert(key, Own::Ignored);
         }
-        if !plan.fields && !follows_volatiles {
+        if !is_followed {
             return Ok(table);
         }
+        let (volatiles, is_selective) = match rules {
+            FieldRules::Shadows { volatiles, is_selective, .. } => (volatiles, is_selective),
+            _ => (true, false),
+        };
         for field in &class.fields {
             let (name, descriptor) =
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
-            if field.access.contains(AccessFlags::VOLATILE) && plan.synchronization {
+            if field.access.contains(AccessFlags::VOLATILE) && table.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
-            if !plan.fields {
+            if rules == (FieldRules::Points { every_access: false }) {
                 let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
-                if is_plain && follows_volatiles && name != MARKS {
+                if is_plain && name != MARKS {
                     table.own.insert((name, descriptor), Own::Point);
                 }
                 continue;
             }
             let skipped =
-                if plan.volatiles { AccessFlags::FINAL } else { AccessFlags::FINAL | AccessFlags::VOLATILE };
+                if volatiles { AccessFlags::FINAL } else { AccessFlags::FINAL | AccessFlags::VOLATILE };
             if field.access.intersects(skipped) || class.is_interface() || name == MARKS {
                 continue;
             }
-            if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
+            if is_selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
                 continue;
             }
             let is_volatile = field.access.contains(AccessFlags::VOLATILE);
             if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
                 continue;
             }
-            if plan.control.is_some() {
+            if !table.has_shadows {
                 table.own.insert((name, descriptor), Own::Point);
             } else if field.is_static() {
                 let cell = environment.cell(&text(name), &text(descriptor));
@@ -182,7 +214,9 @@ impl<'a> FieldTable<'a> {
         }
         let index = usize::from(field.index);
         match self.decided.get(index) {
-            Some(&Some((used_as_static, treatment))) if used_as_static == is_static => return Ok(treatment),
+            Some(&Some((used_as_static, treatment))) if used_as_static == is_static => {
+                return Ok(treatment);
+            }
             Some(Some(_)) => return Ok(Treatment::Ignore),
             _ => {}
         }

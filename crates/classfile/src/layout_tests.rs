@@ -1,7 +1,8 @@
 //! Relocated code, and the tables that are relocated with it.
 
 use crate::bytes::{put_u16, u16_at};
-use crate::plan::{Foreign, Outcome};
+use crate::environment::Foreign;
+use crate::plan::Outcome;
 use crate::testing::{Body, Recorder, TestClass, code_attribute, everything, listing, rewrite, with_code};
 
 /// A monitorexit, before which four bytes are inserted.

@@ -7,11 +7,11 @@
 //! depends on a running JVM, and no input makes it panic.
 
 mod access;
+#[cfg(test)]
+mod access_tests;
+mod accesses;
 mod accessors;
 mod additions;
-mod advice;
-#[cfg(test)]
-mod advice_tests;
 mod annotations;
 mod bytes;
 mod class;
@@ -25,12 +25,16 @@ mod collections;
 mod constant_pool;
 mod constants;
 mod contents;
+mod control;
 #[cfg(test)]
 mod control_tests;
 mod descriptor;
+mod detect;
 mod edits;
 mod encoder;
+mod environment;
 mod error;
+mod explore;
 mod field_access;
 pub mod flow;
 mod flow_reader;
@@ -47,12 +51,15 @@ pub mod literals;
 mod method;
 pub mod module;
 mod opcodes;
+mod pass;
 mod plan;
-mod points;
 mod probes;
 mod redundancy;
 #[cfg(test)]
 mod robustness_tests;
+mod script;
+#[cfg(test)]
+mod script_tests;
 mod sources;
 mod stack_effect;
 #[cfg(test)]
@@ -67,11 +74,14 @@ pub use access::AccessFlags;
 pub use class::rewrite;
 pub use class_builder::ClassBuilder;
 pub use code_builder::{CodeBuilder, Label};
+pub use control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+pub use detect::{Accesses, Atomicity, Blocks, Detection};
+pub use environment::{ArraySource, Environment, Foreign, MethodFacts, Place, Site, SiteKind, SiteTarget};
 pub use error::ClassError;
+pub use explore::Exploration;
 pub use guard::{Catcher, Guarded, guard};
 pub use plan::{
-    AddedField, Advised, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, LockCall,
-    MethodFacts, Outcome, Place, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site,
-    SiteKind, SiteTarget,
+    AddedField, LeftAloneMethod, Outcome, Plan, Probe, ProbeArguments, ProbePoint, Product, ShadowField,
 };
+pub use script::{Advice, Advised, LockCall, Script};
 pub use summary::{ClassSummary, FieldSummary, read_summary};

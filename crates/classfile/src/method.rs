@@ -2,13 +2,14 @@
 
 use crate::access::AccessFlags;
 use crate::additions::Additions;
-use crate::advice::AdvisedMethod;
 use crate::annotations;
 use crate::bytes::{put_u16, put_u32};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
 use crate::constant_pool::text;
+use crate::control::Region;
 use crate::edits::Edits;
+use crate::environment::{Environment, MethodFacts, Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
 use crate::field_access::FieldTable;
 use crate::frame_reader::{self, FrameFacts};
@@ -19,9 +20,11 @@ use crate::layout::Layout;
 use crate::opcodes::{
     IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, NEW, PUTFIELD, PUTSTATIC, SASTORE,
 };
-use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
+use crate::pass::{Detail, Reports};
+use crate::plan::Plan;
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
+use crate::script::AdvisedMethod;
 use crate::sources::Sources;
 use crate::structure::{Attribute, ClassFile, Member};
 use crate::tables::Lines;
@@ -66,8 +69,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
     pub(crate) fn rewrite(
         &mut self,
         member: &Member<'a>,
+        detail: Detail,
         out: &mut Vec<u8>,
     ) -> Result<MethodOutcome, MethodError> {
+        let pass = self.plan.product.pass();
+        let reports = pass.reports(detail);
         let class = self.class;
         let pool = &class.pool;
         let name = pool.utf8(member.name_index)?;
@@ -81,11 +87,13 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         };
         let code = Code::parse(content, pool)?;
         self.scratch.instructions.decode(code.bytes)?;
-        let method = self.prepare(member, name, descriptor, &code, &mut outcome.omissions)?;
+        let method = self.prepare(member, name, descriptor, &code, &reports, &mut outcome.omissions)?;
         let scratch = &mut self.scratch;
         scratch.edits.clear();
         let mut instrumenter = Instrumenter {
-            plan: self.plan,
+            pass,
+            reports: &reports,
+            detail,
             pool,
             method: &method,
             code: &code,
@@ -157,18 +165,21 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         name: &'a [u8],
         descriptor: &'a [u8],
         code: &Code<'a>,
+        reports: &Reports<'a>,
         omissions: &mut Vec<&'static str>,
     ) -> Result<Method<'m, 'a>, MethodError> {
         let is_static = member.is_static();
         let is_constructor = name == b"<init>";
         let pool = &self.class.pool;
-        let mut advised = self.advised(member, name, descriptor, code);
+        let mut advised = match reports.is_advised {
+            true => self.advised(member, name, descriptor, code),
+            false => AdvisedMethod::default(),
+        };
         let is_synchronized =
-            (self.plan.monitors || advised.has_lock()) && member.access.contains(AccessFlags::SYNCHRONIZED);
+            (reports.monitors || advised.has_lock()) && member.access.contains(AccessFlags::SYNCHRONIZED);
         let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let plan = self.plan;
-        let needs_constructor = is_constructor && (plan.fields || plan.points || plan.units || plan.advice);
+        let needs_constructor = is_constructor && reports.constructors;
         let facts = match code.frames {
             Some(frames)
                 if !is_static && (is_synchronized || has_probes || needs_constructor || has_advice) =>
@@ -193,7 +204,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             }
             (true, true) => Some(Lock::Class(self.class.this_index)),
             (true, false) if keeps_this => Some(Lock::This),
-            (true, false) if self.plan.control.is_some() => {
+            (true, false) if reports.scheduling.is_some() => {
                 omissions.push("a synchronized method that overwrites 'this' cannot be controlled");
                 None
             }
@@ -222,23 +233,19 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             }
         }
         let is_region = is_class_initializer && is_static
-            || self.plan.control.is_some_and(|control| {
+            || reports.scheduling.is_some_and(|scheduling| {
                 let fits = |region: &Region<'_>| {
                     region.method.as_bytes() == name
                         && region.descriptor.is_none_or(|wanted| wanted.as_bytes() == descriptor)
                 };
-                control.regions.iter().any(fits)
+                scheduling.regions.iter().any(fits)
             });
-        let region = match self.plan {
-            Plan { control: Some(_), .. } if is_region => Some(RegionKind::Named),
-            Plan { control: None, fields: true, .. } | Plan { control: None, advice: true, .. }
-                if is_region =>
-            {
-                Some(RegionKind::Initializer)
-            }
+        let region = match reports.scheduling {
+            Some(_) if is_region => Some(RegionKind::Named),
+            None if is_region && reports.initializers => Some(RegionKind::Initializer),
             _ => None,
         };
-        let is_block = self.plan.blocks && !is_constructor && !is_class_initializer && {
+        let is_block = reports.blocks && !is_constructor && !is_class_initializer && {
             let is_class_annotated = self.is_class_annotated;
             let facts = MethodFacts {
                 name: &text(name),
@@ -251,7 +258,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             self.environment.is_atomic(&facts)
         };
         // A constructor for which the point where `this` becomes initialized is unknown has no reportable exit.
-        let is_unit = self.plan.units && !is_class_initializer && objects_usable_from != usize::MAX;
+        let is_unit = reports.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
             class_name: self.class_name_text,
             name: text(name),
@@ -261,10 +268,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             has_own_clone: self.has_own_clone,
             has_class_constants: self.class.major >= 49,
             lock,
-            is_controlled: self.plan.control.is_some(),
+            is_controlled: reports.scheduling.is_some(),
             is_block,
             is_unit,
-            is_entry: self.plan.entries
+            is_entry: reports.entries
                 && !is_constructor
                 && !is_class_initializer
                 && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
@@ -302,7 +309,7 @@ impl<'a> MethodRewriter<'_, 'a> {
         descriptor: &'a [u8],
         code: &Code<'a>,
     ) -> AdvisedMethod {
-        if !self.plan.advice || name == b"<clinit>" {
+        if name == b"<clinit>" {
             return AdvisedMethod::default();
         }
         self.scratch.lines.read(code, &self.class.pool);
@@ -344,9 +351,7 @@ fn initialized_from(instructions: &Instructions, class: &ClassFile<'_>) -> usize
         match instruction.opcode {
             NEW => created += 1,
             INVOKESPECIAL => {
-                let Ok(called) = instruction.method(&class.pool) else {
-                    return usize::MAX;
-                };
+                let Ok(called) = instruction.method(&class.pool) else { return usize::MAX };
                 if called.name != b"<init>" {
                     continue;
                 }

@@ -4,8 +4,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::access::AccessFlags;
-use crate::plan::{AddedField, Control, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
-use crate::testing::{Body, Recorder, TestClass, check_structure, everything};
+use crate::control::{Contents, Control, ControlledAccesses, ControlledCode, Scheduling};
+use crate::detect::Detection;
+use crate::environment::Foreign;
+use crate::explore::Exploration;
+use crate::plan::{AddedField, Plan, Probe, ProbeArguments, ProbePoint, Product};
+use crate::script::{Advice, Script};
+use crate::testing::{ACCESSES, Body, Recorder, TestClass, check_structure, nothing};
 
 const ADDED: [AddedField<'static>; 1] =
     [AddedField { name: "extra", descriptor: "I", access: AccessFlags::empty() }];
@@ -99,18 +104,19 @@ fn foreign() -> impl Strategy<Value = Foreign> {
 }
 
 /// A plan with all instrumentation for detection, and one with all instrumentation for controlled runs.
-fn plans() -> [Plan<'static>; 2] {
-    let detection = Plan { added_fields: &ADDED, probes: &PROBES, entries: true, ..everything() };
-    let controlled = Plan {
-        monitor_sites: true,
-        control: Some(Control { calls: &[], regions: &[] }),
-        units: true,
-        volatiles: true,
-        contents: true,
-        atomics: true,
-        ..detection
-    };
-    [detection, controlled]
+fn plans() -> [Plan<'static>; 4] {
+    let detection = Product::Detect(Detection { entries: true, ..ACCESSES });
+    let scheduling = Scheduling { calls: &[], regions: &[] };
+    let accesses = ControlledAccesses { elements: true, contents: Contents::CollectionsAndAtomics };
+    let inside = Some(ControlledCode { accesses: Some(accesses), units: true, entries: true });
+    let script = Script { monitors: true, synchronization: true, advice: Some(Advice::default()) };
+    let products = [
+        detection,
+        Product::Control(Control { scheduling, monitors: true, inside }),
+        Product::Explore(Exploration { scheduling, monitors: true, points: true }),
+        Product::Script(script),
+    ];
+    products.map(|product| Plan { hook: "Hook", product, added_fields: &ADDED, probes: &PROBES })
 }
 
 proptest! {
@@ -173,7 +179,7 @@ proptest! {
     #[test]
     fn an_empty_plan_changes_nothing(choices in vec(vec(0..14_usize, 0..20), 0..5)) {
         let class = assemble(&choices, 52, 0x20);
-        let outcome = crate::rewrite(&class, &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));
+        let outcome = crate::rewrite(&class, &nothing(), &mut Recorder::new(Foreign::Resolve));
         prop_assert_eq!(outcome, Ok(None));
     }
 }

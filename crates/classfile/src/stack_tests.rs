@@ -4,9 +4,10 @@
 use crate::code::Instructions;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
+use crate::detect::Detection;
+use crate::environment::Foreign;
 use crate::instruction::Operand;
-use crate::plan::{Foreign, Plan};
-use crate::testing::{Body, Recorder, TestClass, everything, rewrite, with_code};
+use crate::testing::{ACCESSES, Body, Recorder, TestClass, detect, rewrite, with_code};
 
 /// Simulates stack instructions on named slots; a long has two, as in `t1 t2`.
 struct Machine {
@@ -56,7 +57,7 @@ fn check(
     let pushed = constant.filter(|_| opcode == 180).map_or(0, |(_, descriptor)| slots(descriptor.as_bytes()));
     body.max_stack = stack.split_whitespace().count().max(pushed) as u16;
     class.method(0, "m", "()V", Some(&body));
-    let plan = Plan { synchronization: true, ..everything() };
+    let plan = detect(Detection { synchronization: true, ..ACCESSES });
     let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Resolve));
     let slots_of = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut machine = Machine { stack: slots_of(stack), deepest: 0, calls: Vec::new() };

@@ -7,8 +7,11 @@ use crate::bytes::u8_at;
 use crate::class_builder::{ClassBuilder, NamedAttribute, encode_code};
 use crate::code::{Code, Instructions};
 use crate::constant_pool::text;
+use crate::detect::{Accesses, Detection};
+use crate::environment::{ArraySource, Environment, Foreign, Site, SiteTarget};
 use crate::instruction::Operand;
-use crate::plan::{ArraySource, Environment, Foreign, Outcome, Plan, Site, SiteTarget};
+use crate::plan::{Outcome, Plan, Product};
+use crate::script::Script;
 use crate::structure::ClassFile;
 
 /// A class for tests, with members as raw bytes.
@@ -147,9 +150,29 @@ fn source_name(source: ArraySource<'_>) -> String {
     }
 }
 
+/// Everything that is reported for race detection.
+pub(crate) const ACCESSES: Detection<'static> = Detection {
+    monitors: true,
+    accesses: Accesses::FieldsAndElements,
+    is_selective: false,
+    synchronization: false,
+    clones: false,
+    entries: false,
+    atomicity: None,
+};
+
 /// A plan with all instrumentation for race detection.
 pub(crate) fn everything() -> Plan<'static> {
-    Plan { monitors: true, waits: true, fields: true, arrays: true, ..Plan::empty("Hook") }
+    detect(ACCESSES)
+}
+
+pub(crate) fn detect(detection: Detection<'_>) -> Plan<'_> {
+    Plan::new("Hook", Product::Detect(detection))
+}
+
+/// A plan that changes nothing.
+pub(crate) fn nothing() -> Plan<'static> {
+    Plan::new("Hook", Product::Script(Script::default()))
 }
 
 /// Rewrites a class that must be changed.
@@ -206,6 +229,18 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
         }
         lines.join("\n")
     })
+}
+
+/// An opcode followed by the two bytes of a constant's index.
+pub(crate) fn op(opcode: u8, index: u16) -> [u8; 3] {
+    let [high, low] = index.to_be_bytes();
+    [opcode, high, low]
+}
+
+/// Compares instructions; leading white space does not count.
+pub(crate) fn check_listing(class: &[u8], method: &str, expected: &str) {
+    let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
+    assert_eq!(listing(class, method), expected.join("\n"), "{method}");
 }
 
 /// The content of an attribute of a method's code.

@@ -5,8 +5,9 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    AccessFlags, Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind,
-    SiteTarget, read_summary, rewrite,
+    AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, ClassSummary, Contents, Control,
+    ControlledAccesses, ControlledCode, Detection, Environment, Foreign, MethodFacts, Outcome, Plan, Product,
+    Script, Site, SiteKind, SiteTarget, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
@@ -82,30 +83,48 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         true => control::probes(name, agent.settings.control()),
         false => jdk::probes(name, order, atomizer.is_some()),
     };
+    let monitors = !fissure_jdk::keeps_its_monitors(name)
+        && monitor.is_none_or(Watcher::needs_locks)
+        && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name));
+    let synchronization = order == Order::HappensBefore;
+    let entries = in_scope && kind != Kind::Jdk && agent.counts_threads();
+    let product = if is_controlled {
+        let contents = match (has_uses, has_contents) {
+            (true, _) => Contents::CollectionsAndAtomics,
+            (false, true) => Contents::Collections,
+            (false, false) => Contents::Nothing,
+        };
+        let accesses = has_points.then_some(ControlledAccesses { elements: has_element_points, contents });
+        let inside = in_scope.then_some(ControlledCode { accesses, units: has_units, entries });
+        Product::Control(Control { scheduling: control::plan(), monitors, inside })
+    } else if monitor.is_some() {
+        let advice = in_scope.then_some(Advice { lock_calls: jdk::lock_calls() });
+        Product::Script(Script { monitors, synchronization, advice })
+    } else {
+        Product::Detect(Detection {
+            monitors,
+            accesses: match (watched, watches_elements) {
+                (false, _) => Accesses::Nothing,
+                (true, true) => Accesses::FieldsAndElements,
+                (true, false) => Accesses::Fields,
+            },
+            is_selective: watched && agent.scope.is_selective(),
+            synchronization,
+            clones: watches_fields,
+            entries,
+            atomicity: atomizer.map(|_| Atomicity {
+                blocks: match view {
+                    View::Application => Blocks::MonitorsAndMethods,
+                    View::Library => Blocks::Monitors,
+                    View::None => Blocks::Nothing,
+                },
+                announced: if kind == Kind::Jdk { &[] } else { jdk::announced() },
+            }),
+        })
+    };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !fissure_jdk::keeps_its_monitors(name)
-            && monitor.is_none_or(Watcher::needs_locks)
-            && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name)),
-        advice: monitor.is_some() && in_scope,
-        lock_calls: jdk::lock_calls(),
-        monitor_sites: is_controlled || view != View::None,
-        blocks: view == View::Application || is_controlled && in_scope,
-        control: is_controlled.then(control::plan),
-        points: false,
-        volatiles: atomizer.is_some() || has_points,
-        repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::announced() } else { &[] },
-        units: has_units,
-        entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
-        waits: !is_controlled && monitor.is_none(),
-        clones: watches_fields,
-        fields: watched || has_points,
-        arrays: watches_elements && in_scope || has_element_points,
-        contents: has_contents || has_uses,
-        atomics: has_uses,
-        selective: watched && agent.scope.is_selective() || monitor.is_some(),
-        synchronization: if is_controlled { in_scope } else { order == Order::HappensBefore },
+        product,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: &probes,
     };

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use fissure_classfile::{Call, Control, Probe, ProbeArguments, ProbePoint, Region};
+use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling};
 use fissure_jdk::{LockOperation, Member, Mode, PointKind, Redirected, Reflected, ThreadEvent};
 use fissure_model::settings::{Control as Settings, Wanted};
 
@@ -53,13 +53,13 @@ fn redirected(
 }
 
 /// The instructions to the rewriter for a class in a controlled run.
-pub(crate) fn plan() -> Control<'static> {
-    Control { calls: &CALLS, regions: &REGIONS }
+pub(crate) fn plan() -> Scheduling<'static> {
+    Scheduling { calls: &CALLS, regions: &REGIONS }
 }
 
 /// The same for harnesses: only the calls that block and wake threads.
-pub(crate) fn plan_for_exploring() -> Control<'static> {
-    Control { calls: &BLOCKING, regions: &REGIONS }
+pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
+    Scheduling { calls: &BLOCKING, regions: &REGIONS }
 }
 
 /// The probes to insert into a JDK class, by its internal name. Probes that order threads are inserted only if the run observes

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Control, Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary,
-    rewrite,
+    Environment, Exploration, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Product, Scheduling, Site,
+    SiteTarget, read_summary, rewrite,
 };
 use fissure_jdk::{LockOperation, Member, PointKind, ThreadEvent};
 
@@ -55,18 +55,16 @@ pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) ->
     let dotted = name.replace('/', ".");
     let has_points = has_points(agent, &dotted);
     // The hooks call `Thread` to sleep for real; these calls must not be redirected to the hooks.
-    let control = match name {
-        "java/lang/Thread" => Control { calls: &[], ..control::plan_for_exploring() },
+    let scheduling = match name {
+        "java/lang/Thread" => Scheduling { calls: &[], ..control::plan_for_exploring() },
         _ => control::plan_for_exploring(),
     };
+    let monitors = !fissure_jdk::keeps_its_monitors(name);
     let plan = Plan {
-        monitors: !fissure_jdk::keeps_its_monitors(name),
-        monitor_sites: true,
-        control: Some(control),
-        points: has_points,
+        hook: EXPLORE,
+        product: Product::Explore(Exploration { scheduling, monitors, points: has_points }),
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
         probes: &probes(name),
-        ..Plan::empty(EXPLORE)
     };
     let file = read_summary(bytes).ok().and_then(|summary| summary.source_file).map(Arc::from);
     let mut code = locked(&agent.code);

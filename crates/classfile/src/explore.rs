@@ -1,21 +1,76 @@
-//! Scheduling points before accesses: each read or write of a field or an array element, by an instruction, a variable handle or
+//! The pass that lets hooks schedule the threads of a harness: each read or write of a field or an array element, by an instruction, a variable handle or
 //! `Unsafe` and in any access mode, is reported before it happens, so that the scheduler can run another thread first.
 //!
 //! Redundant accesses are reported too. Accesses to final fields of the rewritten class are not: their values do not change once an
 //! object is published.
 
 use crate::constant_pool::{MemberRef, text};
+use crate::control::Scheduling;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
+use crate::environment::{ArraySource, SiteKind, SiteTarget};
 use crate::error::MethodError;
+use crate::field_access::FieldRules;
 use crate::hooks::{self, Hook};
 use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
-    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IASTORE, ILOAD, ISTORE,
-    LASTORE, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE,
+    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IALOAD, IASTORE, ILOAD,
+    INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER, MONITOREXIT, POP, POP2,
+    PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
 };
-use crate::plan::{ArraySource, SiteKind, SiteTarget};
+use crate::pass::{Detail, Pass, Reports};
+
+/// The instrumentation that lets hooks schedule the threads of a harness.
+#[derive(Debug, Clone, Copy)]
+pub struct Exploration<'a> {
+    /// The calls and regions by which the hooks control threads.
+    pub scheduling: Scheduling<'a>,
+    /// Report `monitorenter`, `monitorexit` and synchronized methods.
+    pub monitors: bool,
+    /// Report every access to a field that is not known to be final, or to an array element, before it happens, including accesses
+    /// by variable handle and `Unsafe`.
+    pub points: bool,
+}
+
+impl<'a> Pass<'a> for Exploration<'a> {
+    fn reports(&self, _detail: Detail) -> Reports<'a> {
+        Reports {
+            monitors: self.monitors,
+            monitor_sites: true,
+            scheduling: Some(self.scheduling),
+            constructors: self.points,
+            lines: true,
+            ..Reports::default()
+        }
+    }
+
+    fn field_rules(&self) -> FieldRules {
+        if self.points { FieldRules::Finals } else { FieldRules::Nothing }
+    }
+
+    fn visit(
+        &self,
+        walk: &mut Instrumenter<'_, 'a>,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        match instruction.opcode {
+            MONITORENTER if self.monitors => walk.monitor_enter(instruction, false, edit),
+            MONITOREXIT if self.monitors => walk.monitor_exit(instruction, edit),
+            INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => {
+                walk.redirect(&self.scheduling, instruction, edit)?;
+                if self.points && instruction.opcode == INVOKEVIRTUAL {
+                    walk.point_call(instruction, edit)?;
+                }
+                Ok(())
+            }
+            GETSTATIC..=PUTFIELD if self.points => walk.point_field(instruction),
+            IALOAD..=SALOAD | IASTORE..=SASTORE if self.points => walk.point_element(instruction),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// A call that accesses a field or an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +157,7 @@ fn part(name: &[u8], descriptor: &[u8]) -> u32 {
 
 impl Instrumenter<'_, '_> {
     /// Reports an access to a field.
-    pub(crate) fn point_field(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+    fn point_field(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         let opcode = instruction.opcode;
         let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
         let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
@@ -134,7 +189,7 @@ impl Instrumenter<'_, '_> {
     }
 
     /// Reports an access to an array element.
-    pub(crate) fn point_element(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+    fn point_element(&mut self, instruction: Instruction) -> Result<(), MethodError> {
         if self.method.is_class_initializer {
             return Ok(());
         }
@@ -155,7 +210,7 @@ impl Instrumenter<'_, '_> {
 
     /// Reports an access by a call. The parameters are spilled to additional local variables, as for other calls that are
     /// accesses.
-    pub(crate) fn point_call(&mut self, instruction: Instruction, edit: &Edit) -> Result<(), MethodError> {
+    fn point_call(&mut self, instruction: Instruction, edit: &Edit) -> Result<(), MethodError> {
         const REFERENCE: u8 = ASTORE - ISTORE;
         if self.method.is_class_initializer || edit.replacement().is_some() {
             return Ok(());

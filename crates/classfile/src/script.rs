@@ -1,4 +1,4 @@
-//! Reports before and after the join points that the environment selects.
+//! The pass that reports join points to a monitor script, before and after they happen.
 //!
 //! Inserted code spills the values above the object on the operand stack to additional local variables and reloads them. The object
 //! itself stays where it is, so that the message of a `NullPointerException` still names the null expression. Spilled references
@@ -9,17 +9,107 @@ use crate::accessors::accessor;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
+use crate::environment::{Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
+use crate::field_access::FieldRules;
 use crate::hooks::{self, Hook};
 use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Lock};
 use crate::opcodes::{
-    AASTORE, ACONST_NULL, ALOAD, ASTORE, DASTORE, DUP, DUP2, FASTORE, GETFIELD, GETSTATIC, IALOAD, IASTORE,
-    ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER,
-    MONITOREXIT, PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
+    AASTORE, ACONST_NULL, ALOAD, ALOAD_0, ASTORE, DASTORE, DUP, DUP2, FASTORE, GETFIELD, GETSTATIC, IALOAD,
+    IASTORE, ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE,
+    MONITORENTER, MONITOREXIT, PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
 };
-use crate::plan::{Advised, LockCall, Site, SiteKind, SiteTarget};
+use crate::pass::{Detail, Pass, Reports};
 use crate::sources::{MARKS, Source};
+
+/// The instrumentation that reports join points to a monitor script.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Script<'a> {
+    /// Report `monitorenter`, `monitorexit` and synchronized methods.
+    pub monitors: bool,
+    /// Report monitors after they have been entered, in code whose join points are not reported.
+    pub synchronization: bool,
+    /// Report the join points of a class in scope; `None` for other classes.
+    pub advice: Option<Advice<'a>>,
+}
+
+/// The join points of a class. The environment says for each whether it is reported, before and after it happens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Advice<'a> {
+    /// Calls that acquire and release `java.util.concurrent` locks, by the internal names of classes.
+    pub lock_calls: &'a [(&'a str, &'a [(&'a str, LockCall)])],
+}
+
+/// The effect of a call on a `java.util.concurrent` lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockCall {
+    /// It acquires its receiver.
+    Acquire,
+    /// It acquires its receiver if it returns true.
+    Try,
+    /// It releases its receiver.
+    Release,
+}
+
+/// The report that the environment wants of a join point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advised {
+    /// The number of the site.
+    pub site: u32,
+    /// Report the point before it happens.
+    pub before: bool,
+    /// Report the point after it has happened.
+    pub after: bool,
+    /// Pass the references among the arguments or the written value to the hook.
+    pub arguments: bool,
+}
+
+impl<'a> Script<'a> {
+    fn advice(&self, detail: Detail) -> Option<Advice<'a>> {
+        self.advice.filter(|_| detail < Detail::LocksOnly)
+    }
+}
+
+impl<'a> Pass<'a> for Script<'a> {
+    fn is_empty(&self) -> bool {
+        !self.monitors && self.advice.is_none()
+    }
+
+    fn reports(&self, detail: Detail) -> Reports<'a> {
+        let is_advised = self.advice(detail).is_some();
+        Reports {
+            monitors: self.monitors,
+            initializers: is_advised,
+            is_advised,
+            is_selective: true,
+            constructors: is_advised,
+            lines: is_advised,
+            sources: is_advised,
+            ..Reports::default()
+        }
+    }
+
+    fn field_rules(&self) -> FieldRules {
+        FieldRules::Nothing
+    }
+
+    fn visit(
+        &self,
+        walk: &mut Instrumenter<'_, 'a>,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        match (self.advice(walk.detail), instruction.opcode) {
+            (Some(advice), _) => walk.advise(&advice, instruction, edit),
+            (None, MONITORENTER) if self.monitors => {
+                walk.monitor_enter(instruction, self.synchronization, edit)
+            }
+            (None, MONITOREXIT) if self.monitors => walk.monitor_exit(instruction, edit),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// The offset from the opcode of an int load or store to that for references.
 const REFERENCE: u8 = ASTORE - ISTORE;
@@ -65,19 +155,23 @@ struct Values {
 }
 
 impl Instrumenter<'_, '_> {
-    /// Reports an instruction if it is a selected join point. Returns whether the instruction needs no other instrumentation.
-    pub(crate) fn advise(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<bool, MethodError> {
+    /// Reports an instruction if it is a selected join point.
+    fn advise(
+        &mut self,
+        advice: &Advice<'_>,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         match instruction.opcode {
-            GETSTATIC..=PUTFIELD => self.advise_field(instruction, edit)?,
-            IALOAD..=SALOAD | IASTORE..=SASTORE => self.advise_element(instruction, edit)?,
-            MONITORENTER => self.advise_enter(instruction, edit)?,
-            MONITOREXIT => self.advise_exit(instruction, edit)?,
+            GETSTATIC..=PUTFIELD => self.advise_field(instruction, edit),
+            IALOAD..=SALOAD | IASTORE..=SASTORE => self.advise_element(instruction, edit),
+            MONITORENTER => self.advise_enter(instruction, edit),
+            MONITOREXIT => self.advise_exit(instruction, edit),
             INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC | INVOKEINTERFACE => {
-                self.advise_call(instruction, edit)?
+                self.advise_call(advice, instruction, edit)
             }
-            _ => return Ok(false),
+            _ => Ok(()),
         }
-        Ok(true)
     }
 
     /// Reports the acquire of a synchronized method's lock, at the method's entry.
@@ -85,7 +179,7 @@ impl Instrumenter<'_, '_> {
         let is_converted = self.method.enters_by_itself();
         let advised = self.method.advised.lock;
         self.report_lock(advised.filter(|advised| advised.before), lock, &hooks::BEFORE)?;
-        if self.plan.monitors {
+        if self.reports.monitors {
             self.push(lock);
             self.edits.call(&hooks::ENTER, self.additions)?;
         }
@@ -100,7 +194,7 @@ impl Instrumenter<'_, '_> {
     pub(crate) fn advised_exit(&mut self, lock: Lock) -> Result<(), MethodError> {
         let advised = self.method.advised.unlock;
         self.report_lock(advised.filter(|advised| advised.before), lock, &hooks::BEFORE)?;
-        if self.plan.monitors {
+        if self.reports.monitors {
             if lock == Lock::ForgottenThis {
                 self.edits.call(&hooks::EXIT_TOP, self.additions)?;
             } else {
@@ -155,7 +249,7 @@ impl Instrumenter<'_, '_> {
         has_object: bool,
         hook: &Hook,
     ) -> Result<(), MethodError> {
-        self.edits.code(2, &[if has_object { crate::opcodes::ALOAD_0 } else { ACONST_NULL }]);
+        self.edits.code(2, &[if has_object { ALOAD_0 } else { ACONST_NULL }]);
         self.edits.number(advised.site, self.additions)?;
         self.edits.call(hook, self.additions)
     }
@@ -238,7 +332,7 @@ impl Instrumenter<'_, '_> {
             self.edits.number(advised.site, self.additions)?;
             self.edits.call(&hooks::BEFORE, self.additions)?;
         }
-        if self.plan.monitors {
+        if self.reports.monitors {
             self.edits.code(1, &[DUP]);
             self.edits.call(&hooks::ENTER, self.additions)?;
         }
@@ -253,7 +347,7 @@ impl Instrumenter<'_, '_> {
 
     fn advise_exit(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let advised = self.advice_at(instruction.pc, SiteKind::Exit, SiteTarget::Nothing);
-        if advised.is_none() && !self.plan.monitors {
+        if advised.is_none() && !self.reports.monitors {
             return Ok(());
         }
         let saved = self.code.max_locals;
@@ -266,7 +360,7 @@ impl Instrumenter<'_, '_> {
         if let Some(advised) = advised.filter(|advised| advised.before) {
             self.report_saved(advised, saved, &hooks::BEFORE)?;
         }
-        if self.plan.monitors {
+        if self.reports.monitors {
             self.edits.code(1, &[]);
             self.edits.local(ALOAD, saved);
             self.edits.call(&hooks::EXIT, self.additions)?;
@@ -281,7 +375,12 @@ impl Instrumenter<'_, '_> {
         Ok(())
     }
 
-    fn advise_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    fn advise_call(
+        &mut self,
+        advice: &Advice<'_>,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         let called = instruction.method(self.pool)?;
         let opcode = instruction.opcode;
         if let Some(accessor) = accessor(opcode, &called)
@@ -294,7 +393,7 @@ impl Instrumenter<'_, '_> {
             return Ok(());
         }
         let is_static = opcode == INVOKESTATIC;
-        let lock_call = if is_static { None } else { self.lock_call(called.owner, called.name) };
+        let lock_call = if is_static { None } else { lock_call(advice, called.owner, called.name) };
         let mut selected = Vec::new();
         {
             let (class, name, descriptor) = (text(called.owner), text(called.name), text(called.descriptor));
@@ -315,11 +414,6 @@ impl Instrumenter<'_, '_> {
         let above: Vec<&[u8]> = parameters(called.descriptor).collect();
         // The object cannot be passed on before its constructor has returned.
         self.around(edit, &above, !is_static && called.name != b"<init>", false, &selected)
-    }
-
-    fn lock_call(&self, class: &[u8], name: &[u8]) -> Option<LockCall> {
-        let (_, methods) = self.plan.lock_calls.iter().find(|(known, _)| known.as_bytes() == class)?;
-        methods.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, call)| *call)
     }
 
     /// Reports before and after an instruction that takes an object, an index if there is one, and the values `above` them from
@@ -431,4 +525,9 @@ impl Instrumenter<'_, '_> {
         self.edits.code(1, &[ACONST_NULL]);
         self.edits.local(ASTORE, slot);
     }
+}
+
+fn lock_call(advice: &Advice<'_>, class: &[u8], name: &[u8]) -> Option<LockCall> {
+    let (_, methods) = advice.lock_calls.iter().find(|(known, _)| known.as_bytes() == class)?;
+    methods.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, call)| *call)
 }

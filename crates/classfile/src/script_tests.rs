@@ -1,6 +1,8 @@
 //! Selected join points get code before and after them, all other points get none.
 
-use crate::plan::{Advised, Environment, Foreign, LockCall, Plan, Site, SiteKind};
+use crate::environment::{Environment, Foreign, Site, SiteKind};
+use crate::plan::{Plan, Product};
+use crate::script::{Advice, Advised, LockCall, Script};
 use crate::structure::ClassFile;
 use crate::testing::{Body, TestClass, check_structure, listing};
 
@@ -33,7 +35,8 @@ impl Environment for Selecting {
 /// Rewrites a class with one method, compares the relevant instructions, and returns the method's access flags.
 fn check(class: &mut TestClass, access: u16, code: &[u8], selecting: Selecting, expected: &[&str]) -> u16 {
     class.method(access, "m", "()V", Some(&Body::new(code)));
-    let plan = Plan { advice: true, lock_calls: LOCK_CALLS, ..Plan::empty("Hook") };
+    let script = Script { advice: Some(Advice { lock_calls: LOCK_CALLS }), ..Script::default() };
+    let plan = Plan::new("Hook", Product::Script(script));
     let mut selecting = selecting;
     let outcome = crate::rewrite(&class.build(), &plan, &mut selecting).expect("a well-formed class");
     let bytes = outcome.map_or_else(|| class.build(), |outcome| outcome.bytes);
