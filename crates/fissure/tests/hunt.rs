@@ -299,7 +299,10 @@ fn runs_that_see_nothing_are_an_error() {
 fn invalid_command_lines_are_rejected() {
     check_misuse(&["hunt"], "no command was given");
     check_misuse(&["hunt", "--strategy", "assetfuzzer", "--profile", "0", "--", "java"], "--profile");
-    check_misuse(&["hunt", "--strategy", "magic", "--", "java"], "invalid value 'magic'");
+    check_misuse(
+        &["hunt", "--strategy", "magic", "--", "java"],
+        "possible values: atomfuzzer, assetfuzzer, racefuzzer, random",
+    );
     check_misuse(&["replay", "--seed", "1", "--strategy", "random,atomfuzzer", "--", "java"], "one strategy");
     check_misuse(&["replay", "--seed", "1", "--goal", "9|A", "--", "java"], "copy the goal from the report");
     check_misuse(&["hunt", "--check", "everything", "--", "java"], "atomic-sets");
@@ -318,10 +321,7 @@ fn invalid_command_lines_are_rejected() {
     check_misuse(&["replay", "--", "java"], "nothing to replay was named");
     check_misuse(&["replay", "--seed", "1"], "no command was given");
     check_misuse(&["replay", "nowhere.json", "--", "java"], "the report nowhere.json cannot be read");
-    check_misuse(
-        &["replay", "--seed", "1", "--goal", "a", "--", "java"],
-        "two acquires have a slash between their sites",
-    );
+    check_misuse(&["replay", "--seed", "1", "--goal", "a", "--", "java"], "put it in single quotes");
 }
 
 #[test]

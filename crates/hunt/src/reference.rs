@@ -330,9 +330,9 @@ mod tests {
             file: None,
             line: Some(1),
         };
-        let stack = vec![frame("java.util.ArrayList"), frame("org.lib.Check"), frame("com.acme.Test")];
+        let stack = vec![frame("org.lib.Lists"), frame("org.lib.Check"), frame("com.acme.Test")];
         let failure = Failure { stack, ..crate::testing::failure("Boom 7 ") };
-        assert_eq!(finding_of(&failure).unwrap().subject, "java.util.ArrayList.run");
+        assert_eq!(finding_of(&failure).unwrap().subject, "org.lib.Lists.run");
         let in_test = Failure { own: Some(2), test: Some("com.acme.Test.run".to_owned()), ..failure };
         let finding = finding_of(&in_test).unwrap();
         assert_eq!(
