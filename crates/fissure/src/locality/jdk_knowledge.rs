@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, env, fs, path::Path};
 
 use fissure_classfile::{
-    Environment, Foreign, Plan, Site,
+    Environment, Foreign, Plan, Product, Script, Site,
     flow::{read_flow, types},
     rewrite,
 };
@@ -79,7 +79,9 @@ impl Jdk {
     /// Whether the code of a class enters monitors or names a lock class.
     fn has_locks(&self, class: &str) -> bool {
         let Some(Ok(bytes)) = self.file.class(class) else { return false };
-        let plan = Plan { monitors: true, ..Plan::empty("Hook") };
+        // A plan that only changes code with monitors.
+        let product = Product::Script(Script { monitors: true, synchronization: false, advice: None });
+        let plan = Plan::new("Hook", product);
         let has_monitors = rewrite(&bytes, &plan, &mut Nothing).is_ok_and(|outcome| outcome.is_some());
         let locks = b"java/util/concurrent/locks/";
         has_monitors || bytes.windows(locks.len()).any(|window| window == locks)
