@@ -8,7 +8,7 @@ use fissure_analysis::{
     locksets,
     word::{OWNER_BITS, SET_BITS, SITE_BITS, State},
 };
-use fissure_classfile::{Call, Control as ControlPlan, Probe};
+use fissure_classfile::{Call, Probe, Scheduling};
 use fissure_model::settings::{Control as Settings, Wanted};
 use fissure_schedule::conductor::Activity;
 
@@ -297,7 +297,7 @@ fn all_native_methods_are_bound() {
 }
 
 /// Checks that a hook class or one of its superclasses has each method to which calls go.
-fn check_calls(classes: &[Class], plan: &ControlPlan<'_>) {
+fn check_calls(classes: &[Class], plan: &Scheduling<'_>) {
     for call in plan.calls {
         let Call { hook_method, hook_descriptor, .. } = call;
         let has = |class: &Class| class.has(hook_method, hook_descriptor);
