@@ -188,7 +188,7 @@ mod tests {
     fn signals_before_and_after_the_start_of_the_program_are_forwarded() {
         let mut forwarding = Forwarding::install().unwrap();
         for is_early in [true, false] {
-            let raise = || send(rustix::process::getpid(), Signal::HUP);
+            let raise = || send(rustix::process::getpid(), Signal::TERM);
             if is_early {
                 raise();
             }
@@ -204,7 +204,7 @@ mod tests {
                 forwarding.forward(&child);
                 thread::sleep(Duration::from_millis(10));
             }
-            assert_eq!(child.wait().unwrap().signal(), Some(SIGHUP));
+            assert_eq!(child.wait().unwrap().signal(), Some(SIGTERM));
         }
         assert_eq!(forwarding.interruptions(), 2);
     }
