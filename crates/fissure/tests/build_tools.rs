@@ -146,6 +146,9 @@ fn check_hunt(project: &Project) {
         "--no-minimise",
         "--jobs",
         "1",
+        // A busy machine may need more than the default.
+        "--time-limit",
+        "600",
         "--json",
         "found.json",
         "--junit",
