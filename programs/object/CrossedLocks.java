@@ -1,6 +1,5 @@
 // Two methods that take the same locks in different orders: together they may wait for each other for ever.
 // fissure: object --core left,right --schedules controlled
-// fissure: atomic
 public class CrossedLocks {
     private final Object first = new Object();
     private final Object second = new Object();

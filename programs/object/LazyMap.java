@@ -1,5 +1,4 @@
 // A synchronized map whose putIfAbsent looks and puts in two steps: two threads may both be told that nothing was there.
-// fissure: object
 // fissure: non-atomic putIfAbsent
 // fissure: atomic size
 import java.util.HashMap;

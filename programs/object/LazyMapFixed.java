@@ -1,7 +1,5 @@
 // The same with a lock around both steps.
-// fissure: object
-// fissure: atomic putIfAbsent
-// fissure: atomic size
+// fissure: atomic putIfAbsent size
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,5 +1,4 @@
 // A counter that loses updates: its own basic operation is not atomic, and that is the finding.
-// fissure: object
 // fissure: non-atomic increment
 public class LostCounter {
     private volatile int value;

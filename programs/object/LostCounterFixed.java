@@ -1,5 +1,4 @@
 // The same with an atomic update.
-// fissure: object
 // fissure: atomic core
 import java.util.concurrent.atomic.AtomicInteger;
 

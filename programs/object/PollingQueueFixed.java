@@ -1,7 +1,6 @@
 // The same with the lock held from the first to the last element.
 // fissure: object --core offer,poll,peek
-// fissure: atomic clear drain
-// fissure: atomic isEmpty
+// fissure: atomic clear drain isEmpty
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,4 @@
 // A counter whose getAndReset reads and resets in two steps: an increment between them is lost.
-// fissure: object
 // fissure: non-atomic getAndReset
 // fissure: atomic isZero
 import java.util.concurrent.atomic.AtomicLong;

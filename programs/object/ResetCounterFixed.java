@@ -1,7 +1,5 @@
 // The same with one atomic step.
-// fissure: object
-// fissure: atomic getAndReset
-// fissure: atomic isZero
+// fissure: atomic getAndReset isZero
 import java.util.concurrent.atomic.AtomicLong;
 
 public class ResetCounterFixed {

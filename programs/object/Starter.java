@@ -1,6 +1,5 @@
 // A counter that lets another thread do the work and waits for it, which no schedule can control.
 // fissure: object --core increment,get --schedules controlled
-// fissure: atomic
 public class Starter {
     private int value;
 

@@ -3,11 +3,13 @@
 pub(crate) mod assets;
 pub(crate) mod determinism;
 pub(crate) mod hunt;
+pub(crate) mod object;
 pub(crate) mod whole_program;
 
 use std::{path::PathBuf, process::Command, time::Instant};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 
 use crate::{
     jdk::{self, Jdk},
@@ -43,10 +45,16 @@ const FIELD_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::St
 const ARRAY_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All, Mode::StaticAll];
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How often each kernel runs in each mode
+    #[arg(long, default_value = "5", value_parser = positive::<usize>)]
     rounds: usize,
+    /// A factor for the work of the kernels
+    #[arg(long, default_value = "1", value_parser = positive::<u32>)]
     scale: u32,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME", value_parser = known)]
     kernel: Option<String>,
 }
 
@@ -66,8 +74,7 @@ struct Bench {
 }
 
 /// Builds, measures and prints.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: Options) -> Result<()> {
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release"]))?;
     let classes = fresh_folder("bench")?;
@@ -84,27 +91,17 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { rounds: 5, scale: 1, kernel: None };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--rounds", number] => options.rounds = positive(number)?,
-            ["--scale", number] => options.scale = positive(number)?,
-            ["--kernel", name] if known(name) => options.kernel = Some(name.to_owned()),
-            ["--kernel", name] => {
-                bail!("there is no kernel '{name}': {FIELD_KERNELS:?}, {ARRAY_KERNELS:?}, {HELLO}")
-            }
-            _ => bail!("unknown option '{}': [--rounds N] [--scale N] [--kernel NAME]", pair.join(" ")),
-        }
+/// A kernel of this name.
+fn known(name: &str) -> Result<String> {
+    let is_known = FIELD_KERNELS.contains(&name) || ARRAY_KERNELS.contains(&name) || name == HELLO;
+    if !is_known {
+        bail!("there is no kernel '{name}': {FIELD_KERNELS:?}, {ARRAY_KERNELS:?}, {HELLO}");
     }
-    Ok(options)
+    Ok(name.to_owned())
 }
 
-fn known(name: &str) -> bool {
-    FIELD_KERNELS.contains(&name) || ARRAY_KERNELS.contains(&name) || name == HELLO
-}
-
-fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(number: &str) -> Result<T> {
+/// A number of at least 1.
+pub(crate) fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(number: &str) -> Result<T> {
     let parsed = number.parse().ok().filter(|value| *value >= T::from(1));
     parsed.with_context(|| format!("'{number}' is not a number of at least 1"))
 }
@@ -251,16 +248,6 @@ fn parse_measure(text: &str) -> Option<Measure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn options_have_defaults_and_limits() {
-        assert_eq!(parse(&[]).unwrap(), Options { rounds: 5, scale: 1, kernel: None });
-        let options = parse(&["--rounds", "3", "--kernel", "Sieve", "--scale", "2"]).unwrap();
-        assert_eq!(options, Options { rounds: 3, scale: 2, kernel: Some("Sieve".to_owned()) });
-        for wrong in [&["--rounds", "0"][..], &["--rounds"], &["--kernel", "None"], &["--speed", "3"]] {
-            assert!(parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn measures_are_read_from_the_output() {

@@ -3,9 +3,11 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context, Result};
+use fissure_testing::{Recorded, write_record};
 
 use crate::{
     jdk::{find_program, install_other},
@@ -32,15 +34,18 @@ const PACKAGES: [(&str, &[&str]); 6] = [
 
 const ADVICE: &str = "install Chromium and put it on PATH, or name it in FISSURE_CHROMIUM";
 
-/// Runs the tests that need a browser. Screenshots stay in the target folder.
+/// Runs the tests that need a browser. Screenshots stay in the target folder. Without a browser this task fails, and the step of
+/// `cargo xtask test` is skipped.
 pub(crate) fn run() -> Result<()> {
-    let browser = match find() {
-        Some(browser) => browser,
-        None => {
-            println!("found no Chromium through FISSURE_CHROMIUM or PATH");
-            install_other(&PACKAGES)
-                .with_context(|| format!("installing Chromium did not work; {ADVICE}"))?;
-            find().with_context(|| format!("Chromium was installed, but is still not found; {ADVICE}"))?
+    let browser = match find_or_install() {
+        Ok(browser) => browser,
+        Err(error) => {
+            let recorded = Recorded {
+                name: "browser".to_owned(),
+                time: Duration::ZERO,
+                skipped: Some(format!("there is no Chromium: {error:#}")),
+            };
+            return if write_record(&recorded) { Ok(()) } else { Err(error) };
         }
     };
     let screenshots = fresh_folder("browser")?;
@@ -50,6 +55,15 @@ pub(crate) fn run() -> Result<()> {
     succeed(&mut tests)?;
     println!("screenshots are in {}", screenshots.display());
     Ok(())
+}
+
+fn find_or_install() -> Result<PathBuf> {
+    if let Some(browser) = find() {
+        return Ok(browser);
+    }
+    println!("found no Chromium through FISSURE_CHROMIUM or PATH");
+    install_other(&PACKAGES).with_context(|| format!("installing Chromium did not work; {ADVICE}"))?;
+    find().with_context(|| format!("Chromium was installed, but is still not found; {ADVICE}"))
 }
 
 fn find() -> Option<PathBuf> {

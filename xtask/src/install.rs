@@ -1,16 +1,23 @@
 //! Installs Fissure as one executable with the agent embedded.
 
-use anyhow::{Result, bail};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
 
 use crate::workspace::{agent_file, cargo, succeed, target};
 
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The folder whose `bin` takes the executable, instead of Cargo's
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
 /// Builds the agent, then the executable that embeds it.
-pub(crate) fn run(options: &[&str]) -> Result<()> {
-    let root = match options {
-        [] => None,
-        ["--root", folder] => Some(std::path::absolute(folder)?),
-        other => bail!("unknown option '{}': cargo xtask install [--root DIR]", other.join(" ")),
-    };
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let root = options.root.as_ref().map(std::path::absolute).transpose()?;
     succeed(&mut cargo(&["build", "--release", "--package", "fissure-jvm"]))?;
     let agent = target()?.join("release").join(agent_file());
     let mut install = cargo(&["install", "--locked", "--force", "--path", "crates/fissure"]);

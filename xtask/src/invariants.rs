@@ -1,7 +1,7 @@
 //! The invariants of ARCHITECTURE.md that can be checked by reading the repository: which crate depends on which, which crates do not know the
-//! JVM, and which words are not used.
+//! JVM, which have no lists of JDK classes, and which words are not used.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::{Context, Result};
 
@@ -10,21 +10,62 @@ use crate::workspace::{files_below, root};
 /// The crates of the workspace that each crate may depend on.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("jdk", &[]),
     ("analysis", &["model"]),
     ("schedule", &["model", "analysis"]),
-    ("object", &[]),
-    ("classfile", &[]),
-    ("static", &["model", "classfile"]),
+    ("control", &["model", "analysis", "schedule"]),
+    ("hunt", &["model", "schedule"]),
+    ("object", &["jdk"]),
+    ("classfile", &["jdk"]),
+    ("static", &["model", "classfile", "jdk"]),
     ("monitor", &["model"]),
     ("report", &["model"]),
-    ("jvm", &["model", "analysis", "schedule", "classfile", "monitor"]),
-    ("fissure", &["model", "classfile", "static", "monitor", "object", "report"]),
+    ("log", &[]),
+    ("jvm", &["model", "analysis", "schedule", "control", "classfile", "jdk", "log", "monitor"]),
+    ("testing", &[]),
+    (
+        "fissure",
+        &["model", "hunt", "classfile", "jdk", "log", "static", "monitor", "object", "report", "schedule"],
+    ),
 ];
 
 /// Words that only `jvm` may use, and the crates that must not.
 const JVM_WORDS: &[&str] = &["JNI", "JVMTI", "jvmti_bindings", "jobject"];
-const WITHOUT_JVM: &[&str] =
-    &["model", "analysis", "schedule", "object", "classfile", "static", "monitor", "report"];
+const WITHOUT_JVM: &[&str] = &[
+    "model",
+    "jdk",
+    "analysis",
+    "schedule",
+    "control",
+    "hunt",
+    "object",
+    "classfile",
+    "static",
+    "monitor",
+    "report",
+];
+
+/// The largest number of JDK classes that a source file outside of `jdk` names: more is a list, which belongs into a data file of `jdk`.
+const MOST_JDK_CLASSES: usize = 6;
+
+/// Files that may name more: the ten classes of the paper, which `fissure object` reproduces.
+const NAMES_JDK_CLASSES: &[&str] = &["object/src/builtin.rs"];
+
+/// Types of the language itself, which do not count.
+const LANGUAGE_TYPES: &[&str] = &[
+    "Boolean",
+    "Byte",
+    "Character",
+    "Class",
+    "Double",
+    "Float",
+    "Integer",
+    "Long",
+    "Object",
+    "Short",
+    "String",
+    "Throwable",
+];
 
 /// Words for which `docs/glossary.md` has the usual ones.
 const RIDDLES: &[&str] =
@@ -61,6 +102,47 @@ fn contains_word(line: &str, word: &str) -> bool {
         let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
         !is_letter(line[..at].chars().next_back()) && !is_letter(line[at + word.len()..].chars().next())
     })
+}
+
+/// The names of JDK classes among the string literals of a source file, except those of its unit tests.
+fn jdk_classes(source: &str) -> BTreeSet<&str> {
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or(source);
+    let is_class = |text: &&str| {
+        let Some((package, class)) = text.rsplit_once(['.', '/']) else { return false };
+        let is_jdk =
+            ["java", "javax", "jdk", "sun"].contains(&package.split(['.', '/']).next().unwrap_or_default());
+        let is_name =
+            |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || "._/$".contains(letter));
+        is_jdk
+            && is_name(text)
+            && class.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && !class.starts_with("Fissure")
+            && !(text.len() == class.len() + "java.lang.".len() && LANGUAGE_TYPES.contains(&class))
+    };
+    code.split('"').filter(is_class).collect()
+}
+
+#[test]
+fn only_one_crate_has_lists_of_jdk_classes() {
+    for (name, _) in DEPENDENCIES.iter().filter(|(name, _)| *name != "jdk") {
+        for file in files_below(&root().join("crates").join(name).join("src"), "rs").unwrap() {
+            let is_exempt = NAMES_JDK_CLASSES.iter().any(|known| file.ends_with(known))
+                || file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+            let source = fs::read_to_string(&file).unwrap();
+            let found = jdk_classes(&source);
+            assert!(is_exempt || found.len() <= MOST_JDK_CLASSES, "{}: {found:?}", file.display());
+        }
+    }
+}
+
+#[test]
+fn names_of_jdk_classes_are_recognized() {
+    let source =
+        r#"["java/util/List", "java.util.Map$Entry", "java.util.", "java/lang/Object", "com.acme.List"]"#;
+    assert_eq!(
+        jdk_classes(source).into_iter().collect::<Vec<_>>(),
+        ["java.util.Map$Entry", "java/util/List"]
+    );
 }
 
 #[test]

@@ -17,6 +17,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use fissure_testing::{Recorded, write_record};
 use serde_json::Value;
 
 use crate::{
@@ -50,18 +52,32 @@ impl Mode {
     }
 }
 
-/// What the user asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Only programs whose name contains this
+    #[arg(long, value_name = "PART")]
     program: Option<String>,
+    /// Only the programs that take little time, on one JVM
+    #[arg(long = "quick")]
     is_quick: bool,
-    only: Option<String>,
+    /// Only one of the ways to run them under Fissure
+    #[arg(long, value_enum)]
+    only: Option<Only>,
+    /// With the debug build
+    #[arg(long = "debug")]
     is_debug: bool,
 }
 
+/// A way to run programs under Fissure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Only {
+    Detect,
+    Hunt,
+}
+
 /// Runs all of it, prints and writes the table. Fails if a program behaves differently under Fissure.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: &Options) -> Result<()> {
     let catalog = Catalog::read(&root().join("programs/real"))?;
     let jdk = jdk::set_up()?;
     let profile = if options.is_debug { "debug" } else { "release" };
@@ -83,13 +99,15 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         let prepared = match fetch::prepare(program, &catalog.folder, &folder.join(&program.name), &jdk) {
             Ok(prepared) => prepared,
             Err(error) => {
-                println!("{}: not tried: {error:#}", program.name);
+                println!("{}: skipped: {error:#}", program.name);
+                let (name, skipped) = (format!("real::{}", program.name), Some(format!("{error:#}")));
+                write_record(&Recorded { name, time: Duration::ZERO, skipped });
                 untried.push(format!("{}: {error:#}", program.name));
                 continue;
             }
         };
         for java in javas(&jdk, options.is_quick) {
-            rows.extend(try_program(program, &prepared, &java, &fissure, &options)?);
+            rows.extend(try_program(program, &prepared, &java, &fissure, options)?);
         }
     }
     let text = table::render(&rows, &untried, &catalog.triage);
@@ -126,7 +144,11 @@ fn try_program(
     options: &Options,
 ) -> Result<Vec<Row>> {
     let json = target()?.join("xtask/real").join(&program.name).join("findings.json");
-    let wants = |mode: Mode| options.only.as_deref().is_none_or(|only| only == mode.name());
+    let wants = |mode: Mode| match options.only {
+        None => true,
+        Some(Only::Detect) => mode == Mode::Detect,
+        Some(Only::Hunt) => mode == Mode::Hunt,
+    };
     let mut rows = Vec::new();
     let mut plain: Option<Run> = None;
     for mode in [Mode::Plain, Mode::Detect, Mode::Hunt] {
@@ -164,48 +186,4 @@ fn try_program(
         }
     }
     Ok(rows)
-}
-
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options::default();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match *word {
-            "--quick" => options.is_quick = true,
-            "--debug" => options.is_debug = true,
-            "--program" => {
-                options.program =
-                    Some((*words.next().context("--program needs a part of a name")?).to_owned());
-            }
-            "--only" => match words.next() {
-                Some(mode @ (&"detect" | &"hunt")) => options.only = Some((*mode).to_owned()),
-                _ => bail!("--only needs detect or hunt"),
-            },
-            other => bail!(
-                "'{other}' is not known; real takes --quick, --debug, --program PART and --only detect|hunt"
-            ),
-        }
-    }
-    Ok(options)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_are_understood() {
-        let check = |line: &str, expected: Option<Options>| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            assert_eq!(parse(&words).ok(), expected, "{line}");
-        };
-        check("", Some(Options::default()));
-        let some =
-            Options { program: Some("h2".to_owned()), only: Some("hunt".to_owned()), ..Options::default() };
-        check("--program h2 --only hunt", Some(some));
-        check("--quick --debug", Some(Options { is_quick: true, is_debug: true, ..Options::default() }));
-        check("--only plain", None);
-        check("--program", None);
-        check("--rounds 3", None);
-    }
 }

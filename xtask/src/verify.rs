@@ -8,9 +8,14 @@ mod java;
 mod outcome;
 mod rewriting;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
 
 use crate::{
     jdk::{self, Jdk},
@@ -32,11 +37,21 @@ const RIGHT: &[u8] = b"(Ljava/lang/Object;JI)V";
 const WRONG: &[u8] = b"(Ljava/lang/Object;IJ)V";
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
-    java_home: Option<String>,
-    /// The modules to verify; all if empty.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The JDK, instead of the one that the other tasks use
+    #[arg(long, value_name = "DIR")]
+    java_home: Option<PathBuf>,
+    /// The modules to verify, separated by commas, or `all`
+    #[arg(long, value_name = "MODULES", value_delimiter = ',', default_value = "all")]
     modules: Vec<String>,
+}
+
+impl Options {
+    /// The modules to verify; all if empty.
+    pub(crate) fn modules(&self) -> &[String] {
+        if self.modules.iter().any(|module| module == "all") { &[] } else { &self.modules }
+    }
 }
 
 /// A class file of the JDK.
@@ -49,28 +64,12 @@ struct ClassFile {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: &Options) -> Result<()> {
     let jdk = match &options.java_home {
-        Some(home) => jdk::at(Path::new(home))?,
+        Some(home) => jdk::at(home)?,
         None => jdk::set_up()?,
     };
-    verify(&jdk, &options.modules)
-}
-
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { java_home: None, modules: Vec::new() };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--java-home", folder] => options.java_home = Some(folder.to_owned()),
-            ["--modules", "all"] => options.modules.clear(),
-            ["--modules", names] => options.modules = names.split(',').map(str::to_owned).collect(),
-            _ => {
-                bail!("unknown option '{}': [--java-home DIR] [--modules java.base,...|all]", pair.join(" "))
-            }
-        }
-    }
-    Ok(options)
+    verify(&jdk, options.modules())
 }
 
 fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
@@ -85,6 +84,7 @@ fn verify(jdk: &Jdk, modules: &[String]) -> Result<()> {
     let purposes = [
         (Purpose::Watch, "watched"),
         (Purpose::Control, "controlled"),
+        (Purpose::Explore, "explored"),
         (Purpose::MonitorScript, "monitored"),
     ];
     for (purpose, name) in purposes {
@@ -164,27 +164,4 @@ fn write(folder: &Path, rewriting: &Rewriting, classes: &[ClassFile]) -> Result<
 /// A class name with dots, as in Java source code.
 fn dotted(name: &str) -> String {
     name.replace('/', ".")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(arguments: &[&str], expected: Option<(Option<&str>, &[&str])>) {
-        let expected = expected.map(|(java_home, modules)| Options {
-            java_home: java_home.map(str::to_owned),
-            modules: modules.iter().map(|module| module.to_string()).collect(),
-        });
-        assert_eq!(parse(arguments).ok(), expected, "{arguments:?}");
-    }
-
-    #[test]
-    fn options() {
-        check(&[], Some((None, &[])));
-        check(&["--modules", "all"], Some((None, &[])));
-        check(&["--modules", "java.base,java.sql"], Some((None, &["java.base", "java.sql"])));
-        check(&["--modules", "java.base", "--java-home", "/jdk"], Some((Some("/jdk"), &["java.base"])));
-        check(&["--modules"], None);
-        check(&["java.base"], None);
-    }
 }

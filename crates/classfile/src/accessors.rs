@@ -4,11 +4,11 @@
 //! This module handles plain accesses only. Accesses in volatile, acquire, release or opaque mode and all compare-and-set or
 //! exchange operations are atomic: they synchronize, or at least cannot race.
 
-use crate::constant_pool::Reference;
+use crate::constant_pool::MemberRef;
 use crate::descriptor::parameters;
+use crate::environment::SiteKind;
 use crate::hooks::{self, Hook};
 use crate::opcodes::{INVOKESTATIC, INVOKEVIRTUAL};
-use crate::plan::SiteKind;
 
 /// A call that is an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub(crate) struct Accessor {
 }
 
 /// Recognizes a call that is a plain access.
-pub(crate) fn accessor(opcode: u8, called: &Reference<'_>) -> Option<Accessor> {
-    match (opcode, called.class) {
+pub(crate) fn accessor(opcode: u8, called: &MemberRef<'_>) -> Option<Accessor> {
+    match (opcode, called.owner) {
         (INVOKEVIRTUAL, b"java/lang/invoke/VarHandle") => by_handle(called),
         (INVOKEVIRTUAL, b"sun/misc/Unsafe" | b"jdk/internal/misc/Unsafe") => by_unsafe(called),
         (INVOKEVIRTUAL, b"java/lang/reflect/Field") => by_reflection(called),
@@ -61,7 +61,7 @@ fn is_primitive(name: &[u8]) -> bool {
     matches!(name, b"Boolean" | b"Byte" | b"Char" | b"Short" | b"Int" | b"Long" | b"Float" | b"Double")
 }
 
-fn by_handle(called: &Reference<'_>) -> Option<Accessor> {
+fn by_handle(called: &MemberRef<'_>) -> Option<Accessor> {
     let (kind, b"") = typed(called.name, b"set")? else { return None };
     let hook = match (coordinates(called.descriptor, kind)?.as_slice(), kind) {
         (b"", SiteKind::Read) => &hooks::HANDLE_READ_STATIC,
@@ -76,7 +76,7 @@ fn by_handle(called: &Reference<'_>) -> Option<Accessor> {
     Some(Accessor { kind, hook, hands_receiver: true, bytes: None, is_element, is_late: false })
 }
 
-fn by_unsafe(called: &Reference<'_>) -> Option<Accessor> {
+fn by_unsafe(called: &MemberRef<'_>) -> Option<Accessor> {
     let (kind, name) = typed(called.name, b"put")?;
     let bytes = match name {
         b"Boolean" | b"Byte" => 1,
@@ -102,7 +102,7 @@ fn by_unsafe(called: &Reference<'_>) -> Option<Accessor> {
     })
 }
 
-fn by_reflection(called: &Reference<'_>) -> Option<Accessor> {
+fn by_reflection(called: &MemberRef<'_>) -> Option<Accessor> {
     let (kind, name) = typed(called.name, b"set")?;
     if !(name.is_empty() || is_primitive(name)) || coordinates(called.descriptor, kind)? != b"L" {
         return None;
@@ -118,7 +118,7 @@ fn by_reflection(called: &Reference<'_>) -> Option<Accessor> {
     })
 }
 
-fn by_array_reflection(called: &Reference<'_>) -> Option<Accessor> {
+fn by_array_reflection(called: &MemberRef<'_>) -> Option<Accessor> {
     let (kind, name) = typed(called.name, b"set")?;
     if !(name.is_empty() || is_primitive(name)) || coordinates(called.descriptor, kind)? != b"LI" {
         return None;
@@ -132,13 +132,7 @@ mod tests {
     use super::*;
 
     fn check(opcode: u8, class: &str, name: &str, descriptor: &str, expected: Option<(&str, Option<u8>)>) {
-        let called = Reference {
-            class_index: 0,
-            class: class.as_bytes(),
-            name_index: 0,
-            name: name.as_bytes(),
-            descriptor: descriptor.as_bytes(),
-        };
+        let called = MemberRef::named(class, name, descriptor);
         let found = accessor(opcode, &called).map(|found| (found.hook.name, found.bytes));
         assert_eq!(found, expected, "{class}.{name}{descriptor}");
     }

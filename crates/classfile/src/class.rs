@@ -1,13 +1,16 @@
 //! Rewriting a whole class.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::annotations;
 use crate::bytes::put_u16;
 use crate::constant_pool::text;
+use crate::environment::Environment;
 use crate::error::ClassError;
 use crate::field_access::FieldTable;
 use crate::method::{MethodRewriter, Scratch};
-use crate::plan::{Environment, LeftAloneMethod, Outcome, Plan};
+use crate::pass::Detail;
+use crate::plan::{LeftAloneMethod, Outcome, Plan};
 use crate::structure::{ClassFile, Member};
 
 /// Rewrites a class as planned. `Ok(None)`: there is nothing to change.
@@ -33,15 +36,7 @@ pub fn rewrite(
     put_count(&mut body, file.methods.len());
     let mut methods_rewritten = 0;
     let mut left_alone = Vec::new();
-    // A method that gets too long with all instrumentation is tried again with less of it. Its locks matter most: without them
-    // accesses in other methods would be judged with incomplete lock sets.
-    let without_arrays = Plan { arrays: false, contents: false, ..*plan };
-    let locks_only = Plan { fields: false, advice: false, ..without_arrays };
-    let plans = [
-        (plan, ""),
-        (&without_arrays, "array elements are not instrumented: "),
-        (&locks_only, "only locks are instrumented: "),
-    ];
+    let reports = plan.product.pass().reports(Detail::Full);
     let is_clone = |method: &Member<'_>| {
         file.pool.utf8(method.name_index) == Ok(b"clone")
             && file.pool.utf8(method.descriptor_index) == Ok(b"()Ljava/lang/Object;")
@@ -51,9 +46,9 @@ pub fn rewrite(
         class: &file,
         class_name,
         class_name_text: &class_name_text,
-        is_class_annotated: plan.blocks
+        is_class_annotated: reports.blocks
             && annotations::has_simple_name(&file.attributes, &file.pool, b"Atomic"),
-        has_own_clone: plan.clones && file.methods.iter().any(is_clone),
+        has_own_clone: reports.clones && file.methods.iter().any(is_clone),
         additions: &mut additions,
         fields: &mut fields,
         environment,
@@ -64,9 +59,8 @@ pub fn rewrite(
         let mark = rewriter.additions.mark();
         let mut report = |reason: String| left_alone.push(describe(&file, method, reason));
         let mut trouble = None;
-        for (tried, remark) in plans {
-            rewriter.plan = tried;
-            match rewriter.rewrite(method, &mut body) {
+        for (detail, remark) in Detail::ALL {
+            match rewriter.rewrite(method, detail, &mut body) {
                 Ok(outcome) => {
                     if outcome.is_rewritten {
                         methods_rewritten += 1;
@@ -101,7 +95,7 @@ pub fn rewrite(
         };
         return Ok(if left_alone.is_empty() { None } else { Some(unchanged(left_alone)) });
     }
-    let bytes = assemble(&file, &additions, &body);
+    let bytes = append(&file, &additions, &body);
     Ok(Some(Outcome { bytes, methods_rewritten, left_alone, shadows: fields.shadows() }))
 }
 
@@ -125,16 +119,26 @@ fn write_fields<'a>(
 }
 
 /// The class file with appended constants. `body` reaches from the declaration to the end of the methods.
-pub(crate) fn assemble(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
-    let constants = file.constants.len() + additions.bytes().len();
-    let mut bytes = Vec::with_capacity(file.head.len() + 2 + constants + body.len() + file.tail.len());
-    bytes.extend_from_slice(file.head);
-    put_u16(&mut bytes, additions.count());
-    bytes.extend_from_slice(file.constants);
-    bytes.extend_from_slice(additions.bytes());
-    bytes.extend_from_slice(body);
-    bytes.extend_from_slice(file.tail);
+pub(crate) fn append(file: &ClassFile<'_>, additions: &Additions<'_>, body: &[u8]) -> Vec<u8> {
+    let added = additions.constants();
+    assemble(file.head, added.count(), &[file.constants, added.bytes(), body, file.tail])
+}
+
+/// A class file: magic number and version, the constant pool count, the constants and everything that follows them.
+pub(crate) fn assemble(head: &[u8], count: u16, parts: &[&[u8]]) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut bytes = Vec::with_capacity(head.len() + 2 + length);
+    bytes.extend_from_slice(head);
+    put_u16(&mut bytes, count);
+    parts.iter().for_each(|part| bytes.extend_from_slice(part));
     bytes
+}
+
+/// Writes a field without attributes.
+pub(crate) fn put_field(out: &mut Vec<u8>, access: AccessFlags, name: u16, descriptor: u16) {
+    for value in [access.bits(), name, descriptor, 0] {
+        put_u16(out, value);
+    }
 }
 
 /// Writes a number of members. It was read from two bytes and therefore fits into two bytes.

@@ -1,9 +1,9 @@
 //! A method's code, taken apart into instructions.
 
-use crate::bytes::{Reader, i32_at, u16_at};
+use crate::bytes::{Reader, u16_at};
 use crate::constant_pool::ConstantPool;
 use crate::error::MethodError;
-use crate::opcodes::{GOTO_W, JSR_W, LOOKUPSWITCH, TABLESWITCH, is_short_jump, length, switch_operands};
+use crate::instruction::Instruction;
 use crate::structure::Attributes;
 
 /// The content of a Code attribute.
@@ -15,13 +15,6 @@ pub(crate) struct Code<'a> {
     pub(crate) exceptions: &'a [u8],
     pub(crate) attributes: Attributes<'a>,
     pub(crate) frames: Option<&'a [u8]>,
-}
-
-/// One instruction.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Instruction {
-    pub(crate) pc: usize,
-    pub(crate) opcode: u8,
 }
 
 /// The instructions of a method; reused from method to method to save allocations.
@@ -76,9 +69,10 @@ impl Instructions {
         self.list.clear();
         self.index_at.clear();
         let mut pc = 0;
-        while let Some(&opcode) = code.get(pc) {
-            self.list.push(Instruction { pc, opcode });
-            pc += length(code, pc).ok_or(MethodError::Malformed("code"))?;
+        while pc < code.len() {
+            let instruction = Instruction::decode(code, pc).ok_or(MethodError::Malformed("code"))?;
+            self.list.push(instruction);
+            pc = instruction.end();
         }
         if self.list.is_empty() { Err(MethodError::Malformed("code")) } else { Ok(()) }
     }
@@ -106,25 +100,5 @@ impl Instructions {
             Some(&u32::MAX) | None => None,
             Some(&index) => Some(index as usize),
         }
-    }
-}
-
-/// Calls `visit` with every pc that the instruction may jump to.
-pub(crate) fn for_each_target(code: &[u8], instruction: Instruction, mut visit: impl FnMut(i64)) {
-    let pc = instruction.pc;
-    let mut target = |distance: i32| visit(pc as i64 + i64::from(distance));
-    match instruction.opcode {
-        opcode if is_short_jump(opcode) => target(i32::from(u16_at(code, pc + 1).cast_signed())),
-        GOTO_W | JSR_W => target(i32_at(code, pc + 1)),
-        opcode @ (TABLESWITCH | LOOKUPSWITCH) => {
-            let operands = switch_operands(pc);
-            target(i32_at(code, operands));
-            let step = if opcode == TABLESWITCH { 4 } else { 8 };
-            let end = pc + length(code, pc).unwrap_or_default();
-            for at in (operands + 12..end).step_by(step) {
-                target(i32_at(code, at));
-            }
-        }
-        _ => {}
     }
 }

@@ -5,18 +5,31 @@ use std::borrow::Cow;
 use crate::bytes::{Reader, i32_at, u8_at, u16_at};
 use crate::error::ClassError;
 
-const UTF8: u8 = 1;
-const CLASS: u8 = 7;
-const FIELD: u8 = 9;
-const METHOD: u8 = 10;
-const INTERFACE_METHOD: u8 = 11;
-const NAME_AND_TYPE: u8 = 12;
-const STRING: u8 = 8;
-const METHOD_HANDLE: u8 = 15;
-const METHOD_TYPE: u8 = 16;
-const DYNAMIC: u8 = 17;
-const INVOKE_DYNAMIC: u8 = 18;
-const MODULE: u8 = 19;
+use tag::{
+    CLASS, DOUBLE, DYNAMIC, FIELD, FLOAT, INTEGER, INTERFACE_METHOD, INVOKE_DYNAMIC, LONG, METHOD,
+    METHOD_HANDLE, METHOD_TYPE, MODULE, NAME_AND_TYPE, PACKAGE, STRING, UTF8,
+};
+
+/// The tags of constants.
+pub(crate) mod tag {
+    pub(crate) const UTF8: u8 = 1;
+    pub(crate) const INTEGER: u8 = 3;
+    pub(crate) const FLOAT: u8 = 4;
+    pub(crate) const LONG: u8 = 5;
+    pub(crate) const DOUBLE: u8 = 6;
+    pub(crate) const CLASS: u8 = 7;
+    pub(crate) const STRING: u8 = 8;
+    pub(crate) const FIELD: u8 = 9;
+    pub(crate) const METHOD: u8 = 10;
+    pub(crate) const INTERFACE_METHOD: u8 = 11;
+    pub(crate) const NAME_AND_TYPE: u8 = 12;
+    pub(crate) const METHOD_HANDLE: u8 = 15;
+    pub(crate) const METHOD_TYPE: u8 = 16;
+    pub(crate) const DYNAMIC: u8 = 17;
+    pub(crate) const INVOKE_DYNAMIC: u8 = 18;
+    pub(crate) const MODULE: u8 = 19;
+    pub(crate) const PACKAGE: u8 = 20;
+}
 
 /// The original constants, indexed as in the class file.
 pub(crate) struct ConstantPool<'a> {
@@ -39,13 +52,28 @@ pub(crate) enum Constant {
     Unknown,
 }
 
-/// A field or method that code refers to.
-pub(crate) struct Reference<'a> {
-    pub(crate) class_index: u16,
-    pub(crate) class: &'a [u8],
+/// A field or method that code names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemberRef<'a> {
+    /// Its own constant.
+    pub(crate) index: u16,
+    /// The constant of the owner.
+    pub(crate) owner_index: u16,
+    /// Internal name of the class that the code names; it may inherit the member.
+    pub(crate) owner: &'a [u8],
+    /// The constant of the name.
     pub(crate) name_index: u16,
     pub(crate) name: &'a [u8],
     pub(crate) descriptor: &'a [u8],
+}
+
+#[cfg(test)]
+impl<'a> MemberRef<'a> {
+    /// A member without constants.
+    pub(crate) fn named(owner: &'a str, name: &'a str, descriptor: &'a str) -> Self {
+        let (owner, name, descriptor) = (owner.as_bytes(), name.as_bytes(), descriptor.as_bytes());
+        Self { index: 0, owner_index: 0, owner, name_index: 0, name, descriptor }
+    }
 }
 
 impl<'a> ConstantPool<'a> {
@@ -60,12 +88,11 @@ impl<'a> ConstantPool<'a> {
             let tag = reader.u8()?;
             let (length, slots) = match tag {
                 UTF8 => (usize::from(reader.u16()?), 1),
-                3 | 4 | FIELD | METHOD | INTERFACE_METHOD | NAME_AND_TYPE | DYNAMIC | INVOKE_DYNAMIC => {
-                    (4, 1)
-                }
-                5 | 6 => (8, 2),
-                CLASS | 8 | 16 | 19 | 20 => (2, 1),
-                15 => (3, 1),
+                INTEGER | FLOAT | FIELD | METHOD | INTERFACE_METHOD | NAME_AND_TYPE | DYNAMIC
+                | INVOKE_DYNAMIC => (4, 1),
+                LONG | DOUBLE => (8, 2),
+                CLASS | STRING | METHOD_TYPE | MODULE | PACKAGE => (2, 1),
+                METHOD_HANDLE => (3, 1),
                 _ => return Err(ClassError::UnknownConstant { index, tag }),
             };
             reader.take(length)?;
@@ -119,14 +146,12 @@ impl<'a> ConstantPool<'a> {
         self.utf8(u16_at(self.bytes, at))
     }
 
-    pub(crate) fn field(&self, index: u16) -> Result<Reference<'a>, ClassError> {
-        let at = self.expect(index, &[FIELD])?;
-        self.reference(at)
+    pub(crate) fn field(&self, index: u16) -> Result<MemberRef<'a>, ClassError> {
+        self.member(index, &[FIELD])
     }
 
-    pub(crate) fn method(&self, index: u16) -> Result<Reference<'a>, ClassError> {
-        let at = self.expect(index, &[METHOD, INTERFACE_METHOD])?;
-        self.reference(at)
+    pub(crate) fn method(&self, index: u16) -> Result<MemberRef<'a>, ClassError> {
+        self.member(index, &[METHOD, INTERFACE_METHOD])
     }
 
     /// The descriptor of the method that an invoke instruction calls, including `invokedynamic`.
@@ -146,7 +171,7 @@ impl<'a> ConstantPool<'a> {
     /// The kind of value that loading a constant pushes.
     pub(crate) fn constant(&self, index: u16) -> Constant {
         match self.offsets.get(usize::from(index)).map(|&offset| u8_at(self.bytes, offset as usize)) {
-            Some(3..=6) => Constant::Number,
+            Some(INTEGER..=DOUBLE) => Constant::Number,
             Some(STRING) => Constant::Text,
             Some(CLASS) => Constant::Class,
             _ => Constant::Unknown,
@@ -156,9 +181,9 @@ impl<'a> ConstantPool<'a> {
     /// The value of an int or long constant; `None` for other constants.
     pub(crate) fn whole_number(&self, index: u16) -> Option<i64> {
         let at = |tag| self.expect(index, &[tag]).ok();
-        let int = at(3).map(|at| i64::from(i32_at(self.bytes, at)));
+        let int = at(INTEGER).map(|at| i64::from(i32_at(self.bytes, at)));
         let long = || {
-            at(5).map(|at| {
+            at(LONG).map(|at| {
                 i64::from(i32_at(self.bytes, at)) << 32
                     | i64::from(i32_at(self.bytes, at + 4).cast_unsigned())
             })
@@ -167,10 +192,10 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// The kind and the target of a method handle; `None` for other constants.
-    pub(crate) fn handle(&self, index: u16) -> Option<(u8, Reference<'a>)> {
+    pub(crate) fn handle(&self, index: u16) -> Option<(u8, MemberRef<'a>)> {
         let at = self.expect(index, &[METHOD_HANDLE]).ok()?;
-        let target = self.expect(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
-        Some((u8_at(self.bytes, at), self.reference(target).ok()?))
+        let target = self.member(u16_at(self.bytes, at + 1), &[FIELD, METHOD, INTERFACE_METHOD]).ok()?;
+        Some((u8_at(self.bytes, at), target))
     }
 
     /// The descriptor of a method type; `None` for other constants.
@@ -190,13 +215,15 @@ impl<'a> ConstantPool<'a> {
         ))
     }
 
-    fn reference(&self, at: usize) -> Result<Reference<'a>, ClassError> {
-        let class_index = u16_at(self.bytes, at);
+    fn member(&self, index: u16, tags: &[u8]) -> Result<MemberRef<'a>, ClassError> {
+        let at = self.expect(index, tags)?;
+        let owner_index = u16_at(self.bytes, at);
         let name_and_type = self.expect(u16_at(self.bytes, at + 2), &[NAME_AND_TYPE])?;
         let name_index = u16_at(self.bytes, name_and_type);
-        Ok(Reference {
-            class_index,
-            class: self.class_name(class_index)?,
+        Ok(MemberRef {
+            index,
+            owner_index,
+            owner: self.class_name(owner_index)?,
             name_index,
             name: self.utf8(name_index)?,
             descriptor: self.utf8(u16_at(self.bytes, name_and_type + 2))?,

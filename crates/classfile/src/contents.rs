@@ -7,19 +7,19 @@
 //! Where stack instructions cannot reach the receiver below the arguments, the arguments are spilled to additional local variables.
 //! Spilled references are set to null afterwards, because they would keep objects alive.
 
-use crate::bytes::u16_at;
-use crate::code::Instruction;
 use crate::collections::{is_builder, may_hold, use_of, use_of_atomic};
+use crate::control::Contents;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
+use crate::environment::SiteTarget;
 use crate::error::MethodError;
 use crate::hooks;
+use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
     ACONST_NULL, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, ILOAD, INVOKEINTERFACE,
     INVOKEVIRTUAL, ISTORE, POP, POP2, SWAP,
 };
-use crate::plan::SiteTarget;
 use crate::sources::{MARKS, Source};
 
 /// The offset from the opcode of an int load or store to that for references.
@@ -27,7 +27,12 @@ const REFERENCE: u8 = ASTORE - ISTORE;
 
 impl Instrumenter<'_, '_> {
     /// Reports the value of a field, or a call that uses a collection's contents.
-    pub(crate) fn contents(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
+    pub(crate) fn contents(
+        &mut self,
+        contents: Contents,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
         // A class initializer happens before every other use of the class.
         // An instruction that already has code behind it is a volatile read, which is reported as synchronization.
         if self.method.is_class_initializer || edit.is_split() {
@@ -36,7 +41,7 @@ impl Instrumenter<'_, '_> {
         match instruction.opcode {
             GETFIELD | GETSTATIC => self.field_value(instruction, edit),
             INVOKEVIRTUAL | INVOKEINTERFACE if edit.replacement().is_none() => {
-                self.collection_call(instruction, edit)
+                self.collection_call(contents, instruction, edit)
             }
             _ => Ok(()),
         }
@@ -44,12 +49,12 @@ impl Instrumenter<'_, '_> {
 
     fn field_value(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
         let is_static = instruction.opcode == GETSTATIC;
-        let field = self.pool.field(u16_at(self.code.bytes, instruction.pc + 1))?;
+        let field = instruction.field(self.pool)?;
         let is_early = !is_static && instruction.pc < self.method.objects_usable_from;
         if is_early || !may_hold(field.descriptor) || field.name == MARKS {
             return Ok(());
         }
-        let site = self.field_site(instruction, is_static)?;
+        let site = self.field_site(instruction, &field);
         if is_static {
             self.edits.split(edit);
             // From (v) over (v, v, null) to (v, null, v).
@@ -65,13 +70,19 @@ impl Instrumenter<'_, '_> {
         self.edits.call(&hooks::HOLDS, self.additions)
     }
 
-    fn collection_call(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<(), MethodError> {
-        let called = self.pool.method(u16_at(self.code.bytes, instruction.pc + 1))?;
-        let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| self.plan.atomics));
+    fn collection_call(
+        &mut self,
+        contents: Contents,
+        instruction: Instruction,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        let called = instruction.method(self.pool)?;
+        let has_atomics = contents == Contents::CollectionsAndAtomics;
+        let found = use_of(&called).or_else(|| use_of_atomic(&called).filter(|_| has_atomics));
         let Some(found) = found else { return Ok(()) };
         let depth: usize = parameters(called.descriptor).map(slots).sum();
         let source = self.sources.below(depth);
-        if is_builder(called.class) && !matches!(source, Source::Field(_)) {
+        if is_builder(called.owner) && !matches!(source, Source::Field(_)) {
             return Ok(());
         }
         let pc = instruction.pc;

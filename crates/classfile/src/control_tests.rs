@@ -1,8 +1,11 @@
 //! The code inserted for controlled runs and for blocks that should be atomic.
 
-use crate::plan::{Call, Control, Foreign, Plan, Region};
+use crate::control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+use crate::detect::{Accesses, Atomicity, Blocks, Detection};
+use crate::environment::Foreign;
+use crate::plan::{Plan, Product};
 use crate::structure::ClassFile;
-use crate::testing::{Body, ClassBuilder, Recorder, listing, rewrite, with_code};
+use crate::testing::{Body, Recorder, TestClass, detect, listing, rewrite, with_code};
 
 const STATIC: u16 = 0x0008;
 const SYNCHRONIZED: u16 = 0x0020;
@@ -22,21 +25,30 @@ const TIME: Call<'static> = Call {
     hook_descriptor: "()J",
     site: false,
 };
-const CONTROL: Control<'static> =
-    Control { calls: &[WAIT, TIME], regions: &[Region { method: "load", descriptor: None }] };
+const SCHEDULING: Scheduling<'static> =
+    Scheduling { calls: &[WAIT, TIME], regions: &[Region { method: "load", descriptor: None }] };
 
 fn controlled() -> Plan<'static> {
-    Plan { monitors: true, monitor_sites: true, control: Some(CONTROL), ..Plan::empty("Hook") }
+    plan(None)
+}
+
+/// A plan for a class in scope.
+fn inside(code: ControlledCode) -> Plan<'static> {
+    plan(Some(code))
+}
+
+fn plan(inside: Option<ControlledCode>) -> Plan<'static> {
+    Plan::new("Hook", Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside }))
 }
 
 /// Rewrites a class with one method, compares its instructions, and returns the rewritten class.
 fn check(plan: &Plan<'_>, access: u16, name: &str, body: &Body, expected: &str) -> Vec<u8> {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     check_in(&mut class, plan, access, name, body, expected)
 }
 
 fn check_in(
-    class: &mut ClassBuilder,
+    class: &mut TestClass,
     plan: &Plan<'_>,
     access: u16,
     name: &str,
@@ -51,7 +63,7 @@ fn check_in(
 }
 
 fn access(class: &[u8]) -> u16 {
-    ClassFile::parse(class).unwrap().methods[0].access
+    ClassFile::parse(class).unwrap().methods[0].access.bits()
 }
 
 #[test]
@@ -105,7 +117,7 @@ fn controlled_monitors_are_reported_before_entry_and_after_exit() {
 
 #[test]
 fn methods_that_overwrite_this_stay_synchronized() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     // aconst_null, astore_0, return
     class.method(SYNCHRONIZED, "m", "()V", Some(&Body::new(&[1, 75, 177])));
     let outcome = rewrite(&class, &controlled(), &mut Recorder::new(Foreign::Ignore));
@@ -115,7 +127,7 @@ fn methods_that_overwrite_this_stay_synchronized() {
 
 #[test]
 fn calls_are_redirected_to_hooks() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let wait = class.method_reference("B", "wait", "(J)V").to_be_bytes();
     let time = class.method_reference("java/lang/System", "nanoTime", "()J").to_be_bytes();
     let other = class.method_reference("B", "nanoTime", "()J").to_be_bytes();
@@ -157,11 +169,12 @@ fn regions_are_reported_from_entry_to_exit() {
 #[test]
 fn annotated_methods_are_blocks() {
     fn check(attribute: &'static str, annotation: &str, expected: bool) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         let name = class.utf8(annotation).to_be_bytes();
         let content = vec![0, 1, name[0], name[1], 0, 0];
         class.method_with(0, "m", "()V", Some(&Body::new(&[0, 177])), &[(attribute, content)]);
-        let plan = Plan { blocks: true, ..Plan::empty("Hook") };
+        let atomicity = Atomicity { blocks: Blocks::MonitorsAndMethods, announced: &[] };
+        let plan = detect(Detection { atomicity: Some(atomicity), ..Detection::default() });
         let outcome = crate::rewrite(&class.build(), &plan, &mut Recorder::new(Foreign::Ignore)).unwrap();
         let begins = outcome.map(|outcome| listing(&outcome.bytes, "m")).unwrap_or_default();
         assert_eq!(begins.contains("blockEnter"), expected, "{annotation}");
@@ -176,11 +189,12 @@ fn annotated_methods_are_blocks() {
 
 #[test]
 fn announced_calls_are_reported_with_their_site() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let get = class.method_reference("Atomic", "get", "()I").to_be_bytes();
     let other = class.method_reference("Atomic", "other", "()V").to_be_bytes();
     let code = [42, 182, get[0], get[1], 87, 42, 182, other[0], other[1], 177];
-    let plan = Plan { announced: &[("Atomic", &["get"])], ..Plan::empty("Hook") };
+    let atomicity = Atomicity { blocks: Blocks::Nothing, announced: &[("Atomic", &["get"])] };
+    let plan = detect(Detection { atomicity: Some(atomicity), ..Detection::default() });
     check_in(
         &mut class,
         &plan,
@@ -201,12 +215,13 @@ fn announced_calls_are_reported_with_their_site() {
 #[test]
 fn accesses_that_stand_for_others_are_reported_to_the_environment() {
     fn check(code: impl Fn([u8; 2]) -> Vec<u8>, expected: &[(u32, u32)]) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "count", "I");
         let count = class.field_reference("A", "count", "I").to_be_bytes();
         class.method(0, "m", "()V", Some(&Body::new(&code(count))));
         let mut recorder = Recorder::new(Foreign::Ignore);
-        let plan = Plan { fields: true, repetitions: true, ..Plan::empty("Hook") };
+        let atomicity = Some(Atomicity::default());
+        let plan = detect(Detection { accesses: Accesses::Fields, atomicity, ..Detection::default() });
         rewrite(&class, &plan, &mut recorder);
         assert_eq!(recorder.together, expected);
     }
@@ -222,11 +237,12 @@ fn accesses_that_stand_for_others_are_reported_to_the_environment() {
 fn volatile_fields_are_instrumented_like_plain_ones_on_request() {
     const VOLATILE: u16 = 0x0040;
     fn check(volatiles: bool, expected: usize) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(VOLATILE, "flag", "Z");
         class.field(0, "plain", "Z");
         class.method(0, "m", "()V", Some(&Body::new(&[177])));
-        let plan = Plan { fields: true, volatiles, ..Plan::empty("Hook") };
+        let atomicity = volatiles.then(Atomicity::default);
+        let plan = detect(Detection { accesses: Accesses::Fields, atomicity, ..Detection::default() });
         let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Ignore));
         assert_eq!(outcome.shadows.len(), expected);
     }
@@ -236,7 +252,7 @@ fn volatile_fields_are_instrumented_like_plain_ones_on_request() {
 
 #[test]
 fn units_report_their_entry_and_exit() {
-    let plan = Plan { units: true, ..controlled() };
+    let plan = inside(ControlledCode { units: true, ..ControlledCode::default() });
     check(
         &plan,
         SYNCHRONIZED,
@@ -269,8 +285,8 @@ fn units_report_their_entry_and_exit() {
 
 #[test]
 fn constructors_are_units_once_the_object_is_initialized() {
-    let plan = Plan { units: true, ..controlled() };
-    let mut class = ClassBuilder::new("A");
+    let plan = inside(ControlledCode { units: true, ..ControlledCode::default() });
+    let mut class = TestClass::new("A");
     let other = class.method_reference("java/lang/Object", "<init>", "()V").to_be_bytes();
     // A loop that begins right behind the call of the other constructor must not begin the unit again.
     let code = [42, 183, other[0], other[1], 0, 167, 0xff, 0xff, 177];
@@ -300,11 +316,12 @@ fn constructors_are_units_once_the_object_is_initialized() {
 
 #[test]
 fn every_access_is_reported_under_control() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "count", "I");
     let count = class.field_reference("A", "count", "I").to_be_bytes();
     let code = [42, 42, 180, count[0], count[1], 4, 96, 181, count[0], count[1], 177];
-    let plan = Plan { fields: true, ..controlled() };
+    let accesses = Some(ControlledAccesses::default());
+    let plan = inside(ControlledCode { accesses, ..ControlledCode::default() });
     check_in(
         &mut class,
         &plan,
@@ -337,7 +354,7 @@ fn check_contents(
     sites: &[&str],
 ) {
     const FINAL: u16 = 0x0010;
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     let held_type = format!("L{};", called.0);
     class.field(FINAL, "held", &held_type);
     class.field(STATIC, "shared", &held_type);
@@ -345,7 +362,8 @@ fn check_contents(
     let shared = class.field_reference("A", "shared", &held_type).to_be_bytes();
     let method = class.method_reference(called.0, called.1, called.2).to_be_bytes();
     class.method(0, "m", "()V", Some(&Body::new(&code(held, shared, method))));
-    let plan = Plan { fields: true, arrays: true, volatiles: true, contents: true, ..controlled() };
+    let accesses = ControlledAccesses { elements: true, contents: Contents::Collections };
+    let plan = inside(ControlledCode { accesses: Some(accesses), ..ControlledCode::default() });
     let mut recorder = Recorder::new(Foreign::Ignore);
     let outcome = rewrite(&class, &plan, &mut recorder);
     let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();

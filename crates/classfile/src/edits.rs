@@ -1,10 +1,10 @@
 //! The insertions into one method.
 
 use crate::additions::Additions;
-use crate::bytes::put_u16;
+use crate::encoder::Encoder;
 use crate::error::MethodError;
 use crate::hooks::Hook;
-use crate::opcodes::{BIPUSH, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH, WIDE};
+use crate::opcodes::INVOKESTATIC;
 
 /// Code around one instruction. The bytes of [`Edits`] from `begin` to `middle` go before it, those up to `end` behind it.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(crate) struct Edit {
 #[derive(Default)]
 pub(crate) struct Edits {
     pub(crate) list: Vec<Edit>,
-    bytes: Vec<u8>,
+    encoder: Encoder,
     /// The end of the code that runs once, before the first instruction.
     prologue: usize,
     /// The start of the code that goes behind the whole method.
@@ -64,7 +64,7 @@ impl Edit {
 impl Edits {
     pub(crate) fn clear(&mut self) {
         self.list.clear();
-        self.bytes.clear();
+        self.encoder.clear();
         self.prologue = 0;
         self.epilogue = 0;
         self.extra_stack = 0;
@@ -72,49 +72,49 @@ impl Edits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.list.is_empty()
+        self.encoder.bytes().is_empty() && self.list.is_empty()
     }
 
     /// Makes all code appended so far the prologue.
     pub(crate) fn end_prologue(&mut self) {
-        self.prologue = self.bytes.len();
+        self.prologue = self.encoder.len();
     }
 
     pub(crate) fn prologue(&self) -> &[u8] {
-        self.bytes.get(..self.prologue).unwrap_or_default()
+        self.encoder.bytes().get(..self.prologue).unwrap_or_default()
     }
 
     /// Makes all code appended from now on the epilogue.
     pub(crate) fn begin_epilogue(&mut self) {
-        self.epilogue = self.bytes.len();
+        self.epilogue = self.encoder.len();
     }
 
     pub(crate) fn epilogue(&self) -> &[u8] {
-        self.bytes.get(self.epilogue..).unwrap_or_default()
+        self.encoder.bytes().get(self.epilogue..).unwrap_or_default()
     }
 
     pub(crate) fn before(&self, edit: &Edit) -> &[u8] {
-        self.bytes.get(edit.begin..edit.middle).unwrap_or_default()
+        self.encoder.bytes().get(edit.begin..edit.middle).unwrap_or_default()
     }
 
     pub(crate) fn after(&self, edit: &Edit) -> &[u8] {
-        self.bytes.get(edit.middle..edit.end).unwrap_or_default()
+        self.encoder.bytes().get(edit.middle..edit.end).unwrap_or_default()
     }
 
     /// Starts an empty edit.
     pub(crate) fn begin(&self, instruction: usize) -> Edit {
-        let here = self.bytes.len();
+        let here = self.encoder.len();
         Edit { instruction, begin: here, middle: usize::MAX, end: here, uncovered: None, replacement: None }
     }
 
     /// Code appended from now on goes behind the instruction.
     pub(crate) fn split(&self, edit: &mut Edit) {
-        edit.middle = self.bytes.len();
+        edit.middle = self.encoder.len();
     }
 
     /// Code appended from now on goes before the instruction, outside of an added handler's range.
     pub(crate) fn uncover(&self, edit: &mut Edit) {
-        edit.uncovered = Some(self.bytes.len());
+        edit.uncovered = Some(self.encoder.len());
     }
 
     /// Replaces the instruction by one with a constant pool index, which has the same length.
@@ -125,7 +125,7 @@ impl Edits {
 
     /// Keeps the edit unless it is empty.
     pub(crate) fn finish(&mut self, mut edit: Edit) -> Result<(), MethodError> {
-        edit.end = self.bytes.len();
+        edit.end = self.encoder.len();
         if edit.begin == edit.end && edit.replacement.is_none() {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl Edits {
             edit.middle = edit.end;
         }
         self.list.push(edit);
-        if self.bytes.len() > usize::from(u16::MAX) { Err(MethodError::CodeTooLong) } else { Ok(()) }
+        if self.encoder.len() > usize::from(u16::MAX) { Err(MethodError::CodeTooLong) } else { Ok(()) }
     }
 
     /// Removes the insertions around an instruction.
@@ -146,24 +146,17 @@ impl Edits {
     /// Appends instructions during which the stack grows by at most `stack`.
     pub(crate) fn code(&mut self, stack: u16, instructions: &[u8]) {
         self.extra_stack = self.extra_stack.max(stack);
-        self.bytes.extend_from_slice(instructions);
+        self.encoder.code(instructions);
     }
 
     /// Appends an instruction with an index into the constant pool.
     pub(crate) fn constant(&mut self, opcode: u8, index: u16) {
-        self.bytes.push(opcode);
-        put_u16(&mut self.bytes, index);
+        self.encoder.constant(opcode, index);
     }
 
     /// Appends an instruction that loads or stores a local variable.
     pub(crate) fn local(&mut self, opcode: u8, slot: u16) {
-        match u8::try_from(slot) {
-            Ok(slot) => self.bytes.extend_from_slice(&[opcode, slot]),
-            Err(_) => {
-                self.bytes.push(WIDE);
-                self.constant(opcode, slot);
-            }
-        }
+        self.encoder.local(opcode, slot);
     }
 
     pub(crate) fn call(&mut self, hook: &Hook, additions: &mut Additions<'_>) -> Result<(), MethodError> {
@@ -174,19 +167,6 @@ impl Edits {
 
     /// Appends an instruction that pushes a number; the caller accounts for its stack slot.
     pub(crate) fn number(&mut self, value: u32, additions: &mut Additions<'_>) -> Result<(), MethodError> {
-        let value = value.cast_signed();
-        match value {
-            -1..=5 => self.bytes.push(ICONST_0.wrapping_add_signed(value as i8)),
-            -128..=127 => self.bytes.extend_from_slice(&[BIPUSH, (value as i8).cast_unsigned()]),
-            -32768..=32767 => self.constant(SIPUSH, (value as i16).cast_unsigned()),
-            _ => {
-                let index = additions.integer(value)?;
-                match u8::try_from(index) {
-                    Ok(index) => self.bytes.extend_from_slice(&[LDC, index]),
-                    Err(_) => self.constant(LDC_W, index),
-                }
-            }
-        }
-        Ok(())
+        Ok(self.encoder.number(value.cast_signed(), |value| additions.integer(value))?)
     }
 }

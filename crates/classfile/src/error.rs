@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The reason why a class could not be read or rewritten. The caller continues with the original bytes.
+/// The reason why a class could not be read, rewritten or written. A caller that rewrites continues with the original bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClassError {
@@ -32,6 +32,12 @@ pub enum ClassError {
     /// There is no room for another field.
     #[error("the class has too many fields")]
     TooManyFields,
+    /// The code of a new method is too long.
+    #[error("a method would be longer than 65535 bytes")]
+    MethodTooLarge,
+    /// The code of a new method jumps to a label that stands nowhere.
+    #[error("a jump has no target")]
+    MissingLabel,
 }
 
 /// The reason why one method is left unchanged.
@@ -51,4 +57,14 @@ pub(crate) enum MethodError {
     Malformed(&'static str),
     #[error(transparent)]
     Class(#[from] ClassError),
+}
+
+impl MethodError {
+    /// The error for a class of which every method is needed.
+    pub(crate) fn into_class_error(self) -> ClassError {
+        match self {
+            MethodError::Class(error) => error,
+            _ => ClassError::MethodTooLarge,
+        }
+    }
 }

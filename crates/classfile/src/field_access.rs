@@ -2,16 +2,45 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
-use crate::bytes::put_u16;
-use crate::constant_pool::{ConstantPool, Reference, text};
+use crate::class::put_field;
+use crate::constant_pool::{ConstantPool, MemberRef, text};
+use crate::environment::{Environment, Foreign};
 use crate::error::ClassError;
-use crate::plan::{Environment, Foreign, Plan, ShadowField};
+use crate::plan::{Plan, ShadowField};
 use crate::sources::MARKS;
-use crate::structure::{ACC_FINAL, ACC_VOLATILE, ClassFile};
+use crate::structure::ClassFile;
 
 /// Public, so that other classes' code can access it; transient and synthetic, so that libraries ignore it.
-const SHADOW_ACCESS: u16 = 0x0001 | 0x0080 | 0x1000;
+const SHADOW_ACCESS: AccessFlags =
+    AccessFlags::PUBLIC.union(AccessFlags::TRANSIENT).union(AccessFlags::SYNTHETIC);
+
+/// Which fields a pass follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldRules {
+    /// None.
+    Nothing,
+    /// All but the final ones of the rewritten class.
+    Finals,
+    /// Fields have neither shadow nor cell. Volatile fields synchronize, unless every access to a field is reported.
+    Points { every_access: bool },
+    /// Fields have shadows and cells.
+    Shadows {
+        /// Volatile fields synchronize.
+        synchronization: bool,
+        /// Volatile fields are treated like plain ones.
+        volatiles: bool,
+        /// The environment says which fields are followed.
+        is_selective: bool,
+    },
+}
+
+impl FieldRules {
+    fn has_synchronization(self) -> bool {
+        matches!(self, FieldRules::Points { .. } | FieldRules::Shadows { synchronization: true, .. })
+    }
+}
 
 /// How an access to a field is instrumented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +61,7 @@ pub(crate) struct FieldTable<'a> {
     /// Whether classes have shadow fields at all.
     has_shadows: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
-    /// Final fields of this class; only filled if the plan has `points`.
+    /// Final fields of this class; only filled for [`FieldRules::Finals`].
     finals: FxHashSet<(&'a [u8], &'a [u8])>,
     shadows: Vec<Shadow<'a>>,
     /// By the field's constant; the flag is whether the field was accessed as a static one.
@@ -62,58 +91,64 @@ impl<'a> FieldTable<'a> {
         plan: &Plan<'a>,
         environment: &mut dyn Environment,
     ) -> Result<Self, ClassError> {
+        let rules = plan.product.pass().field_rules();
         let this = class.pool.class_name(class.this_index)?;
         let mut table = Self {
             this,
-            synchronization: plan.synchronization,
-            has_shadows: plan.control.is_none(),
+            synchronization: rules.has_synchronization(),
+            has_shadows: matches!(rules, FieldRules::Shadows { .. }),
             own: FxHashMap::default(),
             finals: FxHashSet::default(),
             shadows: Vec::new(),
             decided: Vec::new(),
         };
-        if plan.points {
-            for field in class.fields.iter().filter(|field| field.access & ACC_FINAL != 0) {
+        if rules == FieldRules::Finals {
+            for field in class.fields.iter().filter(|field| field.access.contains(AccessFlags::FINAL)) {
                 let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
                 table.finals.insert(key);
             }
         }
-        let follows_volatiles = plan.control.is_some() && plan.synchronization;
-        if !plan.fields && !follows_volatiles && plan.added_fields.is_empty() {
+        let is_followed = matches!(rules, FieldRules::Points { .. } | FieldRules::Shadows { .. });
+        if !is_followed && plan.added_fields.is_empty() {
             return Ok(table);
         }
         for field in &class.fields {
             let key = (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
             table.own.insert(key, Own::Ignored);
         }
-        if !plan.fields && !follows_volatiles {
+        if !is_followed {
             return Ok(table);
         }
+        let (volatiles, is_selective) = match rules {
+            FieldRules::Shadows { volatiles, is_selective, .. } => (volatiles, is_selective),
+            _ => (true, false),
+        };
         for field in &class.fields {
             let (name, descriptor) =
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
-            if field.access & ACC_VOLATILE != 0 && plan.synchronization {
+            if field.access.contains(AccessFlags::VOLATILE) && table.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
             }
-            if !plan.fields {
-                let is_plain = field.access & (ACC_FINAL | ACC_VOLATILE) == 0;
-                if is_plain && follows_volatiles && name != MARKS {
+            if rules == (FieldRules::Points { every_access: false }) {
+                let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
+                if is_plain && name != MARKS {
                     table.own.insert((name, descriptor), Own::Point);
                 }
                 continue;
             }
-            let skipped = if plan.volatiles { ACC_FINAL } else { ACC_FINAL | ACC_VOLATILE };
-            if field.access & skipped != 0 || class.is_interface() || name == MARKS {
+            let skipped =
+                if volatiles { AccessFlags::FINAL } else { AccessFlags::FINAL | AccessFlags::VOLATILE };
+            if field.access.intersects(skipped) || class.is_interface() || name == MARKS {
                 continue;
             }
-            if plan.selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
+            if is_selective && !environment.is_followed(&text(name), &text(descriptor), field.access) {
                 continue;
             }
-            let is_volatile = field.access & ACC_VOLATILE != 0;
+            let is_volatile = field.access.contains(AccessFlags::VOLATILE);
             if !is_volatile && environment.leaves_field(&text(name), &text(descriptor)) {
                 continue;
             }
-            if plan.control.is_some() {
+            if !table.has_shadows {
                 table.own.insert((name, descriptor), Own::Point);
             } else if field.is_static() {
                 let cell = environment.cell(&text(name), &text(descriptor));
@@ -129,8 +164,8 @@ impl<'a> FieldTable<'a> {
     }
 
     /// Whether the field is known to be final.
-    pub(crate) fn is_final(&self, field: &Reference<'_>) -> bool {
-        field.class == self.this && self.finals.contains(&(field.name, field.descriptor))
+    pub(crate) fn is_final(&self, field: &MemberRef<'_>) -> bool {
+        field.owner == self.this && self.finals.contains(&(field.name, field.descriptor))
     }
 
     pub(crate) fn shadows(&self) -> Vec<ShadowField> {
@@ -149,31 +184,26 @@ impl<'a> FieldTable<'a> {
         additions: &mut Additions<'a>,
         out: &mut Vec<u8>,
     ) -> Result<usize, ClassError> {
-        let mut put = |access: u16, name: u16, descriptor: u16| {
-            for value in [access, name, descriptor, 0] {
-                put_u16(out, value);
-            }
-        };
         for shadow in &self.shadows {
             let descriptor = additions.utf8(shadow_descriptor(shadow.descriptor).as_bytes())?;
-            put(SHADOW_ACCESS, shadow.name_index, descriptor);
+            put_field(out, SHADOW_ACCESS, shadow.name_index, descriptor);
         }
         let mut count = self.shadows.len();
         for field in plan.added_fields {
             if !self.own.contains_key(&(field.name.as_bytes(), field.descriptor.as_bytes())) {
                 let name = additions.utf8(field.name.as_bytes())?;
                 let descriptor = additions.utf8(field.descriptor.as_bytes())?;
-                put(field.access, name, descriptor);
+                put_field(out, field.access, name, descriptor);
                 count += 1;
             }
         }
         Ok(count)
     }
 
-    /// How an access to the field of this constant is instrumented.
+    /// How an access to a field is instrumented.
     pub(crate) fn treatment(
         &mut self,
-        index: u16,
+        field: &MemberRef<'a>,
         is_static: bool,
         pool: &ConstantPool<'a>,
         additions: &mut Additions<'a>,
@@ -182,13 +212,16 @@ impl<'a> FieldTable<'a> {
         if self.decided.is_empty() {
             self.decided.resize(usize::from(pool.count()), None);
         }
-        match self.decided.get(usize::from(index)) {
-            Some(&Some((used_as_static, treatment))) if used_as_static == is_static => return Ok(treatment),
+        let index = usize::from(field.index);
+        match self.decided.get(index) {
+            Some(&Some((used_as_static, treatment))) if used_as_static == is_static => {
+                return Ok(treatment);
+            }
             Some(Some(_)) => return Ok(Treatment::Ignore),
             _ => {}
         }
-        let treatment = self.decide(index, is_static, pool, additions, environment)?;
-        if let Some(decision) = self.decided.get_mut(usize::from(index)) {
+        let treatment = self.decide(field, is_static, additions, environment)?;
+        if let Some(decision) = self.decided.get_mut(index) {
             *decision = Some((is_static, treatment));
         }
         Ok(treatment)
@@ -201,27 +234,25 @@ impl<'a> FieldTable<'a> {
 
     fn decide(
         &self,
-        index: u16,
+        field: &MemberRef<'a>,
         is_static: bool,
-        pool: &ConstantPool<'a>,
         additions: &mut Additions<'a>,
         environment: &mut dyn Environment,
     ) -> Result<Treatment, ClassError> {
-        let field = pool.field(index)?;
-        let own = if field.class == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
+        let own = if field.owner == self.this { self.own.get(&(field.name, field.descriptor)) } else { None };
         let is_shadowed = match own {
             Some(Own::Ignored) => return Ok(Treatment::Ignore),
-            Some(Own::Volatile) => return Ok(Treatment::Volatile(field.class_index)),
+            Some(Own::Volatile) => return Ok(Treatment::Volatile(field.owner_index)),
             Some(Own::Point) => return Ok(Treatment::Resolve),
             Some(Own::Cell(cell)) if is_static => return Ok(Treatment::Cell(*cell)),
             Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) => true,
             None => {
-                let (class, name, descriptor) = (text(field.class), text(field.name), text(field.descriptor));
+                let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
                 match environment.foreign(&class, &name, &descriptor, is_static) {
                     Foreign::Volatile if self.synchronization => {
-                        return Ok(Treatment::Volatile(field.class_index));
+                        return Ok(Treatment::Volatile(field.owner_index));
                     }
                     Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
                     Foreign::Resolve => false,
@@ -233,7 +264,7 @@ impl<'a> FieldTable<'a> {
             return Ok(Treatment::Resolve);
         }
         let descriptor = shadow_descriptor(field.descriptor);
-        let reference = additions.field(field.class_index, field.name_index, descriptor.as_bytes())?;
+        let reference = additions.field(field.owner_index, field.name_index, descriptor.as_bytes())?;
         Ok(Treatment::Shadow(reference, descriptor == "D"))
     }
 }

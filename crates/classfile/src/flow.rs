@@ -3,24 +3,14 @@
 //!
 //! The analysis follows references, not numbers, so that most instructions reduce to the number of slots that they pop and push.
 
-use rustc_hash::FxHashMap;
-
-use crate::bytes::{Reader, u8_at, u16_at};
-use crate::code::{Code, Instructions, for_each_target};
-use crate::constant_pool::{Constant, ConstantPool, text};
+use crate::access::AccessFlags;
+use crate::constant_pool::text;
 use crate::descriptor::slots;
-use crate::error::{ClassError, MethodError};
-use crate::opcodes::{
-    AALOAD, ACONST_NULL, ALOAD, ALOAD_0, ALOAD_3, ANEWARRAY, ASTORE, ASTORE_3, ATHROW, BIPUSH, CHECKCAST,
-    DASTORE, GETFIELD, GETSTATIC, GOTO, GOTO_W, IALOAD, IASTORE, ICONST_0, IFEQ, IFNONNULL, IFNULL, IINC,
-    ILOAD, INVOKEDYNAMIC, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, IRETURN, ISTORE,
-    ISTORE_0, JSR, JSR_W, LASTORE, LDC, LDC_W, LOOKUPSWITCH, MONITORENTER, MONITOREXIT, MULTIANEWARRAY, NEW,
-    NEWARRAY, POP, PUTFIELD, PUTSTATIC, RET, RETURN, SALOAD, SASTORE, SIPUSH, SWAP, TABLESWITCH, WIDE,
-    is_unconditional,
-};
-use crate::structure::{ClassFile, Member};
+use crate::error::ClassError;
+use crate::flow_reader::BodyReader;
+pub use crate::stack_effect::StackMove;
+use crate::structure::ClassFile;
 use crate::summary::FieldSummary;
-use crate::tables::Lines;
 
 /// A class with its code.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +22,7 @@ pub struct FlowClass {
     /// Internal names of the interfaces.
     pub interfaces: Vec<String>,
     /// Access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// The declared fields, in order.
     pub fields: Vec<FieldSummary>,
     /// The declared methods, in order.
@@ -59,7 +49,7 @@ pub struct FlowMethod {
     /// Its descriptor.
     pub descriptor: String,
     /// Its access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// Its instructions.
     pub body: Option<FlowBody>,
 }
@@ -149,8 +139,8 @@ pub enum Operation {
         /// Slots pushed.
         pushes: u8,
     },
-    /// Moves slots: `pop`, `dup` and the like, by opcode.
-    Stack(u8),
+    /// Moves slots: `pop`, `dup` and the like.
+    Stack(StackMove),
     /// Pushes the reference in a local variable.
     Load(u16),
     /// Stores a reference or a return address into a local variable.
@@ -239,9 +229,7 @@ pub fn read_flow(class: &[u8], with_bodies: bool) -> Result<FlowClass, ClassErro
             access: field.access,
         });
     }
-    let bootstraps =
-        file.attributes.find(pool, b"BootstrapMethods").map(parse_bootstraps).unwrap_or_default();
-    let mut reader = BodyReader { bootstraps, ..BodyReader::new(pool, &mut flow) };
+    let mut reader = BodyReader::with_bootstraps(&file, &mut flow);
     let mut methods = Vec::with_capacity(file.methods.len());
     for method in &file.methods {
         let body = if with_bodies { reader.body(method)? } else { None };
@@ -281,275 +269,6 @@ pub fn content_hash(bytes: &[u8]) -> u64 {
         hash ^= hash >> 29;
     }
     hash ^ bytes.len() as u64
-}
-
-/// The bootstrap methods: each a handle and its arguments, as constant pool indices.
-type Bootstraps = Vec<(u16, Vec<u16>)>;
-
-fn parse_bootstraps(content: &[u8]) -> Bootstraps {
-    let mut reader = Reader::new(content);
-    let mut read = || -> Result<Bootstraps, ClassError> {
-        let count = reader.u16()?;
-        let mut bootstraps = Vec::new();
-        for _ in 0..count {
-            let method = reader.u16()?;
-            let arguments = reader.u16()?;
-            let arguments = (0..arguments).map(|_| reader.u16()).collect::<Result<_, _>>()?;
-            bootstraps.push((method, arguments));
-        }
-        Ok(bootstraps)
-    };
-    read().unwrap_or_default()
-}
-
-pub(crate) struct BodyReader<'r, 'a> {
-    pool: &'r ConstantPool<'a>,
-    bootstraps: Bootstraps,
-    flow: &'r mut FlowClass,
-    /// The list index given to each constant.
-    numbers: FxHashMap<u16, u16>,
-    instructions: Instructions,
-}
-
-impl<'r, 'a> BodyReader<'r, 'a> {
-    /// Prepares to decode single instructions; the names that they use are added to the lists of `flow`.
-    pub(crate) fn new(pool: &'r ConstantPool<'a>, flow: &'r mut FlowClass) -> Self {
-        let (bootstraps, numbers) = (Bootstraps::default(), FxHashMap::default());
-        BodyReader { pool, bootstraps, flow, numbers, instructions: Instructions::default() }
-    }
-
-    /// The names that were read so far.
-    pub(crate) fn flow(&self) -> &FlowClass {
-        self.flow
-    }
-
-    fn body(&mut self, method: &Member<'_>) -> Result<Option<FlowBody>, ClassError> {
-        let Some(content) = method.attributes.find(self.pool, b"Code") else { return Ok(None) };
-        match self.code(content) {
-            Ok(body) => Ok(Some(body)),
-            Err(MethodError::Class(error)) => Err(error),
-            Err(_) => Err(ClassError::Truncated),
-        }
-    }
-
-    fn code(&mut self, content: &[u8]) -> Result<FlowBody, MethodError> {
-        let code = Code::parse(content, self.pool)?;
-        let mut instructions = std::mem::take(&mut self.instructions);
-        instructions.decode(code.bytes)?;
-        instructions.build_index(code.bytes);
-        let mut lines = Lines::default();
-        lines.read(&code, self.pool);
-        let mut body =
-            FlowBody { max_locals: code.max_locals, lines: lines.into_starts(), ..FlowBody::default() };
-        let mut is_zero = false;
-        for &instruction in &instructions.list {
-            let first = body.targets.len() as u32;
-            let mut is_wrong = false;
-            for_each_target(code.bytes, instruction, |target| {
-                let index = usize::try_from(target).ok().and_then(|pc| instructions.index(pc));
-                match index.filter(|&index| index < instructions.list.len()) {
-                    Some(index) => body.targets.push(index as u32),
-                    None => is_wrong = true,
-                }
-            });
-            if is_wrong {
-                return Err(MethodError::Malformed("code"));
-            }
-            let opcode = instruction.opcode;
-            if std::mem::replace(&mut is_zero, opcode == ICONST_0) && matches!(opcode, NEWARRAY | ANEWARRAY) {
-                body.empty_arrays.push(body.instructions.len() as u32);
-            }
-            body.instructions.push(FlowInstruction {
-                pc: instruction.pc as u16,
-                operation: self.operation(code.bytes, instruction.pc, opcode)?,
-                falls_through: !is_unconditional(opcode) && !matches!(opcode, JSR | JSR_W),
-                targets: (first, body.targets.len() as u32),
-            });
-        }
-        for entry in code.exception_entries() {
-            let at = |pc: u16| instructions.index(usize::from(pc)).map(|index| index as u32);
-            match (at(entry[0]), at(entry[1]), at(entry[2])) {
-                (Some(start), Some(end), Some(handler)) if (handler as usize) < body.instructions.len() => {
-                    body.handlers.push([start, end, handler]);
-                }
-                _ => return Err(MethodError::Malformed("exception table")),
-            }
-        }
-        self.instructions = instructions;
-        Ok(body)
-    }
-
-    pub(crate) fn operation(&mut self, code: &[u8], pc: usize, opcode: u8) -> Result<Operation, MethodError> {
-        let plain = |pops, pushes| Operation::Plain { pops, pushes };
-        let index = || u16_at(code, pc + 1);
-        Ok(match opcode {
-            0 => plain(0, 0),
-            ACONST_NULL => Operation::Null,
-            // Pushing int and float constants takes one slot, long and double constants two.
-            2..=8 | 11..=13 | BIPUSH | SIPUSH => plain(0, 1),
-            9 | 10 | 14 | 15 => plain(0, 2),
-            LDC => self.constant(u16::from(u8_at(code, pc + 1)), 1)?,
-            LDC_W => self.constant(index(), 1)?,
-            20 => self.constant(index(), 2)?,
-            ALOAD => Operation::Load(u16::from(u8_at(code, pc + 1))),
-            ALOAD_0..=ALOAD_3 => Operation::Load(u16::from(opcode - ALOAD_0)),
-            22 | 24 | 30..=33 | 38..=41 => plain(0, 2),
-            ILOAD..=41 => plain(0, 1),
-            AALOAD => Operation::LoadElement(true, 1),
-            47 | 49 => Operation::LoadElement(false, 2),
-            IALOAD..=SALOAD => Operation::LoadElement(false, 1),
-            ASTORE => Operation::Store(u16::from(u8_at(code, pc + 1))),
-            75..=ASTORE_3 => Operation::Store(u16::from(opcode - 75)),
-            ISTORE..=57 => overwrite(opcode - ISTORE, u16::from(u8_at(code, pc + 1))),
-            ISTORE_0..=74 => overwrite((opcode - ISTORE_0) / 4, u16::from((opcode - ISTORE_0) % 4)),
-            LASTORE | DASTORE => Operation::StoreElement(false, 2),
-            83 => Operation::StoreElement(true, 1),
-            IASTORE..=SASTORE => Operation::StoreElement(false, 1),
-            POP..=SWAP => Operation::Stack(opcode),
-            // Arithmetic in the order int, long, float, double; the shift count of longs is an int.
-            96..=115 => {
-                if opcode % 2 == 1 {
-                    plain(4, 2)
-                } else {
-                    plain(2, 1)
-                }
-            }
-            116 | 118 => plain(1, 1),
-            117 | 119 => plain(2, 2),
-            120 | 122 | 124 => plain(2, 1),
-            121 | 123 | 125 => plain(3, 2),
-            126..=131 => {
-                if opcode % 2 == 1 {
-                    plain(4, 2)
-                } else {
-                    plain(2, 1)
-                }
-            }
-            IINC => plain(0, 0),
-            133 | 135 | 140 | 141 => plain(1, 2),
-            134 | 139 | 145..=147 => plain(1, 1),
-            136 | 137 | 142 | 144 => plain(2, 1),
-            138 | 143 => plain(2, 2),
-            148 | 151 | 152 => plain(4, 1),
-            149 | 150 => plain(2, 1),
-            IFEQ..=158 | IFNULL | IFNONNULL => plain(1, 0),
-            159..=166 => plain(2, 0),
-            GOTO | GOTO_W => plain(0, 0),
-            JSR | JSR_W => Operation::Subroutine,
-            RET => Operation::SubroutineEnd,
-            TABLESWITCH | LOOKUPSWITCH => plain(1, 0),
-            176 => Operation::ReturnReference,
-            IRETURN..=RETURN => Operation::Return,
-            GETSTATIC => Operation::GetStatic(self.field(index())?),
-            PUTSTATIC => Operation::PutStatic(self.field(index())?),
-            GETFIELD => Operation::GetField(self.field(index())?),
-            PUTFIELD => Operation::PutField(self.field(index())?),
-            INVOKEVIRTUAL => Operation::Invoke(InvokeKind::Virtual, self.method(index())?),
-            INVOKESPECIAL => Operation::Invoke(InvokeKind::Special, self.method(index())?),
-            INVOKESTATIC => Operation::Invoke(InvokeKind::Static, self.method(index())?),
-            INVOKEINTERFACE => Operation::Invoke(InvokeKind::Interface, self.method(index())?),
-            INVOKEDYNAMIC => Operation::InvokeDynamic(self.dynamic(index())?),
-            NEW => Operation::New(self.class(index())?),
-            NEWARRAY => Operation::NewArray(1, None),
-            ANEWARRAY => Operation::NewArray(1, Some(self.class(index())?)),
-            190 => plain(1, 1),
-            ATHROW => Operation::Throw,
-            CHECKCAST => Operation::Cast(self.class(index())?),
-            193 => plain(1, 1),
-            MONITORENTER | MONITOREXIT => plain(1, 0),
-            WIDE => match u8_at(code, pc + 1) {
-                ALOAD => Operation::Load(u16_at(code, pc + 2)),
-                22 | 24 => plain(0, 2),
-                ILOAD..=ALOAD => plain(0, 1),
-                ASTORE => Operation::Store(u16_at(code, pc + 2)),
-                store @ ISTORE..=57 => overwrite(store - ISTORE, u16_at(code, pc + 2)),
-                RET => Operation::SubroutineEnd,
-                _ => plain(0, 0),
-            },
-            MULTIANEWARRAY => Operation::NewArray(u8_at(code, pc + 3), Some(self.class(index())?)),
-            _ => return Err(MethodError::Malformed("code")),
-        })
-    }
-
-    fn constant(&mut self, index: u16, slots: u8) -> Result<Operation, ClassError> {
-        Ok(match self.pool.constant(index) {
-            Constant::Number => Operation::Plain { pops: 0, pushes: slots },
-            Constant::Text => {
-                let value = text(self.pool.string(index)?).into_owned();
-                Operation::Text(number(&mut self.numbers, index, &mut self.flow.texts, || value))
-            }
-            Constant::Class => Operation::ClassConstant(self.class(index)?),
-            Constant::Unknown => Operation::UnknownConstant(slots),
-        })
-    }
-
-    fn class(&mut self, index: u16) -> Result<u16, ClassError> {
-        let name = text(self.pool.class_name(index)?).into_owned();
-        Ok(number(&mut self.numbers, index, &mut self.flow.classes, || name))
-    }
-
-    fn field(&mut self, index: u16) -> Result<u16, ClassError> {
-        let reference = self.pool.field(index)?;
-        let create = || member(&reference);
-        Ok(number(&mut self.numbers, index, &mut self.flow.field_references, create))
-    }
-
-    fn method(&mut self, index: u16) -> Result<u16, ClassError> {
-        let reference = self.pool.method(index)?;
-        let create = || member(&reference);
-        Ok(number(&mut self.numbers, index, &mut self.flow.method_references, create))
-    }
-
-    fn dynamic(&mut self, index: u16) -> Result<u16, ClassError> {
-        let (bootstrap, name, descriptor) = self.pool.invoke_dynamic(index)?;
-        let mut dynamic = Dynamic {
-            name: text(name).into_owned(),
-            descriptor: text(descriptor).into_owned(),
-            bootstrap: None,
-            handles: Vec::new(),
-            types: Vec::new(),
-            classes: Vec::new(),
-        };
-        if let Some((method, arguments)) = self.bootstraps.get(usize::from(bootstrap)) {
-            dynamic.bootstrap = self.pool.handle(*method).map(|(_, reference)| member(&reference));
-            for &argument in arguments {
-                if let Some((kind, reference)) = self.pool.handle(argument) {
-                    dynamic.handles.push(Handle { kind, target: member(&reference) });
-                } else if let Some(descriptor) = self.pool.method_type(argument) {
-                    dynamic.types.push(text(descriptor).into_owned());
-                } else if let Ok(class) = self.pool.class_name(argument) {
-                    dynamic.classes.push(text(class).into_owned());
-                }
-            }
-        }
-        Ok(number(&mut self.numbers, index, &mut self.flow.dynamics, || dynamic))
-    }
-}
-
-/// The index of a constant in one of the lists. All lists can share `numbers`, because a constant belongs to only one of them.
-fn number<T>(
-    numbers: &mut FxHashMap<u16, u16>,
-    index: u16,
-    list: &mut Vec<T>,
-    create: impl FnOnce() -> T,
-) -> u16 {
-    *numbers.entry(index).or_insert_with(|| {
-        list.push(create());
-        (list.len() - 1) as u16
-    })
-}
-
-fn member(reference: &crate::constant_pool::Reference<'_>) -> MemberReference {
-    MemberReference {
-        class: text(reference.class).into_owned(),
-        name: text(reference.name).into_owned(),
-        descriptor: text(reference.descriptor).into_owned(),
-    }
-}
-
-/// A store of an int, long, float or double, in this order.
-fn overwrite(kind: u8, slot: u16) -> Operation {
-    Operation::Overwrite { slot, slots: 1 + kind % 2 }
 }
 
 /// The parameters of a method, one character each: `L` for references, `1` and `2` for other values by their slots; and its

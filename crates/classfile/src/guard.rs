@@ -4,9 +4,10 @@
 //! would look like an exception of the program. Every such method therefore gets a last entry in its exception table, whose handler
 //! passes the exception to a method of the front end and returns.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::bytes::put_u16;
-use crate::class::{assemble, put_count};
+use crate::class::{append, put_count};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, HandlerNeeds, with_length};
 use crate::constant_pool::text;
@@ -15,7 +16,7 @@ use crate::error::{ClassError, MethodError};
 use crate::frames::FramedMethod;
 use crate::layout::Layout;
 use crate::opcodes::{INVOKESTATIC, RETURN};
-use crate::structure::{ACC_PRIVATE, ClassFile, Member};
+use crate::structure::{ClassFile, Member};
 
 /// The method that gets the exceptions of guarded methods: static, with a `Throwable` as its only parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,19 +58,19 @@ pub fn guard(class: &[u8], catcher: Catcher<'_>) -> Result<Guarded, ClassError> 
                 }
             }
         }
-        if method.is_static() && method.access & ACC_PRIVATE == 0 {
+        if method.is_static() && !method.access.contains(AccessFlags::PRIVATE) {
             let part = |index| file.pool.utf8(index).map(text);
             unguarded.push(format!("{}{}", part(method.name_index)?, part(method.descriptor_index)?));
         }
         body.extend_from_slice(method.raw);
     }
-    Ok(Guarded { bytes: assemble(&file, &additions, &body), unguarded })
+    Ok(Guarded { bytes: append(&file, &additions, &body), unguarded })
 }
 
 fn is_guarded(file: &ClassFile<'_>, method: &Member<'_>) -> Result<bool, ClassError> {
     let attributes = &method.attributes;
     Ok(method.is_static()
-        && method.access & ACC_PRIVATE == 0
+        && !method.access.contains(AccessFlags::PRIVATE)
         && file.pool.utf8(method.name_index)? != b"<clinit>"
         && file.pool.utf8(method.descriptor_index)?.ends_with(b")V")
         && attributes.find(&file.pool, b"Code").is_some()
@@ -131,7 +132,7 @@ fn write<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Body, ClassBuilder};
+    use crate::testing::{Body, TestClass};
 
     const CATCHER: Catcher<'static> = Catcher { class: "java/lang/Failures", name: "caught" };
     const PUBLIC_STATIC: u16 = 0x0009;
@@ -139,7 +140,7 @@ mod tests {
 
     /// Methods as access, descriptor and code; expected: how many handlers each has, and how many are named as unguarded.
     fn check(methods: &[(u16, &str, &[u8])], handlers: &[usize], unguarded: usize) {
-        let mut builder = ClassBuilder::new("a/Hook");
+        let mut builder = TestClass::new("a/Hook");
         for (number, (access, descriptor, code)) in methods.iter().enumerate() {
             builder.method(*access, &format!("m{number}"), descriptor, Some(&Body::new(code)));
         }
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_handler_covers_all_code_and_returns() {
-        let mut builder = ClassBuilder::new("a/Hook");
+        let mut builder = TestClass::new("a/Hook");
         builder.method(PUBLIC_STATIC, "m", "()V", Some(&Body::new(&[0x00, 0x00, RETURN])));
         let guarded = guard(&builder.build(), CATCHER).unwrap();
         let file = ClassFile::parse(&guarded.bytes).unwrap();

@@ -105,7 +105,7 @@ pub const ELEMENT_READ: Hook = Hook::new(37, "elementRead", "(Ljava/lang/Object;
 /// An array element is about to be written by reflection: the object, which may not be an array, the index, the site.
 pub const ELEMENT_WRITE: Hook = Hook::new(38, "elementWrite", "(Ljava/lang/Object;II)V");
 
-/// A method listed in the plan's `announced` is about to be called: the site.
+/// An announced method is about to be called: the site.
 pub const CALL_AT: Hook = Hook::new(39, "callAt", "(I)V");
 
 /// A method begins: the site.

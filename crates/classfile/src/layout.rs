@@ -5,13 +5,12 @@
 //! unconditional instruction within reach, where control does not fall through. A stub's stack map frame is that of the
 //! final target.
 
-use crate::bytes::{i32_at, put_u16, put_u32, u16_at};
-use crate::code::{Code, Instruction, Instructions};
+use crate::bytes::{put_u16, put_u32};
+use crate::code::{Code, Instructions};
 use crate::edits::Edits;
 use crate::error::MethodError;
-use crate::opcodes::{
-    GOTO, GOTO_W, JSR, JSR_W, LOOKUPSWITCH, TABLESWITCH, is_short_jump, is_unconditional, switch_operands,
-};
+use crate::instruction::{Instruction, Operand, Switch, switch_operands};
+use crate::opcodes::{GOTO, GOTO_W, JSR, JSR_W};
 
 /// The distance that a jump with a two-byte offset certainly covers, with a margin because later stubs still move code.
 const REACH: i64 = 30_000;
@@ -62,7 +61,7 @@ impl Layout {
         self.wide.resize(instructions.list.len(), false);
         self.stubs.clear();
         loop {
-            self.assign_positions(code.bytes, instructions, edits);
+            self.assign_positions(instructions, edits);
             if self.end() > usize::from(u16::MAX) {
                 return Err(MethodError::CodeTooLong);
             }
@@ -117,17 +116,12 @@ impl Layout {
             if let Some(edit) = edit {
                 out.extend_from_slice(edits.before(edit));
             }
-            let next = instructions.list.get(index + 1).map_or(code.len(), |next| next.pc);
-            let jump = Jump { layout: self, instructions, instruction: *instruction, own: self.own(index) };
-            match instruction.opcode {
-                opcode if is_short_jump(opcode) => self.write_jump(&jump, code, index, out)?,
-                opcode @ (GOTO_W | JSR_W) => {
-                    out.push(opcode);
-                    put_u32(out, jump.distance(i32_at(code, instruction.pc + 1))?.cast_unsigned());
-                }
-                TABLESWITCH | LOOKUPSWITCH => write_switch(&jump, code, next, origin, out)?,
+            let jump = Jump { layout: self, instructions, own: self.own(index) };
+            match (instruction.operand, instruction.switch(code)) {
+                (Operand::Target(target), _) => self.write_jump(&jump, *instruction, target, index, out)?,
+                (_, Some(switch)) => write_switch(&jump, instruction.opcode, &switch, origin, out)?,
                 _ => {
-                    let own = code.get(instruction.pc..next).unwrap_or_default();
+                    let own = instruction.bytes(code);
                     out.extend_from_slice(edit.and_then(|edit| edit.replacement()).unwrap_or(own));
                 }
             }
@@ -142,7 +136,7 @@ impl Layout {
         Ok(())
     }
 
-    fn assign_positions(&mut self, code: &[u8], instructions: &Instructions, edits: &Edits) {
+    fn assign_positions(&mut self, instructions: &Instructions, edits: &Edits) {
         self.positions.clear();
         let mut edits_left = edits.list.iter().peekable();
         let mut stubs_left = self.stubs.iter_mut().peekable();
@@ -152,12 +146,11 @@ impl Layout {
             let start = position;
             let own = start + edit.map_or(0, |edit| edit.length_before());
             let after = edit.map_or(0, |edit| edit.length_after());
-            let pc = instruction.pc;
-            let next = instructions.list.get(index + 1).map_or(code.len(), |next| next.pc);
-            let length = match instruction.opcode {
-                TABLESWITCH | LOOKUPSWITCH => next - switch_operands(pc) + switch_operands(own) - own,
-                GOTO | JSR if self.wide.get(index) == Some(&true) => WIDE_JUMP_LENGTH,
-                _ => next - pc,
+            let (pc, end) = (instruction.pc, instruction.end());
+            let length = match instruction.operand {
+                Operand::Switch => end - switch_operands(pc) + switch_operands(own) - own,
+                _ if self.wide.get(index) == Some(&true) => WIDE_JUMP_LENGTH,
+                _ => end - pc,
             };
             self.positions.push(Position { start, own, after });
             position = own + length + after;
@@ -173,13 +166,12 @@ impl Layout {
     fn widen(&mut self, code: &Code<'_>, instructions: &Instructions) -> Result<bool, MethodError> {
         let mut changed = false;
         for (index, instruction) in instructions.list.iter().enumerate() {
-            let pc = instruction.pc;
-            if !is_short_jump(instruction.opcode) || self.wide.get(index) == Some(&true) {
+            let Operand::Target(target) = instruction.operand else { continue };
+            if instruction.is_wide || self.wide.get(index) == Some(&true) {
                 continue;
             }
-            let jump = Jump { layout: self, instructions, instruction: *instruction, own: self.own(index) };
-            let target = jump.target(i32::from(u16_at(code.bytes, pc + 1).cast_signed()))?;
-            let own = jump.own;
+            let own = self.own(index);
+            let target = Jump { layout: self, instructions, own }.target(target)?;
             if short_distance(own, self.start(target)).is_some() {
                 continue;
             }
@@ -212,7 +204,7 @@ impl Layout {
         let numbered = instructions.list.windows(2).enumerate();
         let mut candidates = numbered.filter(|(index, pair)| match pair {
             [instruction, next] => {
-                is_unconditional(instruction.opcode)
+                !instruction.falls_through()
                     && (self.start(index + 1) as i64 - own as i64).abs() < REACH
                     && !code
                         .exception_entries()
@@ -226,18 +218,18 @@ impl Layout {
     fn write_jump(
         &self,
         jump: &Jump<'_>,
-        code: &[u8],
+        instruction: Instruction,
+        target: i32,
         index: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), MethodError> {
-        let opcode = jump.instruction.opcode;
-        let old_distance = i32::from(u16_at(code, jump.instruction.pc + 1).cast_signed());
-        if self.wide.get(index) == Some(&true) {
+        let opcode = instruction.opcode;
+        if instruction.is_wide || self.wide.get(index) == Some(&true) {
             out.push(if opcode == JSR { JSR_W } else { GOTO_W });
-            put_u32(out, jump.distance(old_distance)?.cast_unsigned());
+            put_u32(out, jump.distance(target)?.cast_unsigned());
             return Ok(());
         }
-        let target = jump.target(old_distance)?;
+        let target = jump.target(target)?;
         let distance = short_distance(jump.own, self.start(target))
             .or_else(|| {
                 self.stub_for(jump.own, target).and_then(|stub| short_distance(jump.own, stub.position))
@@ -260,23 +252,22 @@ impl Stub {
 struct Jump<'a> {
     layout: &'a Layout,
     instructions: &'a Instructions,
-    instruction: Instruction,
     own: usize,
 }
 
 impl Jump<'_> {
-    /// The index of the instruction that is `distance` away in the original code.
-    fn target(&self, distance: i32) -> Result<usize, MethodError> {
-        usize::try_from(self.instruction.pc as i64 + i64::from(distance))
+    /// The index of the instruction at an offset of the original code.
+    fn target(&self, offset: i32) -> Result<usize, MethodError> {
+        usize::try_from(offset)
             .ok()
             .and_then(|pc| self.instructions.index(pc))
             .filter(|index| *index < self.instructions.list.len())
             .ok_or(MethodError::Malformed("target of a jump"))
     }
 
-    /// The new distance for a distance in the original code.
-    fn distance(&self, old: i32) -> Result<i32, MethodError> {
-        distance(self.own, self.layout.start(self.target(old)?))
+    /// The distance to the instruction at an offset of the original code.
+    fn distance(&self, offset: i32) -> Result<i32, MethodError> {
+        distance(self.own, self.layout.start(self.target(offset)?))
     }
 }
 
@@ -290,34 +281,28 @@ fn short_distance(from: usize, to: usize) -> Option<i16> {
 
 fn write_switch(
     jump: &Jump<'_>,
-    code: &[u8],
-    next: usize,
+    opcode: u8,
+    switch: &Switch<'_>,
     origin: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), MethodError> {
-    let is_table = jump.instruction.opcode == TABLESWITCH;
-    out.push(jump.instruction.opcode);
+    out.push(opcode);
     while !(out.len() - origin).is_multiple_of(4) {
         out.push(0);
     }
-    let operands = switch_operands(jump.instruction.pc);
-    let put_target = |out: &mut Vec<u8>, at: usize| {
-        put_u32(out, jump.distance(i32_at(code, at))?.cast_unsigned());
-        Ok::<(), MethodError>(())
-    };
-    put_target(out, operands)?;
-    let fixed = if is_table { operands + 4..operands + 12 } else { operands + 4..operands + 8 };
-    let cases = fixed.end;
-    out.extend_from_slice(code.get(fixed).unwrap_or_default());
-    if is_table {
-        for at in (cases..next).step_by(4) {
-            put_target(out, at)?;
+    let put = |out: &mut Vec<u8>, value: i32| put_u32(out, value.cast_unsigned());
+    put(out, jump.distance(switch.default())?);
+    // A method has fewer cases than bytes.
+    let count = switch.count() as i32;
+    match switch.low() {
+        Some(low) => [low, low.wrapping_add(count - 1)].iter().for_each(|bound| put(out, *bound)),
+        None => put(out, count),
+    }
+    for (case, target) in switch.cases() {
+        if switch.low().is_none() {
+            put(out, case);
         }
-    } else {
-        for at in (cases..next).step_by(8) {
-            out.extend_from_slice(code.get(at..at + 4).unwrap_or_default());
-            put_target(out, at + 4)?;
-        }
+        put(out, jump.distance(target)?);
     }
     Ok(())
 }

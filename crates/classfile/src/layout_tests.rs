@@ -1,14 +1,15 @@
 //! Relocated code, and the tables that are relocated with it.
 
 use crate::bytes::{put_u16, u16_at};
-use crate::plan::{Foreign, Outcome};
-use crate::testing::{Body, ClassBuilder, Recorder, code_attribute, everything, listing, rewrite, with_code};
+use crate::environment::Foreign;
+use crate::plan::Outcome;
+use crate::testing::{Body, Recorder, TestClass, code_attribute, everything, listing, rewrite, with_code};
 
 /// A monitorexit, before which four bytes are inserted.
 const GROWS_BY_FOUR: [u8; 2] = [42, 195];
 
 fn rewrite_body(body: &Body) -> Outcome {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.method(0, "m", "()V", Some(body));
     rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore))
 }
@@ -166,7 +167,7 @@ fn jumps_that_get_too_long_become_wide_or_use_a_stub() {
 #[test]
 fn methods_that_cannot_be_rewritten_are_left_unchanged() {
     fn check(body: &Body, reason: &str) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.method(0, "m", "()V", Some(body));
         class.method(0, "other", "()V", Some(&Body::new(&[42, 195, 177])));
         let original = class.build();
@@ -195,7 +196,7 @@ fn methods_that_cannot_be_rewritten_are_left_unchanged() {
 #[test]
 fn malformed_code_is_left_unchanged() {
     fn check(code: &[u8]) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.method(0, "m", "()V", Some(&Body::new(code)));
         let outcome = crate::rewrite(&class.build(), &everything(), &mut Recorder::new(Foreign::Ignore));
         let outcome = outcome.expect("a class").expect("a method left alone");
@@ -212,11 +213,11 @@ fn malformed_code_is_left_unchanged() {
 
 #[test]
 fn the_constant_pool_may_be_full() {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.method(0, "m", "()V", Some(&Body::new(&[42, 195, 177])));
     let mut last = 0;
     while last < u16::MAX - 1 {
-        last = class.utf8("");
+        last = class.utf8(&last.to_string());
     }
     let outcome = crate::rewrite(&class.build(), &everything(), &mut Recorder::new(Foreign::Ignore));
     let outcome = outcome.expect("a class").expect("a method left alone");

@@ -6,32 +6,43 @@
 //! maps stay valid. A method that cannot be rewritten is left unchanged and reported. Nothing here
 //! depends on a running JVM, and no input makes it panic.
 
+mod access;
+#[cfg(test)]
+mod access_tests;
+mod accesses;
 mod accessors;
 mod additions;
-mod advice;
-#[cfg(test)]
-mod advice_tests;
 mod annotations;
 mod bytes;
 mod class;
+mod class_builder;
 #[cfg(test)]
 mod class_tests;
 mod code;
+mod code_builder;
 mod code_writer;
 mod collections;
 mod constant_pool;
+mod constants;
 mod contents;
+mod control;
 #[cfg(test)]
 mod control_tests;
 mod descriptor;
+mod detect;
 mod edits;
+mod encoder;
+mod environment;
 mod error;
+mod explore;
 mod field_access;
 pub mod flow;
+mod flow_reader;
 mod frame_reader;
 mod frames;
 mod guard;
 pub mod hooks;
+mod instruction;
 mod instrument;
 mod layout;
 #[cfg(test)]
@@ -40,13 +51,17 @@ pub mod literals;
 mod method;
 pub mod module;
 mod opcodes;
+mod pass;
 mod plan;
-mod points;
 mod probes;
 mod redundancy;
 #[cfg(test)]
 mod robustness_tests;
+mod script;
+#[cfg(test)]
+mod script_tests;
 mod sources;
+mod stack_effect;
 #[cfg(test)]
 mod stack_tests;
 mod structure;
@@ -55,12 +70,18 @@ mod tables;
 #[cfg(test)]
 mod testing;
 
+pub use access::AccessFlags;
 pub use class::rewrite;
+pub use class_builder::ClassBuilder;
+pub use code_builder::{CodeBuilder, Label};
+pub use control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+pub use detect::{Accesses, Atomicity, Blocks, Detection};
+pub use environment::{ArraySource, Environment, Foreign, MethodFacts, Place, Site, SiteKind, SiteTarget};
 pub use error::ClassError;
+pub use explore::Exploration;
 pub use guard::{Catcher, Guarded, guard};
 pub use plan::{
-    AddedField, Advised, ArraySource, Call, Control, Environment, Foreign, LeftAloneMethod, LockCall,
-    MethodFacts, Outcome, Place, Plan, Probe, ProbeArguments, ProbePoint, Region, ShadowField, Site,
-    SiteKind, SiteTarget,
+    AddedField, LeftAloneMethod, Outcome, Plan, Probe, ProbeArguments, ProbePoint, Product, ShadowField,
 };
+pub use script::{Advice, Advised, LockCall, Script};
 pub use summary::{ClassSummary, FieldSummary, read_summary};

@@ -4,13 +4,16 @@
 //! place the instructions of a comparison together, so that ignoring jumps is good enough. The result is a heuristic: it may miss
 //! constants, and may list one too many where a variable no longer holds the parameter.
 
-use crate::bytes::{i32_at, u8_at, u16_at};
+use crate::access::AccessFlags;
 use crate::code::{Code, Instructions};
 use crate::constant_pool::{ConstantPool, text};
 use crate::error::{ClassError, MethodError};
-use crate::flow::{BodyReader, FlowClass, InvokeKind, MemberReference, Operation, shape};
+use crate::flow::{FlowClass, InvokeKind, MemberReference, Operation, StackMove, shape};
+use crate::flow_reader::BodyReader;
+use crate::instruction::{Instruction, Operand, Switch};
 use crate::opcodes::{
-    BIPUSH, DUP, DUP2, ILOAD, LDC, LDC_W, LOOKUPSWITCH, POP, POP2, SIPUSH, TABLESWITCH, switch_operands,
+    I2L, IF_ACMPEQ, IF_ACMPNE, IF_ICMPEQ, IF_ICMPLE, IFEQ, IFLE, ILOAD, LCMP, LCONST_0, LCONST_1, LDC,
+    LDC2_W, LLOAD,
 };
 use crate::structure::ClassFile;
 
@@ -39,7 +42,7 @@ pub struct MethodLiterals {
 }
 
 /// A switch with more cases than this is treated as a table lookup, whose cases are not listed.
-const MOST_CASES: i64 = 16;
+const MOST_CASES: usize = 16;
 
 /// Reads the constants of all methods of a class. Methods that cannot be read have none.
 pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
@@ -57,7 +60,7 @@ pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
                 ..MethodLiterals::default()
             },
             stack: Vec::new(),
-            locals: locals(&descriptor, method.access & 8 != 0),
+            locals: locals(&descriptor, method.access.contains(AccessFlags::STATIC)),
         };
         if let Some(content) = method.attributes.find(pool, b"Code") {
             // The constants found before an instruction that cannot be decoded are kept.
@@ -69,12 +72,13 @@ pub fn read_literals(class: &[u8]) -> Result<Vec<MethodLiterals>, ClassError> {
 }
 
 /// The abstract value of a slot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Held {
     Parameter(usize),
     Literal(Literal),
     /// The result of comparing a parameter with a long: parameter, value, whether the operands are swapped.
     Compared(usize, i64, bool),
+    #[default]
     Other,
 }
 
@@ -101,10 +105,9 @@ impl Pass<'_, '_> {
         let code = Code::parse(content, self.pool)?;
         let mut instructions = Instructions::default();
         instructions.decode(code.bytes)?;
-        for instruction in &instructions.list {
-            let (pc, opcode) = (instruction.pc, instruction.opcode);
-            if !self.special(code.bytes, pc, opcode) {
-                let operation = reader.operation(code.bytes, pc, opcode)?;
+        for &instruction in &instructions.list {
+            if !self.special(code.bytes, instruction) {
+                let operation = reader.operation(instruction)?;
                 self.general(operation, reader.flow());
             }
         }
@@ -125,24 +128,28 @@ impl Pass<'_, '_> {
     }
 
     /// Handles instructions that move or compare numbers. Returns whether this was one.
-    fn special(&mut self, code: &[u8], pc: usize, opcode: u8) -> bool {
+    fn special(&mut self, code: &[u8], instruction: Instruction) -> bool {
         let number = |value: i64| Held::Literal(Literal::Number(value));
-        match opcode {
-            2..=8 => self.stack.push(number(i64::from(opcode) - 3)),
-            9 | 10 => self.stack.extend([number(i64::from(opcode) - 9), Held::Other]),
-            BIPUSH => self.stack.push(number(i64::from(u8_at(code, pc + 1).cast_signed()))),
-            SIPUSH => self.stack.push(number(i64::from(u16_at(code, pc + 1).cast_signed()))),
-            LDC | LDC_W | 20 => {
-                let index = if opcode == LDC { u16::from(u8_at(code, pc + 1)) } else { u16_at(code, pc + 1) };
+        let opcode = instruction.opcode;
+        if let Some(switch) = instruction.switch(code) {
+            if let Held::Parameter(parameter) = self.pop() {
+                let cases = cases(&switch).into_iter();
+                self.literals.compared.extend(cases.map(|case| (parameter, Literal::Number(case))));
+            }
+            return true;
+        }
+        match (opcode, instruction.operand) {
+            (LCONST_0 | LCONST_1, Operand::Number(value)) => {
+                self.stack.extend([number(i64::from(value)), Held::Other]);
+            }
+            (_, Operand::Number(value)) => self.stack.push(number(i64::from(value))),
+            (LDC | LDC2_W, Operand::Constant(index)) => {
                 let Some(value) = self.pool.whole_number(index) else { return false };
                 self.stack.push(number(value));
-                self.pushes(usize::from(opcode == 20));
+                self.pushes(usize::from(opcode == LDC2_W));
             }
-            // Loads of ints and longs, with the variable as operand or in the opcode.
-            ILOAD | 22 => self.load(usize::from(u8_at(code, pc + 1)), opcode == 22),
-            26..=29 => self.load(usize::from(opcode - 26), false),
-            30..=33 => self.load(usize::from(opcode - 30), true),
-            148 => {
+            (ILOAD | LLOAD, Operand::Local(slot)) => self.load(usize::from(slot), opcode == LLOAD),
+            (LCMP, _) => {
                 let (second, first) = ((self.pop(), self.pop()).1, (self.pop(), self.pop()).1);
                 self.stack.push(match (first, second) {
                     (Held::Parameter(one), Held::Literal(Literal::Number(value))) => {
@@ -154,38 +161,26 @@ impl Pass<'_, '_> {
                     _ => Held::Other,
                 });
             }
-            153..=158 => {
+            (IFEQ..=IFLE, _) => {
                 if let Held::Compared(parameter, value, is_swapped) = self.pop() {
-                    self.compare(parameter, value, opcode - 153, is_swapped);
+                    self.compare(parameter, value, opcode - IFEQ, is_swapped);
                 }
             }
-            159..=164 => match (self.pop(), self.pop()) {
+            (IF_ICMPEQ..=IF_ICMPLE, _) => match (self.pop(), self.pop()) {
                 (Held::Literal(Literal::Number(value)), Held::Parameter(one)) => {
-                    self.compare(one, value, opcode - 159, false);
+                    self.compare(one, value, opcode - IF_ICMPEQ, false);
                 }
                 (Held::Parameter(one), Held::Literal(Literal::Number(value))) => {
-                    self.compare(one, value, opcode - 159, true);
+                    self.compare(one, value, opcode - IF_ICMPEQ, true);
                 }
                 _ => {}
             },
-            165 | 166 => {
+            (IF_ACMPEQ | IF_ACMPNE, _) => {
                 let both = (self.pop(), self.pop());
                 self.equal(both);
             }
-            TABLESWITCH | LOOKUPSWITCH => {
-                if let Held::Parameter(parameter) = self.pop() {
-                    let cases = cases(code, pc, opcode).into_iter();
-                    self.literals.compared.extend(cases.map(|case| (parameter, Literal::Number(case))));
-                }
-            }
-            POP | POP2 => self.pops(usize::from(opcode - POP) + 1),
-            DUP | DUP2 => {
-                let count = if opcode == DUP { 1 } else { 2 };
-                let top = self.stack.split_off(self.stack.len().saturating_sub(count));
-                self.stack.extend(top.iter().cloned().chain(top.iter().cloned()));
-            }
             // `i2l` keeps the value and adds a slot.
-            133 => self.pushes(1),
+            (I2L, _) => self.pushes(1),
             _ => return false,
         }
         true
@@ -281,6 +276,9 @@ impl Pass<'_, '_> {
                 self.pushes(usize::from(slots));
             }
             Operation::StoreElement(_, slots) => self.pops(2 + usize::from(slots)),
+            Operation::Stack(moved @ (StackMove::Pop(_) | StackMove::Dup { under: 0, .. })) => {
+                moved.apply(&mut self.stack);
+            }
             Operation::Stack(_)
             | Operation::Throw
             | Operation::ReturnReference
@@ -333,16 +331,9 @@ fn width(descriptor: &str) -> usize {
 }
 
 /// The case values of a switch; empty if there are more than [`MOST_CASES`].
-fn cases(code: &[u8], pc: usize, opcode: u8) -> Vec<i64> {
-    let operands = switch_operands(pc);
-    let number = |at: usize| i64::from(i32_at(code, at));
-    if opcode == TABLESWITCH {
-        let (low, high) = (number(operands + 4), number(operands + 8));
-        return if high - low < MOST_CASES { (low..=high).collect() } else { Vec::new() };
-    }
-    let count = number(operands + 4);
-    if count > MOST_CASES {
+fn cases(switch: &Switch<'_>) -> Vec<i64> {
+    if switch.count() > MOST_CASES {
         return Vec::new();
     }
-    (0..count as usize).map(|case| number(operands + 8 + 8 * case)).collect()
+    switch.cases().map(|(value, _)| i64::from(value)).collect()
 }

@@ -1,28 +1,32 @@
 //! Rewriting one method.
 
+use crate::access::AccessFlags;
 use crate::additions::Additions;
-use crate::advice::AdvisedMethod;
 use crate::annotations;
-use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instruction, Instructions};
+use crate::bytes::{put_u16, put_u32};
+use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
 use crate::constant_pool::text;
+use crate::control::Region;
 use crate::edits::Edits;
+use crate::environment::{Environment, MethodFacts, Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
 use crate::field_access::FieldTable;
 use crate::frame_reader::{self, FrameFacts};
 use crate::frames::FramedMethod;
+use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
 use crate::opcodes::{
-    ASTORE, ASTORE_3, IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, ISTORE, ISTORE_0, NEW, PUTFIELD,
-    PUTSTATIC, SASTORE, WIDE,
+    IASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKEVIRTUAL, NEW, PUTFIELD, PUTSTATIC, SASTORE,
 };
-use crate::plan::{Environment, MethodFacts, Plan, Region, Site, SiteKind, SiteTarget};
+use crate::pass::{Detail, Reports};
+use crate::plan::Plan;
 use crate::probes::{ProbedMethod, fit, probes_of};
 use crate::redundancy::Reported;
+use crate::script::AdvisedMethod;
 use crate::sources::Sources;
-use crate::structure::{ACC_SYNCHRONIZED, ACC_SYNTHETIC, Attribute, ClassFile, Member};
+use crate::structure::{Attribute, ClassFile, Member};
 use crate::tables::Lines;
 
 /// Buffers that are reused for every method.
@@ -65,8 +69,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
     pub(crate) fn rewrite(
         &mut self,
         member: &Member<'a>,
+        detail: Detail,
         out: &mut Vec<u8>,
     ) -> Result<MethodOutcome, MethodError> {
+        let pass = self.plan.product.pass();
+        let reports = pass.reports(detail);
         let class = self.class;
         let pool = &class.pool;
         let name = pool.utf8(member.name_index)?;
@@ -80,11 +87,13 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         };
         let code = Code::parse(content, pool)?;
         self.scratch.instructions.decode(code.bytes)?;
-        let method = self.prepare(member, name, descriptor, &code, &mut outcome.omissions)?;
+        let method = self.prepare(member, name, descriptor, &code, &reports, &mut outcome.omissions)?;
         let scratch = &mut self.scratch;
         scratch.edits.clear();
         let mut instrumenter = Instrumenter {
-            plan: self.plan,
+            pass,
+            reports: &reports,
+            detail,
             pool,
             method: &method,
             code: &code,
@@ -125,8 +134,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             covered_from: method.covered_from(),
             needs_frames: class.major >= 50,
         };
-        let converted = if method.enters_by_itself() { ACC_SYNCHRONIZED } else { 0 };
-        put_u16(out, member.access & !converted);
+        let access = match method.enters_by_itself() {
+            true => member.access.difference(AccessFlags::SYNCHRONIZED),
+            false => member.access,
+        };
+        put_u16(out, access.bits());
         out.extend_from_slice(member.raw.get(2..6).unwrap_or_default());
         // The JVM replaces intrinsic methods by its own code, which enters the monitor of a synchronized method. A method that is
         // no longer synchronized must therefore lose its intrinsic annotation.
@@ -153,18 +165,21 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         name: &'a [u8],
         descriptor: &'a [u8],
         code: &Code<'a>,
+        reports: &Reports<'a>,
         omissions: &mut Vec<&'static str>,
     ) -> Result<Method<'m, 'a>, MethodError> {
         let is_static = member.is_static();
         let is_constructor = name == b"<init>";
         let pool = &self.class.pool;
-        let mut advised = self.advised(member, name, descriptor, code);
+        let mut advised = match reports.is_advised {
+            true => self.advised(member, name, descriptor, code),
+            false => AdvisedMethod::default(),
+        };
         let is_synchronized =
-            (self.plan.monitors || advised.has_lock()) && member.access & ACC_SYNCHRONIZED != 0;
+            (reports.monitors || advised.has_lock()) && member.access.contains(AccessFlags::SYNCHRONIZED);
         let has_advice = advised.execution.is_some();
         let has_probes = probes_of(self.plan, name, descriptor).next().is_some();
-        let plan = self.plan;
-        let needs_constructor = is_constructor && (plan.fields || plan.points || plan.units || plan.advice);
+        let needs_constructor = is_constructor && reports.constructors;
         let facts = match code.frames {
             Some(frames)
                 if !is_static && (is_synchronized || has_probes || needs_constructor || has_advice) =>
@@ -176,12 +191,11 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let keeps_this = !is_static
             && (is_synchronized || has_probes || has_advice)
             && !facts.loses_this
-            && !stores_to(code.bytes, &self.scratch.instructions, 0);
+            && !stores_to(&self.scratch.instructions, 0);
         let is_class_initializer = name == b"<clinit>";
         advised.is_constructor = is_constructor;
         advised.hands_this = keeps_this && !is_constructor;
-        advised.keeps_this =
-            keeps_this || is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0);
+        advised.keeps_this = keeps_this || is_constructor && !stores_to(&self.scratch.instructions, 0);
         let lock = match (is_synchronized, is_static) {
             (false, _) => None,
             (true, true) if self.class.major < 49 => {
@@ -190,7 +204,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             }
             (true, true) => Some(Lock::Class(self.class.this_index)),
             (true, false) if keeps_this => Some(Lock::This),
-            (true, false) if self.plan.control.is_some() => {
+            (true, false) if reports.scheduling.is_some() => {
                 omissions.push("a synchronized method that overwrites 'this' cannot be controlled");
                 None
             }
@@ -199,10 +213,9 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         let mut probes = Vec::new();
         if has_probes {
             // The frames at a constructor's beginning have an uninitialized `this`, but at its returns it is initialized.
-            let stays =
-                keeps_this || (is_constructor && !stores_to(code.bytes, &self.scratch.instructions, 0));
+            let stays = keeps_this || (is_constructor && !stores_to(&self.scratch.instructions, 0));
             let instructions = &self.scratch.instructions;
-            let stored = |slot: usize| stores_to(code.bytes, instructions, slot);
+            let stored = |slot: usize| stores_to(instructions, slot);
             let probed =
                 ProbedMethod { descriptor, is_static, is_constructor, keeps_this: stays, stored: &stored };
             for probe in probes_of(self.plan, name, descriptor) {
@@ -214,29 +227,25 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         }
         let mut objects_usable_from = 0;
         if needs_constructor {
-            objects_usable_from = initialized_from(code.bytes, &self.scratch.instructions, self.class);
+            objects_usable_from = initialized_from(&self.scratch.instructions, self.class);
             if facts.last_uninitialized_this.is_some_and(|pc| pc >= objects_usable_from) {
                 objects_usable_from = usize::MAX;
             }
         }
         let is_region = is_class_initializer && is_static
-            || self.plan.control.is_some_and(|control| {
+            || reports.scheduling.is_some_and(|scheduling| {
                 let fits = |region: &Region<'_>| {
                     region.method.as_bytes() == name
                         && region.descriptor.is_none_or(|wanted| wanted.as_bytes() == descriptor)
                 };
-                control.regions.iter().any(fits)
+                scheduling.regions.iter().any(fits)
             });
-        let region = match self.plan {
-            Plan { control: Some(_), .. } if is_region => Some(RegionKind::Named),
-            Plan { control: None, fields: true, .. } | Plan { control: None, advice: true, .. }
-                if is_region =>
-            {
-                Some(RegionKind::Initializer)
-            }
+        let region = match reports.scheduling {
+            Some(_) if is_region => Some(RegionKind::Named),
+            None if is_region && reports.initializers => Some(RegionKind::Initializer),
             _ => None,
         };
-        let is_block = self.plan.blocks && !is_constructor && !is_class_initializer && {
+        let is_block = reports.blocks && !is_constructor && !is_class_initializer && {
             let is_class_annotated = self.is_class_annotated;
             let facts = MethodFacts {
                 name: &text(name),
@@ -249,7 +258,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             self.environment.is_atomic(&facts)
         };
         // A constructor for which the point where `this` becomes initialized is unknown has no reportable exit.
-        let is_unit = self.plan.units && !is_class_initializer && objects_usable_from != usize::MAX;
+        let is_unit = reports.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
             class_name: self.class_name_text,
             name: text(name),
@@ -259,10 +268,10 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             has_own_clone: self.has_own_clone,
             has_class_constants: self.class.major >= 49,
             lock,
-            is_controlled: self.plan.control.is_some(),
+            is_controlled: reports.scheduling.is_some(),
             is_block,
             is_unit,
-            is_entry: self.plan.entries
+            is_entry: reports.entries
                 && !is_constructor
                 && !is_class_initializer
                 && is_entry(member.access, &self.scratch.instructions, code.bytes.len()),
@@ -281,14 +290,14 @@ const SHORT: usize = 8;
 
 /// Whether a method may be what a thread was started to run, as opposed to a mere getter. Private methods count, because method
 /// references may lead to them, and so do the bodies of lambdas, which are synthetic.
-fn is_entry(access: u16, instructions: &Instructions, length: usize) -> bool {
+fn is_entry(access: AccessFlags, instructions: &Instructions, length: usize) -> bool {
     let acts = |instruction: &Instruction| {
         matches!(
             instruction.opcode,
             INVOKEVIRTUAL..=INVOKEDYNAMIC | PUTSTATIC | PUTFIELD | IASTORE..=SASTORE
         )
     };
-    length > SHORT || access & ACC_SYNTHETIC != 0 || instructions.list.iter().any(acts)
+    length > SHORT || access.contains(AccessFlags::SYNTHETIC) || instructions.list.iter().any(acts)
 }
 
 impl<'a> MethodRewriter<'_, 'a> {
@@ -300,7 +309,7 @@ impl<'a> MethodRewriter<'_, 'a> {
         descriptor: &'a [u8],
         code: &Code<'a>,
     ) -> AdvisedMethod {
-        if !self.plan.advice || name == b"<clinit>" {
+        if name == b"<clinit>" {
             return AdvisedMethod::default();
         }
         self.scratch.lines.read(code, &self.class.pool);
@@ -315,7 +324,7 @@ impl<'a> MethodRewriter<'_, 'a> {
         };
         let execution = advice_for(SiteKind::Execution);
         let (mut lock, mut unlock) = (None, None);
-        if member.access & ACC_SYNCHRONIZED != 0 {
+        if member.access.contains(AccessFlags::SYNCHRONIZED) {
             lock = advice_for(SiteKind::EnterMethod);
             unlock = advice_for(SiteKind::ExitMethod);
         }
@@ -329,31 +338,20 @@ fn put_attribute_content(out: &mut Vec<u8>, attribute: &Attribute<'_>) {
 }
 
 /// Whether the code stores to a local variable, possibly as the second slot of a long or double.
-fn stores_to(code: &[u8], instructions: &Instructions, wanted: usize) -> bool {
-    instructions.list.iter().any(|instruction| {
-        let slot = match instruction.opcode {
-            ISTORE..=ASTORE => usize::from(u8_at(code, instruction.pc + 1)),
-            opcode @ ISTORE_0..=ASTORE_3 => usize::from((opcode - ISTORE_0) % 4),
-            WIDE if matches!(u8_at(code, instruction.pc + 1), ISTORE..=ASTORE) => {
-                usize::from(u16_at(code, instruction.pc + 2))
-            }
-            _ => return false,
-        };
-        slot == wanted || slot + 1 == wanted
-    })
+fn stores_to(instructions: &Instructions, wanted: usize) -> bool {
+    let mut stored = instructions.list.iter().filter_map(Instruction::stored);
+    stored.any(|slot| usize::from(slot) == wanted || usize::from(slot) + 1 == wanted)
 }
 
 /// The offset behind the call of another constructor, which initializes `this`: the first constructor call that
 /// does not belong to a `new`. `usize::MAX` if there is none.
-fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<'_>) -> usize {
+fn initialized_from(instructions: &Instructions, class: &ClassFile<'_>) -> usize {
     let mut created = 0_usize;
     for instruction in &instructions.list {
         match instruction.opcode {
             NEW => created += 1,
             INVOKESPECIAL => {
-                let Ok(called) = class.pool.method(u16_at(code, instruction.pc + 1)) else {
-                    return usize::MAX;
-                };
+                let Ok(called) = instruction.method(&class.pool) else { return usize::MAX };
                 if called.name != b"<init>" {
                     continue;
                 }
@@ -361,10 +359,10 @@ fn initialized_from(code: &[u8], instructions: &Instructions, class: &ClassFile<
                     created -= 1;
                     continue;
                 }
-                let name = Ok(called.class);
+                let name = Ok(called.owner);
                 let is_expected = class.pool.class_name(class.this_index) == name
                     || class.pool.class_name(class.super_index) == name;
-                return if is_expected { instruction.pc + 3 } else { usize::MAX };
+                return if is_expected { instruction.end() } else { usize::MAX };
             }
             _ => {}
         }

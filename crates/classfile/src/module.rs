@@ -51,11 +51,11 @@ pub fn read_module(class: &[u8]) -> Result<Option<ModuleDescriptor>, ClassError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::ClassBuilder;
+    use crate::testing::TestClass;
 
     #[test]
     fn providers_are_read_behind_all_preceding_tables() {
-        let mut class = ClassBuilder::new("module-info");
+        let mut class = TestClass::new("module-info");
         let [service, one, other] = ["s/Service", "p/One", "p/Other"].map(|name| class.class(name));
         let [this, base] = ["m.own", "java.base"].map(|name| class.module(name));
         let module: Vec<u16> = vec![
@@ -74,6 +74,6 @@ mod tests {
             provides: vec![("s/Service".to_owned(), vec!["p/One".to_owned(), "p/Other".to_owned()])],
         };
         assert_eq!(read_module(&class.build()), Ok(Some(expected)));
-        assert_eq!(read_module(&ClassBuilder::new("A").build()), Ok(None));
+        assert_eq!(read_module(&TestClass::new("A").build()), Ok(None));
     }
 }

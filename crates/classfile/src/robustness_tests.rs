@@ -3,10 +3,17 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::plan::{AddedField, Control, Foreign, Plan, Probe, ProbeArguments, ProbePoint};
-use crate::testing::{Body, ClassBuilder, Recorder, check_structure, everything};
+use crate::access::AccessFlags;
+use crate::control::{Contents, Control, ControlledAccesses, ControlledCode, Scheduling};
+use crate::detect::Detection;
+use crate::environment::Foreign;
+use crate::explore::Exploration;
+use crate::plan::{AddedField, Plan, Probe, ProbeArguments, ProbePoint, Product};
+use crate::script::{Advice, Script};
+use crate::testing::{ACCESSES, Body, Recorder, TestClass, check_structure, nothing};
 
-const ADDED: [AddedField<'static>; 1] = [AddedField { name: "extra", descriptor: "I", access: 0 }];
+const ADDED: [AddedField<'static>; 1] =
+    [AddedField { name: "extra", descriptor: "I", access: AccessFlags::empty() }];
 const PROBES: [Probe<'static>; 2] = [
     Probe {
         method: "m",
@@ -25,7 +32,7 @@ const PROBES: [Probe<'static>; 2] = [
 ];
 
 /// Pieces of code that leave the stack unchanged.
-fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
+fn pieces(class: &mut TestClass) -> Vec<Vec<u8>> {
     let field = class.field_reference("A", "f", "I").to_be_bytes();
     let wide = class.field_reference("A", "l", "J").to_be_bytes();
     let fixed = class.field_reference("A", "s", "I").to_be_bytes();
@@ -56,7 +63,7 @@ fn pieces(class: &mut ClassBuilder) -> Vec<Vec<u8>> {
 
 /// A class with methods of the pieces that `choices` name.
 fn assemble(choices: &[Vec<usize>], major: u16, access: u16) -> Vec<u8> {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.major = major;
     class.field(0, "f", "I");
     class.field(0, "l", "J");
@@ -97,18 +104,19 @@ fn foreign() -> impl Strategy<Value = Foreign> {
 }
 
 /// A plan with all instrumentation for detection, and one with all instrumentation for controlled runs.
-fn plans() -> [Plan<'static>; 2] {
-    let detection = Plan { added_fields: &ADDED, probes: &PROBES, entries: true, ..everything() };
-    let controlled = Plan {
-        monitor_sites: true,
-        control: Some(Control { calls: &[], regions: &[] }),
-        units: true,
-        volatiles: true,
-        contents: true,
-        atomics: true,
-        ..detection
-    };
-    [detection, controlled]
+fn plans() -> [Plan<'static>; 4] {
+    let detection = Product::Detect(Detection { entries: true, ..ACCESSES });
+    let scheduling = Scheduling { calls: &[], regions: &[] };
+    let accesses = ControlledAccesses { elements: true, contents: Contents::CollectionsAndAtomics };
+    let inside = Some(ControlledCode { accesses: Some(accesses), units: true, entries: true });
+    let script = Script { monitors: true, synchronization: true, advice: Some(Advice::default()) };
+    let products = [
+        detection,
+        Product::Control(Control { scheduling, monitors: true, inside }),
+        Product::Explore(Exploration { scheduling, monitors: true, points: true }),
+        Product::Script(script),
+    ];
+    products.map(|product| Plan { hook: "Hook", product, added_fields: &ADDED, probes: &PROBES })
 }
 
 proptest! {
@@ -122,7 +130,7 @@ proptest! {
 
     #[test]
     fn random_code_does_no_harm(code in vec(any::<u8>(), 0..300), frames in vec(any::<u8>(), 0..40), access in any::<u16>()) {
-        let mut class = ClassBuilder::new("A");
+        let mut class = TestClass::new("A");
         class.field(0, "f", "I");
         pieces(&mut class);
         let mut body = Body::new(&code);
@@ -171,7 +179,7 @@ proptest! {
     #[test]
     fn an_empty_plan_changes_nothing(choices in vec(vec(0..14_usize, 0..20), 0..5)) {
         let class = assemble(&choices, 52, 0x20);
-        let outcome = crate::rewrite(&class, &Plan::empty("Hook"), &mut Recorder::new(Foreign::Resolve));
+        let outcome = crate::rewrite(&class, &nothing(), &mut Recorder::new(Foreign::Resolve));
         prop_assert_eq!(outcome, Ok(None));
     }
 }

@@ -4,19 +4,20 @@
 //! ignoring jumps. At jump targets it forgets the stack. The result names arrays in reports and shows that two
 //! references are the same; a reference that it cannot follow is unknown.
 
-use crate::bytes::{u8_at, u16_at};
-use crate::code::{Code, Instruction, Instructions, for_each_target};
+use crate::code::{Code, Instructions};
 use crate::constant_pool::ConstantPool;
 use crate::descriptor::{parameters, result, slots};
+use crate::instruction::{Instruction, Operand};
 use crate::opcodes::{
-    AALOAD, ALOAD, ALOAD_0, ALOAD_3, ASTORE, ASTORE_3, CHECKCAST, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1,
-    DUP2_X2, GETFIELD, GETSTATIC, INVOKEDYNAMIC, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, ISTORE_0, LDC, LDC_W,
-    MULTIANEWARRAY, PUTFIELD, PUTSTATIC, SWAP, WIDE, is_unconditional,
+    AALOAD, ALOAD, ASTORE, CHECKCAST, GETFIELD, GETSTATIC, INVOKEDYNAMIC, INVOKESTATIC, INVOKEVIRTUAL,
+    ISTORE, LDC, PUTFIELD, PUTSTATIC,
 };
+use crate::stack_effect::{StackMove, stack_effect};
 
 /// The origin of a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Source {
+    #[default]
     Unknown,
     /// A field, by its constant.
     Field(u16),
@@ -27,7 +28,7 @@ pub(crate) enum Source {
 }
 
 /// One slot of the stack.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Value {
     source: Source,
     /// The local variable that still holds the same value.
@@ -39,8 +40,6 @@ struct Value {
 pub(crate) const MARKS: &[u8] = b"$jacocoData";
 /// JaCoCo's method that returns the probe array in older classes.
 const MARKS_METHOD: &[u8] = b"$jacocoInit";
-
-const UNKNOWN: Value = Value { source: Source::Unknown, copy_of: None };
 
 /// The state of the pass; reused from method to method to save allocations.
 #[derive(Default)]
@@ -67,11 +66,10 @@ impl Sources {
             mark(usize::from(handler));
         }
         for instruction in &instructions.list {
-            for_each_target(code.bytes, *instruction, |target| {
-                if let Ok(pc) = usize::try_from(target) {
-                    mark(pc);
-                }
-            });
+            instruction
+                .targets(code.bytes)
+                .filter_map(|target| usize::try_from(target).ok())
+                .for_each(&mut mark);
         }
     }
 
@@ -95,55 +93,30 @@ impl Sources {
     }
 
     /// Must be called after each instruction; returns the local variable that it stored to.
-    pub(crate) fn step(
-        &mut self,
-        code: &[u8],
-        instruction: Instruction,
-        pool: &ConstantPool<'_>,
-    ) -> Option<u16> {
-        let pc = instruction.pc;
-        match instruction.opcode {
-            ALOAD => self.load(u16::from(u8_at(code, pc + 1))),
-            opcode @ ALOAD_0..=ALOAD_3 => self.load(u16::from(opcode - ALOAD_0)),
+    pub(crate) fn step(&mut self, instruction: Instruction, pool: &ConstantPool<'_>) -> Option<u16> {
+        match (instruction.opcode, instruction.operand) {
+            (ALOAD, Operand::Local(slot)) => self.load(slot),
+            (opcode @ ISTORE..=ASTORE, Operand::Local(slot)) => return self.store(opcode, slot),
             // The element of an array of arrays inherits the source of the array.
-            AALOAD => {
+            (AALOAD, _) => {
                 self.pop(1);
                 if let Some(value) = self.stack.last_mut() {
                     value.copy_of = None;
                 }
             }
-            CHECKCAST => {}
-            LDC if is_marks(u16::from(u8_at(code, pc + 1)), pool) => self.push_marks(),
-            LDC_W if is_marks(u16_at(code, pc + 1), pool) => self.push_marks(),
-            opcode @ ISTORE..=ASTORE => return self.store(opcode, u16::from(u8_at(code, pc + 1))),
-            opcode @ ISTORE_0..=ASTORE_3 => {
-                let plain = ISTORE + (opcode - ISTORE_0) / 4;
-                return self.store(plain, u16::from((opcode - ISTORE_0) % 4));
-            }
-            WIDE => match u8_at(code, pc + 1) {
-                ALOAD => self.load(u16_at(code, pc + 2)),
-                opcode @ ISTORE..=ASTORE => return self.store(opcode, u16_at(code, pc + 2)),
-                opcode => self.apply(opcode),
-            },
-            DUP => self.duplicate(1, 0),
-            DUP_X1 => self.duplicate(1, 1),
-            DUP_X2 => self.duplicate(1, 2),
-            DUP2 => self.duplicate(2, 0),
-            DUP2_X1 => self.duplicate(2, 1),
-            DUP2_X2 => self.duplicate(2, 2),
-            SWAP => {
-                self.reserve(2);
-                let length = self.stack.len();
-                self.stack.swap(length - 1, length - 2);
-            }
-            opcode @ GETSTATIC..=PUTFIELD => self.field(opcode, u16_at(code, pc + 1), pool),
-            opcode @ INVOKEVIRTUAL..=INVOKEDYNAMIC => self.call(opcode, u16_at(code, pc + 1), pool),
-            MULTIANEWARRAY => {
-                self.pop(usize::from(u8_at(code, pc + 3)));
+            (CHECKCAST, _) => {}
+            (LDC, Operand::Constant(index)) if is_marks(index, pool) => self.push_marks(),
+            (opcode @ GETSTATIC..=PUTFIELD, _) => self.field(instruction, opcode, pool),
+            (opcode @ INVOKEVIRTUAL..=INVOKEDYNAMIC, _) => self.call(instruction, opcode, pool),
+            (_, Operand::Array(_, dimensions)) => {
+                self.pop(usize::from(dimensions));
                 self.push(1);
             }
-            opcode if is_unconditional(opcode) => self.stack.clear(),
-            opcode => self.apply(opcode),
+            _ if !instruction.falls_through() => self.stack.clear(),
+            (opcode, _) => match StackMove::of(opcode) {
+                Some(moved) => moved.apply(&mut self.stack),
+                None => self.apply(opcode),
+            },
         }
         None
     }
@@ -186,8 +159,8 @@ impl Sources {
         Some(stored_slot)
     }
 
-    fn field(&mut self, opcode: u8, index: u16, pool: &ConstantPool<'_>) {
-        let Ok(field) = pool.field(index) else { return self.stack.clear() };
+    fn field(&mut self, instruction: Instruction, opcode: u8, pool: &ConstantPool<'_>) {
+        let Ok(field) = instruction.field(pool) else { return self.stack.clear() };
         let size = slots(field.descriptor);
         match opcode {
             PUTSTATIC => self.pop(size),
@@ -198,7 +171,7 @@ impl Sources {
                 }
                 match field.descriptor.first() {
                     Some(b'[' | b'L') => {
-                        self.stack.push(Value { source: Source::Field(index), copy_of: None })
+                        self.stack.push(Value { source: Source::Field(field.index), copy_of: None })
                     }
                     _ => self.push(size),
                 }
@@ -206,12 +179,13 @@ impl Sources {
         }
     }
 
-    fn call(&mut self, opcode: u8, index: u16, pool: &ConstantPool<'_>) {
-        let Ok(descriptor) = pool.call_descriptor(index) else { return self.stack.clear() };
+    fn call(&mut self, instruction: Instruction, opcode: u8, pool: &ConstantPool<'_>) {
+        let Ok(descriptor) = pool.call_descriptor(instruction.constant()) else { return self.stack.clear() };
         let receiver = usize::from(!matches!(opcode, INVOKESTATIC | INVOKEDYNAMIC));
         let arguments: usize = parameters(descriptor).map(slots).sum();
         self.pop(receiver + arguments);
-        if opcode == INVOKESTATIC && pool.method(index).is_ok_and(|called| called.name == MARKS_METHOD) {
+        if opcode == INVOKESTATIC && instruction.method(pool).is_ok_and(|called| called.name == MARKS_METHOD)
+        {
             self.push_marks();
         } else {
             self.push(slots(result(descriptor)));
@@ -222,21 +196,10 @@ impl Sources {
         self.stack.push(Value { source: Source::Marks, copy_of: None });
     }
 
-    /// Copies the topmost `count` slots to below the `under` slots that follow them.
-    fn duplicate(&mut self, count: usize, under: usize) {
-        self.reserve(count + under);
-        let top = self.stack.len() - count;
-        for offset in 0..count {
-            if let Some(&value) = self.stack.get(top + 2 * offset) {
-                self.stack.insert(top - under + offset, value);
-            }
-        }
-    }
-
     fn apply(&mut self, opcode: u8) {
         let (popped, pushed) = stack_effect(opcode);
-        self.pop(popped);
-        self.push(pushed);
+        self.pop(usize::from(popped));
+        self.push(usize::from(pushed));
     }
 
     fn pop(&mut self, count: usize) {
@@ -244,42 +207,10 @@ impl Sources {
     }
 
     fn push(&mut self, count: usize) {
-        for _ in 0..count {
-            self.stack.push(UNKNOWN);
-        }
-    }
-
-    /// Extends the known part of the stack to at least `count` slots.
-    fn reserve(&mut self, count: usize) {
-        while self.stack.len() < count {
-            self.stack.insert(0, UNKNOWN);
-        }
+        self.stack.extend(std::iter::repeat_n(Value::default(), count));
     }
 }
 
 fn is_marks(index: u16, pool: &ConstantPool<'_>) -> bool {
     pool.dynamic_name(index).is_some_and(|name| name == MARKS)
-}
-
-/// How many slots an instruction pops and then pushes, for opcodes with a fixed effect.
-fn stack_effect(opcode: u8) -> (usize, usize) {
-    match opcode {
-        1..=8 | 11..=13 | 16..=19 | 21 | 23 | 25 | 26..=29 | 34..=37 | 42..=45 | 168 | 187 | 201 => (0, 1),
-        9 | 10 | 14 | 15 | 20 | 22 | 24 | 30..=33 | 38..=41 => (0, 2),
-        47 | 49 => (2, 2),
-        46 | 48 | 50..=53 => (2, 1),
-        54 | 56 | 58 | 87 | 153..=158 | 170 | 171 | 194 | 195 | 198 | 199 => (1, 0),
-        55 | 57 | 88 | 159..=166 => (2, 0),
-        79 | 81 | 83..=86 => (3, 0),
-        80 | 82 => (4, 0),
-        96 | 98 | 100 | 102 | 104 | 106 | 108 | 110 | 112 | 114 | 120 | 122 | 124 | 126 | 128 | 130 => (2, 1),
-        97 | 99 | 101 | 103 | 105 | 107 | 109 | 111 | 113 | 115 | 127 | 129 | 131 => (4, 2),
-        121 | 123 | 125 => (3, 2),
-        116 | 118 | 134 | 139 | 145..=147 | 188..=190 | 193 => (1, 1),
-        117 | 119 | 138 | 143 => (2, 2),
-        133 | 135 | 140 | 141 => (1, 2),
-        136 | 137 | 142 | 144 | 149 | 150 => (2, 1),
-        148 | 151 | 152 => (4, 1),
-        _ => (0, 0),
-    }
 }

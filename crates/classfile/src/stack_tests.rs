@@ -1,12 +1,13 @@
 //! Inserted code leaves the operand stack unchanged, passes the right values, and stays within the method's declared
 //! maximum stack.
 
-use crate::bytes::{u8_at, u16_at};
 use crate::code::Instructions;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
-use crate::plan::{Foreign, Plan};
-use crate::testing::{Body, ClassBuilder, Recorder, everything, rewrite, with_code};
+use crate::detect::Detection;
+use crate::environment::Foreign;
+use crate::instruction::Operand;
+use crate::testing::{ACCESSES, Body, Recorder, TestClass, detect, rewrite, with_code};
 
 /// Simulates stack instructions on named slots; a long has two, as in `t1 t2`.
 struct Machine {
@@ -40,7 +41,7 @@ fn check(
     expected_at: &str,
     expected_calls: &[&str],
 ) {
-    let mut class = ClassBuilder::new("A");
+    let mut class = TestClass::new("A");
     class.field(0, "f", "I");
     class.field(0, "d", "D");
     class.field(0x0040, "v", "I");
@@ -56,7 +57,7 @@ fn check(
     let pushed = constant.filter(|_| opcode == 180).map_or(0, |(_, descriptor)| slots(descriptor.as_bytes()));
     body.max_stack = stack.split_whitespace().count().max(pushed) as u16;
     class.method(0, "m", "()V", Some(&body));
-    let plan = Plan { synchronization: true, ..everything() };
+    let plan = detect(Detection { synchronization: true, ..ACCESSES });
     let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Resolve));
     let slots_of = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut machine = Machine { stack: slots_of(stack), deepest: 0, calls: Vec::new() };
@@ -65,22 +66,24 @@ fn check(
         let mut instructions = Instructions::default();
         instructions.decode(code.bytes).expect("instructions");
         for instruction in &instructions.list {
-            let index = u16_at(code.bytes, instruction.pc + 1);
             match instruction.opcode {
                 own if own == opcode
-                    && (opcode != 180 || file.pool.field(index).unwrap().descriptor != b"J") =>
+                    && (opcode != 180 || instruction.field(&file.pool).unwrap().descriptor != b"J") =>
                 {
                     assert_eq!(machine.stack, slots_of(expected_at), "at the instruction {opcode}");
                     machine.pop(stack.split_whitespace().count());
                     if opcode == 180 {
-                        result = slots(file.pool.field(index).unwrap().descriptor);
+                        result = slots(instruction.field(&file.pool).unwrap().descriptor);
                         (0..result).for_each(|_| machine.push("value"));
                     }
                 }
                 177 => {}
                 1 => machine.push("null"),
                 2..=8 => machine.push("site"),
-                16 => machine.push(&format!("{}", u8_at(code.bytes, instruction.pc + 1))),
+                16 => match instruction.operand {
+                    Operand::Number(number) => machine.push(&number.to_string()),
+                    operand => panic!("{operand:?}"),
+                },
                 87 => drop(machine.pop(1)),
                 88 => drop(machine.pop(2)),
                 89 => machine.duplicate(1, 0),
@@ -99,7 +102,7 @@ fn check(
                     machine.push("-");
                 }
                 184 => {
-                    let method = file.pool.method(index).unwrap();
+                    let method = instruction.method(&file.pool).unwrap();
                     let arguments = machine.pop(parameters(method.descriptor).map(slots).sum());
                     machine.calls.push(format!("{} {}", text(method.name), arguments.join(" ")));
                 }

@@ -1,16 +1,12 @@
 //! The outer structure of a class file: where its parts begin and end.
 
+use crate::access::AccessFlags;
 use crate::bytes::Reader;
 use crate::constant_pool::ConstantPool;
 use crate::error::ClassError;
 
-pub(crate) const ACC_PRIVATE: u16 = 0x0002;
-pub(crate) const ACC_STATIC: u16 = 0x0008;
-pub(crate) const ACC_FINAL: u16 = 0x0010;
-pub(crate) const ACC_SYNCHRONIZED: u16 = 0x0020;
-pub(crate) const ACC_VOLATILE: u16 = 0x0040;
-pub(crate) const ACC_INTERFACE: u16 = 0x0200;
-pub(crate) const ACC_SYNTHETIC: u16 = 0x1000;
+/// The first four bytes of every class file.
+pub(crate) const MAGIC: u32 = 0xCAFE_BABE;
 
 /// A class file, taken apart down to its members.
 pub(crate) struct ClassFile<'a> {
@@ -20,7 +16,7 @@ pub(crate) struct ClassFile<'a> {
     pub(crate) constants: &'a [u8],
     pub(crate) pool: ConstantPool<'a>,
     pub(crate) major: u16,
-    pub(crate) access: u16,
+    pub(crate) access: AccessFlags,
     pub(crate) this_index: u16,
     pub(crate) super_index: u16,
     pub(crate) interfaces: Vec<u16>,
@@ -35,7 +31,7 @@ pub(crate) struct ClassFile<'a> {
 
 /// A field or a method.
 pub(crate) struct Member<'a> {
-    pub(crate) access: u16,
+    pub(crate) access: AccessFlags,
     pub(crate) name_index: u16,
     pub(crate) descriptor_index: u16,
     pub(crate) attributes: Attributes<'a>,
@@ -58,7 +54,7 @@ pub(crate) struct Attribute<'a> {
 impl<'a> ClassFile<'a> {
     pub(crate) fn parse(class: &'a [u8]) -> Result<Self, ClassError> {
         let mut reader = Reader::new(class);
-        if reader.u32()? != 0xCAFE_BABE {
+        if reader.u32()? != MAGIC {
             return Err(ClassError::NotAClass);
         }
         let _minor = reader.u16()?;
@@ -69,7 +65,7 @@ impl<'a> ClassFile<'a> {
         let constants_start = reader.position();
         let mut reader = Reader::at(class, pool.end());
         let constants = reader.since(constants_start);
-        let access = reader.u16()?;
+        let access = AccessFlags::from_bits_retain(reader.u16()?);
         let this_index = reader.u16()?;
         let super_index = reader.u16()?;
         let count = reader.u16()?;
@@ -101,7 +97,7 @@ impl<'a> ClassFile<'a> {
     }
 
     pub(crate) fn is_interface(&self) -> bool {
-        self.access & ACC_INTERFACE != 0
+        self.access.contains(AccessFlags::INTERFACE)
     }
 }
 
@@ -111,7 +107,7 @@ impl<'a> Member<'a> {
         let mut members = Vec::new();
         for _ in 0..count {
             let start = reader.position();
-            let access = reader.u16()?;
+            let access = AccessFlags::from_bits_retain(reader.u16()?);
             let name_index = reader.u16()?;
             let descriptor_index = reader.u16()?;
             let attributes = Attributes::parse(reader)?;
@@ -122,7 +118,7 @@ impl<'a> Member<'a> {
     }
 
     pub(crate) fn is_static(&self) -> bool {
-        self.access & ACC_STATIC != 0
+        self.access.contains(AccessFlags::STATIC)
     }
 }
 

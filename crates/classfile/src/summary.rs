@@ -1,5 +1,6 @@
 //! Reads the declaration of a class: its names, its version and its fields, without code.
 
+use crate::access::AccessFlags;
 use crate::constant_pool::text;
 use crate::error::ClassError;
 use crate::structure::ClassFile;
@@ -14,7 +15,7 @@ pub struct ClassSummary {
     /// Internal names of the interfaces.
     pub interfaces: Vec<String>,
     /// Access flags.
-    pub access: u16,
+    pub access: AccessFlags,
     /// The class-file version's major part.
     pub major: u16,
     /// The source file's name, if the class has it.
@@ -31,7 +32,7 @@ pub struct FieldSummary {
     /// Its descriptor.
     pub descriptor: String,
     /// Its access flags.
-    pub access: u16,
+    pub access: AccessFlags,
 }
 
 /// Reads the declaration of a class, without its code.

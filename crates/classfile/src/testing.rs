@@ -1,23 +1,22 @@
-//! A small assembler for test classes, and a reader for rewritten ones.
+//! Classes for tests, and a reader for rewritten ones.
 
-use crate::bytes::{put_u16, put_u32, u8_at, u16_at};
-use crate::code::{Code, Instructions, for_each_target};
+use std::ops::{Deref, DerefMut};
+
+use crate::access::AccessFlags;
+use crate::bytes::u8_at;
+use crate::class_builder::{ClassBuilder, NamedAttribute, encode_code};
+use crate::code::{Code, Instructions};
 use crate::constant_pool::text;
-use crate::plan::{ArraySource, Environment, Foreign, Outcome, Plan, Site, SiteTarget};
+use crate::detect::{Accesses, Detection};
+use crate::environment::{ArraySource, Environment, Foreign, Site, SiteTarget};
+use crate::instruction::Operand;
+use crate::plan::{Outcome, Plan, Product};
+use crate::script::Script;
 use crate::structure::ClassFile;
 
-/// Assembles a class.
-pub(crate) struct ClassBuilder {
-    pub(crate) access: u16,
-    pub(crate) major: u16,
-    constants: Vec<u8>,
-    constant_count: u16,
-    this: u16,
-    parent: u16,
-    fields: Vec<Vec<u8>>,
-    methods: Vec<Vec<u8>>,
-    /// The attributes of the class itself.
-    attributes: Vec<Vec<u8>>,
+/// A class for tests, with members as raw bytes.
+pub(crate) struct TestClass {
+    builder: ClassBuilder,
 }
 
 /// The code of a method.
@@ -35,61 +34,15 @@ impl Body {
     }
 }
 
-impl ClassBuilder {
+impl TestClass {
     /// A class of this name, with the class-file version of Java 8.
     pub(crate) fn new(name: &str) -> Self {
-        let mut builder = Self {
-            access: 0x0021,
-            major: 52,
-            constants: Vec::new(),
-            constant_count: 1,
-            this: 0,
-            parent: 0,
-            fields: Vec::new(),
-            methods: Vec::new(),
-            attributes: Vec::new(),
-        };
-        builder.this = builder.class(name);
-        builder.parent = builder.class("java/lang/Object");
-        builder
-    }
-
-    pub(crate) fn utf8(&mut self, text: &str) -> u16 {
-        let mut bytes = vec![1];
-        put_u16(&mut bytes, text.len() as u16);
-        bytes.extend_from_slice(text.as_bytes());
-        self.constant(&bytes)
-    }
-
-    pub(crate) fn class(&mut self, name: &str) -> u16 {
-        let [high, low] = self.utf8(name).to_be_bytes();
-        self.constant(&[7, high, low])
-    }
-
-    pub(crate) fn module(&mut self, name: &str) -> u16 {
-        let [high, low] = self.utf8(name).to_be_bytes();
-        self.constant(&[19, high, low])
-    }
-
-    pub(crate) fn field_reference(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
-        self.reference(9, class, name, descriptor)
-    }
-
-    pub(crate) fn method_reference(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
-        self.reference(10, class, name, descriptor)
-    }
-
-    pub(crate) fn dynamic(&mut self, name: &str, descriptor: &str) -> u16 {
-        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
-        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
-        self.constant(&[17, 0, 0, pair[0], pair[1]])
+        let access = AccessFlags::PUBLIC | AccessFlags::SUPER;
+        Self { builder: ClassBuilder::new(52, access, name, Some("java/lang/Object")) }
     }
 
     pub(crate) fn field(&mut self, access: u16, name: &str, descriptor: &str) {
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let mut bytes = Vec::new();
-        [access, name, descriptor, 0].iter().for_each(|value| put_u16(&mut bytes, *value));
-        self.fields.push(bytes);
+        self.builder.field(AccessFlags::from_bits_retain(access), name, descriptor);
     }
 
     pub(crate) fn method(&mut self, access: u16, name: &str, descriptor: &str, body: Option<&Body>) {
@@ -104,74 +57,43 @@ impl ClassBuilder {
         body: Option<&Body>,
         attributes: &[(&str, Vec<u8>)],
     ) {
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let count = attributes.len() as u16 + u16::from(body.is_some());
-        let mut bytes = Vec::new();
-        [access, name, descriptor, count].iter().for_each(|value| put_u16(&mut bytes, *value));
-        if let Some(body) = body {
-            let content = self.code(body);
-            self.attribute(&mut bytes, "Code", &content);
-        }
-        for (name, content) in attributes {
-            self.attribute(&mut bytes, name, content);
-        }
-        self.methods.push(bytes);
+        let mut all: Vec<NamedAttribute<'_>> = Vec::new();
+        all.extend(body.map(|body| ("Code", self.code(body).into())));
+        all.extend(attributes.iter().map(|(name, content)| (*name, content.into())));
+        self.builder.method_with(AccessFlags::from_bits_retain(access), name, descriptor, &all);
     }
 
     /// An attribute of the class itself.
     pub(crate) fn class_attribute(&mut self, name: &str, content: &[u8]) {
-        let mut bytes = Vec::new();
-        self.attribute(&mut bytes, name, content);
-        self.attributes.push(bytes);
+        self.builder.attribute(name, content);
     }
 
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u32(&mut out, 0xCAFE_BABE);
-        [0, self.major, self.constant_count].iter().for_each(|value| put_u16(&mut out, *value));
-        out.extend_from_slice(&self.constants);
-        [self.access, self.this, self.parent, 0].iter().for_each(|value| put_u16(&mut out, *value));
-        for members in [&self.fields, &self.methods] {
-            put_u16(&mut out, members.len() as u16);
-            members.iter().for_each(|member| out.extend_from_slice(member));
-        }
-        put_u16(&mut out, self.attributes.len() as u16);
-        self.attributes.iter().for_each(|attribute| out.extend_from_slice(attribute));
-        out
+        self.builder.finish().expect("a class")
     }
 
     fn code(&mut self, body: &Body) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u16(&mut out, body.max_stack);
-        put_u16(&mut out, 8);
-        put_u32(&mut out, body.code.len() as u32);
-        out.extend_from_slice(&body.code);
-        put_u16(&mut out, body.exceptions.len() as u16);
-        body.exceptions.iter().flatten().for_each(|value| put_u16(&mut out, *value));
-        put_u16(&mut out, body.attributes.len() as u16);
-        for (name, content) in &body.attributes {
-            self.attribute(&mut out, name, content);
-        }
-        out
+        let attributes: Vec<NamedAttribute<'_>> =
+            body.attributes.iter().map(|(name, content)| (*name, content.into())).collect();
+        let put = |out: &mut Vec<u8>| {
+            self.builder.put_attributes(out, &attributes);
+            Ok(())
+        };
+        encode_code(body.max_stack, 8, &body.code, &body.exceptions, put).expect("code")
     }
+}
 
-    fn attribute(&mut self, out: &mut Vec<u8>, name: &str, content: &[u8]) {
-        put_u16(out, self.utf8(name));
-        put_u32(out, content.len() as u32);
-        out.extend_from_slice(content);
+impl Deref for TestClass {
+    type Target = ClassBuilder;
+
+    fn deref(&self) -> &ClassBuilder {
+        &self.builder
     }
+}
 
-    fn reference(&mut self, tag: u8, class: &str, name: &str, descriptor: &str) -> u16 {
-        let class = self.class(class).to_be_bytes();
-        let (name, descriptor) = (self.utf8(name).to_be_bytes(), self.utf8(descriptor).to_be_bytes());
-        let pair = self.constant(&[12, name[0], name[1], descriptor[0], descriptor[1]]).to_be_bytes();
-        self.constant(&[tag, class[0], class[1], pair[0], pair[1]])
-    }
-
-    fn constant(&mut self, bytes: &[u8]) -> u16 {
-        self.constants.extend_from_slice(bytes);
-        self.constant_count += 1;
-        self.constant_count - 1
+impl DerefMut for TestClass {
+    fn deref_mut(&mut self) -> &mut ClassBuilder {
+        &mut self.builder
     }
 }
 
@@ -228,13 +150,33 @@ fn source_name(source: ArraySource<'_>) -> String {
     }
 }
 
+/// Everything that is reported for race detection.
+pub(crate) const ACCESSES: Detection<'static> = Detection {
+    monitors: true,
+    accesses: Accesses::FieldsAndElements,
+    is_selective: false,
+    synchronization: false,
+    clones: false,
+    entries: false,
+    atomicity: None,
+};
+
 /// A plan with all instrumentation for race detection.
 pub(crate) fn everything() -> Plan<'static> {
-    Plan { monitors: true, waits: true, fields: true, arrays: true, ..Plan::empty("Hook") }
+    detect(ACCESSES)
+}
+
+pub(crate) fn detect(detection: Detection<'_>) -> Plan<'_> {
+    Plan::new("Hook", Product::Detect(detection))
+}
+
+/// A plan that changes nothing.
+pub(crate) fn nothing() -> Plan<'static> {
+    Plan::new("Hook", Product::Script(Script::default()))
 }
 
 /// Rewrites a class that must be changed.
-pub(crate) fn rewrite(class: &ClassBuilder, plan: &Plan<'_>, environment: &mut Recorder) -> Outcome {
+pub(crate) fn rewrite(class: &TestClass, plan: &Plan<'_>, environment: &mut Recorder) -> Outcome {
     let outcome = crate::rewrite(&class.build(), plan, environment)
         .expect("a well-formed class")
         .expect("a changed class");
@@ -263,28 +205,42 @@ pub(crate) fn listing(class: &[u8], method: &str) -> String {
         instructions.decode(code.bytes).expect("instructions");
         let mut lines = Vec::new();
         for instruction in &instructions.list {
-            let (pc, opcode) = (instruction.pc, instruction.opcode);
-            let index = u16_at(code.bytes, pc + 1);
-            let mut line = format!("{pc} {}", mnemonic(opcode));
-            match opcode {
-                16 | 21..=25 | 54..=58 => line += &format!(" {}", u8_at(code.bytes, pc + 1)),
-                17 => line += &format!(" {index}"),
-                18 => line += " constant",
-                19 => {
+            let pc = instruction.pc;
+            let encoded = u8_at(code.bytes, pc);
+            let mut line = format!("{pc} {}", mnemonic(encoded));
+            match (encoded, instruction.operand) {
+                (16 | 17, Operand::Number(number)) => line += &format!(" {number}"),
+                (21..=25 | 54..=58, Operand::Local(slot)) => line += &format!(" {slot}"),
+                (18, _) => line += " constant",
+                (19, Operand::Constant(index)) => {
                     line +=
                         &format!(" {}", file.pool.class_name(index).map(text).unwrap_or("constant".into()))
                 }
-                178..=181 => {
-                    let field = file.pool.field(index).expect("a field");
+                (178..=181, _) => {
+                    let field = instruction.field(&file.pool).expect("a field");
                     line += &format!(" {}:{}", text(field.name), text(field.descriptor));
                 }
-                182..=184 => line += &format!(" {}", text(file.pool.method(index).expect("a method").name)),
-                _ => for_each_target(code.bytes, *instruction, |target| line += &format!(" {target}")),
+                (182..=184, _) => {
+                    line += &format!(" {}", text(instruction.method(&file.pool).expect("a method").name));
+                }
+                _ => instruction.targets(code.bytes).for_each(|target| line += &format!(" {target}")),
             }
             lines.push(line);
         }
         lines.join("\n")
     })
+}
+
+/// An opcode followed by the two bytes of a constant's index.
+pub(crate) fn op(opcode: u8, index: u16) -> [u8; 3] {
+    let [high, low] = index.to_be_bytes();
+    [opcode, high, low]
+}
+
+/// Compares instructions; leading white space does not count.
+pub(crate) fn check_listing(class: &[u8], method: &str, expected: &str) {
+    let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
+    assert_eq!(listing(class, method), expected.join("\n"), "{method}");
 }
 
 /// The content of an attribute of a method's code.
@@ -304,14 +260,14 @@ pub(crate) fn check_structure(class: &[u8]) {
         let code = Code::parse(content, &file.pool).expect("code");
         instructions.decode(code.bytes).expect("instructions");
         instructions.build_index(code.bytes);
-        let starts = |pc: i64| {
+        let starts = |pc: i32| {
             usize::try_from(pc).is_ok_and(|pc| pc < code.bytes.len() && instructions.index(pc).is_some())
         };
         for instruction in &instructions.list {
-            for_each_target(code.bytes, *instruction, |target| assert!(starts(target), "target {target}"));
+            instruction.targets(code.bytes).for_each(|target| assert!(starts(target), "target {target}"));
         }
         for [start, _, handler, _] in code.exception_entries() {
-            assert!(starts(i64::from(start)) && starts(i64::from(handler)), "handler");
+            assert!(starts(i32::from(start)) && starts(i32::from(handler)), "handler");
         }
     }
 }

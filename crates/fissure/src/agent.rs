@@ -18,6 +18,12 @@ const EMBEDDED: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/a
 #[cfg(not(embedded_agent))]
 const EMBEDDED: Option<&[u8]> = None;
 
+/// An error on systems where no agent can work.
+pub(crate) fn check_platform() -> Result<(), Error> {
+    let is_known = cfg!(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
+    if is_known { Ok(()) } else { Err(Error::Platform) }
+}
+
 /// The agent's absolute path. `folder` is private to this run and takes the embedded agent if no cache can.
 pub(crate) fn locate(folder: &Path) -> Result<PathBuf, Error> {
     let agent = if let Some(path) = env::var_os("FISSURE_AGENT").filter(|value| !value.is_empty()) {

@@ -2,19 +2,16 @@
 
 use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
-use crate::error::Error;
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use fissure_model::{
-    pattern::Pattern,
-    pointcut::{Pointcut, PointcutError},
-    settings::{Analysis, AtomizerSettings, Order, Refinement, Watch},
-};
+use fissure_log::Filter;
+use fissure_model::pointcut::{Pointcut, PointcutError};
 
 use crate::{
-    hunt::HuntArguments, monitor::WatchArguments, replay::ReplayArguments, reporting::ReportingArguments,
+    detect::DetectArguments, hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments,
+    watch::WatchArguments,
 };
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
@@ -24,6 +21,11 @@ use crate::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Write a log of Fissure's own work into the folder of the run: a level (error, warn, info, debug, trace), or levels by crate as in
+    /// fissure_jvm=trace. Also FISSURE_LOG.
+    #[arg(long, global = true, value_name = "LEVEL", help_heading = "Log")]
+    pub(crate) log: Option<Filter>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -44,69 +46,6 @@ pub(crate) enum Command {
     Doctor,
 }
 
-#[derive(Debug, Args)]
-#[command(override_usage = "fissure detect [OPTIONS] -- COMMAND [ARGS]...")]
-#[command(after_help = "Examples:
-  fissure detect -- java -cp classes com.acme.Main
-  fissure detect --scope 'com.acme..*' --json findings.json -- ./gradlew test
-
-Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
-A run that could not see anything is an error, and so is one without findings that failed, was interrupted or reached
-its time limit. The program's own exit code is reported.")]
-pub(crate) struct DetectArguments {
-    /// The analyses, in one run: racer or eraser looks for races, atomizer for blocks that should be atomic and are not.
-    /// Without it racer and atomizer.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) analysis: Vec<AnalysisName>,
-
-    /// Methods that must be atomic: Account.transfer, com.acme.Account, 'com.acme..*'. May be repeated; synchronized blocks and
-    /// methods, and code with an annotation named Atomic, count anyway.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    pub(crate) atomic: Vec<Pattern>,
-
-    /// Rules that Atomizer leaves out, to see their effect.
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub(crate) atomizer_without: Vec<RuleName>,
-
-    /// The classes to watch (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('set(int Account.*) && !static'). May be
-    /// repeated; without it the application's own classes.
-    #[arg(long, value_name = "POINTCUT")]
-    pub(crate) scope: Vec<ScopeList>,
-
-    /// Whether the elements of arrays are watched too.
-    #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
-    pub(crate) arrays: YesNo,
-
-    /// The events that order two accesses: starting and joining threads, or also handing over by tasks and their results,
-    /// latches, barriers and queues. Ordered races are listed apart and do not count.
-    #[arg(long, value_name = "ORDER", default_value = "start-join")]
-    pub(crate) order: OrderName,
-
-    /// Analyse the class files first, and do not watch fields that only one thread can ever access. COMMAND must be `java`
-    /// itself.
-    #[arg(long = "static")]
-    pub(crate) is_static: bool,
-
-    /// End the program after this time, 30s or 5m, and report what was seen; without it the program runs until it ends.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) time_limit: Option<Duration>,
-
-    #[command(flatten)]
-    pub(crate) reporting: ReportingArguments,
-
-    /// Watch everything, and report where two threads access a location that the static analysis takes for unshared; for testing it.
-    #[arg(long, hide = true)]
-    pub(crate) check_static: bool,
-
-    /// The events to record; for measuring their cost.
-    #[arg(long, hide = true, conflicts_with = "arrays")]
-    pub(crate) watch: Option<WatchName>,
-
-    /// The command that starts the program, with its arguments: java …, mvn test, a script.
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
-}
-
 /// Pointcuts with commas between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ScopeList(Vec<Pointcut>);
@@ -123,54 +62,6 @@ impl ScopeList {
     /// All pointcuts of several lists.
     pub(crate) fn all(lists: &[ScopeList]) -> Vec<Pointcut> {
         lists.iter().flat_map(|list| list.0.iter().cloned()).collect()
-    }
-}
-
-/// The analyses of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Analyses {
-    /// The lock-set analysis, which Atomizer needs too.
-    pub(crate) lock_sets: Analysis,
-    /// Whether its races are reported.
-    pub(crate) races: bool,
-    pub(crate) atomizer: Option<AtomizerSettings>,
-}
-
-impl DetectArguments {
-    /// The analyses to run.
-    pub(crate) fn analyses(&self) -> Result<Analyses, Error> {
-        let has = |name| self.analysis.contains(&name);
-        let happens_before = self.order == OrderName::HappensBefore;
-        let named = !self.analysis.is_empty();
-        if has(AnalysisName::Racer) && has(AnalysisName::Eraser) {
-            return Err(Error::TwoLockSetAnalyses);
-        }
-        if has(AnalysisName::Atomizer) && happens_before {
-            return Err(Error::OrderedAtomizer);
-        }
-        let runs = if named { has(AnalysisName::Atomizer) } else { !happens_before };
-        let has_atomizer_options = !self.atomic.is_empty() || !self.atomizer_without.is_empty();
-        if has_atomizer_options && !runs {
-            return Err(Error::NoAtomizer);
-        }
-        let atomizer = runs.then(|| AtomizerSettings {
-            atomic: self.atomic.clone(),
-            without: self.atomizer_without.iter().map(|&rule| rule.into()).collect(),
-        });
-        Ok(Analyses {
-            lock_sets: if has(AnalysisName::Eraser) { Analysis::Eraser } else { Analysis::Racer },
-            races: !named || has(AnalysisName::Racer) || has(AnalysisName::Eraser),
-            atomizer,
-        })
-    }
-
-    /// Which events are recorded.
-    pub(crate) fn watched(&self) -> Watch {
-        match (self.watch, self.arrays) {
-            (Some(WatchName::Locks), _) => Watch::Locks,
-            (Some(WatchName::Fields), _) | (None, YesNo::No) => Watch::Fields,
-            (Some(WatchName::All), _) | (None, YesNo::Yes) => Watch::All,
-        }
     }
 }
 
@@ -308,59 +199,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnalysisName {
-    /// Lock sets that are refined from the first access on.
-    Racer,
-    /// Lock sets that are refined once a second thread accesses the location: allows for initialisation.
-    Eraser,
-    /// Reduction: blocks whose operations other threads can interleave with.
-    Atomizer,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuleName {
-    /// Re-entrant acquires and releases are both-movers.
-    ReEntrant,
-    /// Operations on a lock that only one thread uses are both-movers.
-    ThreadLocalLock,
-    /// Operations on a lock that is always acquired under another common lock are both-movers.
-    ProtectedLock,
-    /// A read of an atomic that a compare-and-set then confirms is a both-mover.
-    CompareAndSet,
-}
-
-impl From<RuleName> for Refinement {
-    fn from(name: RuleName) -> Refinement {
-        match name {
-            RuleName::ReEntrant => Refinement::ReEntrant,
-            RuleName::ThreadLocalLock => Refinement::ThreadLocalLock,
-            RuleName::ProtectedLock => Refinement::ProtectedLock,
-            RuleName::CompareAndSet => Refinement::CompareAndSet,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderName {
-    /// Starting and joining threads.
-    StartJoin,
-    /// Also tasks and their results, latches, barriers and queues.
-    HandOver,
-    /// Also locks, volatile fields, atomics and concurrent maps; ordered races are not reported at all.
-    HappensBefore,
-}
-
-impl From<OrderName> for Order {
-    fn from(name: OrderName) -> Order {
-        match name {
-            OrderName::StartJoin => Order::StartJoin,
-            OrderName::HandOver => Order::HandOver,
-            OrderName::HappensBefore => Order::HappensBefore,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {
     Yes,
     No,
@@ -382,19 +220,12 @@ pub(crate) enum FailOn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless NO_COLOR or CLICOLOR=0 is set; with CLICOLOR_FORCE everywhere.
     Auto,
     /// Wherever the report goes.
     Always,
     /// Plain text.
     Never,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WatchName {
-    Locks,
-    Fields,
-    All,
 }
 
 /// A command line that is not executed: it asks for help, or it is wrong.
@@ -452,11 +283,6 @@ mod tests {
         }
     }
 
-    fn check_watch(line: &str, expected: Watch) {
-        let Ok(Arguments { command: Command::Detect(options) }) = parse_line(line) else { panic!("{line}") };
-        assert_eq!(options.watched(), expected, "{line}");
-    }
-
     #[test]
     fn the_definition_is_consistent() {
         use clap::CommandFactory;
@@ -475,44 +301,9 @@ mod tests {
         check_misuse("fissure bogus", "unrecognized subcommand 'bogus'");
     }
 
-    fn check_analyses(line: &str, expected: Result<(Analysis, bool, bool), &str>) {
-        let Ok(Arguments { command: Command::Detect(options) }) = parse_line(line) else { panic!("{line}") };
-        let found = options.analyses();
-        let found = found.map(|found| (found.lock_sets, found.races, found.atomizer.is_some()));
-        match (found, expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{line}"),
-            (Err(error), Err(begin)) => assert!(error.to_string().starts_with(begin), "{line}: {error}"),
-            (found, _) => panic!("{line}: {found:?}"),
-        }
-    }
-
-    #[test]
-    fn several_analyses_are_one_run() {
-        check_analyses("fissure detect -- true", Ok((Analysis::Racer, true, true)));
-        check_analyses("fissure detect --analysis racer -- true", Ok((Analysis::Racer, true, false)));
-        check_analyses("fissure detect --analysis atomizer -- true", Ok((Analysis::Racer, false, true)));
-        check_analyses(
-            "fissure detect --analysis eraser,atomizer -- true",
-            Ok((Analysis::Eraser, true, true)),
-        );
-        check_analyses("fissure detect --order happens-before -- true", Ok((Analysis::Racer, true, false)));
-        check_analyses("fissure detect --analysis racer,eraser -- true", Err("racer and eraser"));
-        let ordered = "fissure detect --analysis atomizer --order happens-before -- true";
-        check_analyses(ordered, Err("atomizer looks for"));
-        check_analyses("fissure detect --analysis racer --atomic A.b -- true", Err("--atomic"));
-    }
-
-    #[test]
-    fn arrays_are_watched_unless_declined() {
-        check_watch("fissure detect -- true", Watch::All);
-        check_watch("fissure detect --arrays no -- true", Watch::Fields);
-        check_watch("fissure detect --watch locks -- true", Watch::Locks);
-        check_watch("fissure detect --watch fields -- true", Watch::Fields);
-    }
-
     #[test]
     fn the_program_keeps_its_options() {
-        let Ok(Arguments { command: Command::Detect(options) }) =
+        let Ok(Arguments { command: Command::Detect(options), .. }) =
             parse_line("fissure detect --scope a.B,C --scope d..* -- java --json x -- y")
         else {
             panic!()

@@ -14,10 +14,11 @@ use fissure_report::Report;
 
 use crate::{
     agent,
-    args::Analyses,
+    detect::Analyses,
     error::Error,
+    observed_run::{self, Observation, Task},
+    run_folder,
     verdict::Code,
-    watch::{self, Task},
 };
 
 /// The program with the planted race, compiled from the source beside it.
@@ -46,7 +47,7 @@ fn check_all(out: &mut impl Write) -> io::Result<bool> {
     if !write_check(out, "platform", &platform())? {
         return Ok(false);
     }
-    let folder = match watch::plain_folder() {
+    let folder = match run_folder::create() {
         Ok(folder) => folder,
         Err(error) => return write_check(out, "folder", &Err(error.to_string())),
     };
@@ -78,7 +79,7 @@ fn write_check(out: &mut impl Write, what: &str, outcome: &Outcome) -> io::Resul
 }
 
 fn platform() -> Outcome {
-    match watch::check_platform() {
+    match agent::check_platform() {
         Ok(()) => Ok(format!("Linux with glibc on {}", env::consts::ARCH)),
         Err(error) => Err(error.to_string()),
     }
@@ -113,15 +114,18 @@ fn version(java: Option<&Path>) -> Outcome {
 fn watch_program(java: &Path, classes: &Path, mode: &str) -> Report {
     let command: [OsString; 5] =
         [java.into(), "-cp".into(), classes.into(), "FissureDoctor".into(), mode.into()];
-    watch::run(&Task {
-        command: &command,
-        analyses: Analyses { lock_sets: Analysis::Racer, races: true, atomizer: None },
-        scope: &[],
+    let analyses = Analyses {
+        lock_sets: Analysis::Racer,
+        races: true,
+        atomizer: None,
         watch: Watch::All,
         order: Order::StartJoin,
-        monitor: None,
+    };
+    observed_run::run(&Task {
+        command: &command,
+        scope: &[],
+        observation: Observation::Analyses { analyses, checks_static: false },
         is_static: false,
-        is_checked: false,
         time_limit: None,
     })
     .report

@@ -5,7 +5,7 @@ use std::{ffi::OsString, time::Duration};
 use fissure_model::{
     finding::{Frame, Kind},
     pointcut::Pointcut,
-    record::{Doing, Failure},
+    record::{Cause, Doing, Failure},
 };
 use fissure_report::{Exit, NextStep};
 
@@ -16,9 +16,6 @@ use crate::{
 
 /// How many exceptions are noted one by one.
 const MOST_FAILURES: usize = 3;
-
-/// Packages whose frames say little about where a program fails.
-const JDK: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.junit."];
 
 /// How a run ended, for its report.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -141,7 +138,9 @@ fn hunt(command: &[OsString], scope: &[Pointcut]) -> Vec<String> {
 
 /// `java.lang.IllegalStateException: overdrawn, in thread "bob" at Account.withdraw (Account.java:15)`.
 fn in_full(failure: &Failure) -> String {
-    let is_own = |frame: &&Frame| !JDK.iter().any(|package| frame.class.starts_with(package));
+    // Frames of the JDK and of the test framework say little about where a program fails.
+    let is_own =
+        |frame: &&Frame| !fissure_jdk::is_jdk_name(&frame.class) && !frame.class.starts_with("org.junit.");
     let own = failure.own.and_then(|own| failure.stack.get(own));
     let at = own
         .or_else(|| failure.stack.iter().find(is_own))
@@ -152,13 +151,16 @@ fn in_full(failure: &Failure) -> String {
 }
 
 fn in_brief(failure: &Failure) -> String {
-    let message = match failure.message.lines().next() {
-        Some(message) if !message.is_empty() => format!(": {message}"),
-        _ => String::new(),
+    let what = match &failure.cause {
+        Cause::Exception { class, message } => match message.lines().next() {
+            Some(first) if !first.is_empty() => format!("{class}: {first}"),
+            _ => class.clone(),
+        },
+        Cause::Exit { code } => format!("exit code {code}"),
     };
     match &failure.test {
-        Some(test) => format!("{}{message}, in test {test}", failure.exception),
-        None => format!("{}{message}, in thread \"{}\"", failure.exception, failure.thread),
+        Some(test) => format!("{what}, in test {test}"),
+        None => format!("{what}, in thread \"{}\"", failure.thread),
     }
 }
 
@@ -184,8 +186,10 @@ mod tests {
         };
         Failure {
             thread: "bob".to_owned(),
-            exception: "java.lang.IllegalStateException".to_owned(),
-            message: message.to_owned(),
+            cause: Cause::Exception {
+                class: "java.lang.IllegalStateException".to_owned(),
+                message: message.to_owned(),
+            },
             stack: vec![frame("java.util.Objects", 1), frame("Account", 15)],
             own: None,
             test: None,

@@ -11,6 +11,10 @@ pub(crate) enum Error {
     #[error("this build cannot watch a JVM: Fissure runs on Linux with glibc on x86-64 and aarch64 only")]
     Platform,
 
+    /// The environment variable of the log is wrong.
+    #[error("FISSURE_LOG: {0}")]
+    LogFilter(fissure_log::FilterError),
+
     /// COMMAND is missing.
     #[error(
         "no command was given: end the line with the command to run, as in `fissure detect -- java Main`"
@@ -143,6 +147,10 @@ pub(crate) enum Error {
     /// The program could not be started.
     #[error("cannot start '{program}': {reason}")]
     Start { program: String, reason: String },
+
+    /// Signals cannot be caught.
+    #[error("cannot catch signals, so that stopping Fissure would leave the program running: {0}")]
+    Signals(io::Error),
 
     /// Waiting for the program failed.
     #[error("cannot wait for '{program}': {source}")]

@@ -14,8 +14,10 @@ use std::{
 };
 
 use fissure_report::Exit;
+use rustix::io::Errno;
 
 use crate::{
+    address_space,
     error::Error,
     signals::Forwarding,
     supervise::{self, Ending},
@@ -57,15 +59,17 @@ pub(crate) fn run(
     limit: Option<Duration>,
 ) -> Result<(Exit, Ending), Error> {
     let mut process = process(command, &agent_options(agent, settings))?;
-    let forwarding = Forwarding::install();
+    let mut forwarding = Forwarding::install().map_err(Error::Signals)?;
     let mut child = spawn(&mut process)?;
-    let waited = supervise::wait(&forwarding, &mut child, limit, folder);
+    let waited = supervise::wait(&mut forwarding, &mut child, limit, folder);
     let (status, ending) = waited.map_err(|source| wait_error(&process, source))?;
     Ok((exit(status), ending))
 }
 
-/// `command` (which must not be empty) with the agent and with options that make its runs repeatable.
+/// `command` (which must not be empty) with the agent and with options that make its runs repeatable. The address space of programs
+/// that are started from now on is not randomised.
 pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) -> Result<Command, Error> {
+    address_space::disable_randomisation();
     let mut options: Vec<OsString> = DETERMINISM.iter().map(OsString::from).collect();
     options.extend(agent_options(agent, settings));
     process(command, &options)
@@ -73,6 +77,7 @@ pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) ->
 
 /// Starts a process.
 pub(crate) fn spawn(process: &mut Command) -> Result<Child, Error> {
+    tracing::debug!(?process, "starts a process");
     process.spawn().map_err(|error| {
         let program = name(process);
         let reason = start_problem(&program, &error);
@@ -165,7 +170,7 @@ fn start_problem(program: &str, error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => {
             "it is not executable; make it so with `chmod +x`, or name its interpreter".to_owned()
         }
-        _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
+        _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
             "it is no program that this system can run; a script needs a first line such as `#!/bin/sh`"
                 .to_owned()
         }

@@ -1,7 +1,7 @@
 //! Fissure's command line: options, processes, exit codes.
 //!
-//! `detect` and `watch` go through these modules in this order: `args` parses the options, `agent` finds the JVM agent, `watch` makes a
-//! folder for the run and starts the program (`launch`, `supervise`, `signals`), `collect` reads the agent's records, `verdict` decides
+//! `detect` and `watch` go through these modules in this order: `args` parses the options, `agent` finds the JVM agent, `observed_run`
+//! makes a folder for the run and starts the program (`run_folder`, `launch`, `supervise`, `signals`), `collect` reads the agent's records, `verdict` decides
 //! whether the run saw enough for a result, and `reporting` judges, shows and writes the findings (`config`, `output`). `report` does the
 //! last of these for the reports of earlier runs. `hunt` runs a program many times with its threads under control, and `replay` repeats
 //! one of these runs.
@@ -12,6 +12,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("Fissure runs on Linux with glibc on x86-64 and aarch64 only; build it there.");
 
+mod address_space;
 mod agent;
 mod args;
 mod collect;
@@ -23,13 +24,16 @@ mod error;
 mod hunt;
 mod launch;
 mod locality;
-mod monitor;
+mod log;
 mod object;
+mod observed_run;
 mod output;
+mod progress;
 mod project;
 mod replay;
 mod report;
 mod reporting;
+mod run_folder;
 mod signals;
 mod sources;
 mod supervise;
@@ -49,18 +53,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(stop) => return output::stop(&stop),
     };
-    let result = match arguments {
-        Arguments { command: Command::Detect(options) } => detect::run(&options),
-        Arguments { command: Command::Hunt(options) } => hunt::run(&options),
-        Arguments { command: Command::Watch(options) } => monitor::run(&options),
-        Arguments { command: Command::Replay(options) } => replay::run(&options),
-        Arguments { command: Command::Report(options) } => report::run(&options),
-        Arguments { command: Command::Object(options) } => object::run(&options),
-        Arguments { command: Command::Doctor } => doctor::run(),
-    };
+    let Arguments { command, log } = arguments;
+    let result = log::switch_on(log).and_then(|()| match command {
+        Command::Detect(options) => detect::run(&options),
+        Command::Hunt(options) => hunt::run(&options),
+        Command::Watch(options) => watch::run(&options),
+        Command::Replay(options) => replay::run(&options),
+        Command::Report(options) => report::run(&options),
+        Command::Object(options) => object::run(&options),
+        Command::Doctor => doctor::run(),
+    });
     match result {
         Ok(code) => code.into(),
         Err(error) => {
+            tracing::error!(%error, "the command failed");
             output::print_error(&error);
             verdict::Code::Error.into()
         }

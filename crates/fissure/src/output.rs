@@ -3,12 +3,13 @@
 //! Standard output belongs to the program under test; only commands that run none write there.
 
 use std::{
-    env, fs,
-    io::{self, IsTerminal, Write},
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use anstream::{AutoStream, ColorChoice};
 use fissure_report::{Report, SourceFinder, object, object::ObjectReport, text, text::Options};
 
 use crate::{
@@ -180,13 +181,11 @@ fn use_color(stream: Stream, color: Color) -> bool {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
-            let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-            let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-            let terminal = match stream {
-                Stream::Output => io::stdout().is_terminal(),
-                Stream::Error => io::stderr().is_terminal(),
+            let choice = match stream {
+                Stream::Output => AutoStream::choice(&io::stdout()),
+                Stream::Error => AutoStream::choice(&io::stderr()),
             };
-            terminal && !set("NO_COLOR") && !dumb
+            choice != ColorChoice::Never
         }
     }
 }

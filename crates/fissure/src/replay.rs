@@ -8,28 +8,30 @@ use std::{
 };
 
 use clap::Args;
+use fissure_hunt::{Ending, Outcome, reference};
 use fissure_model::{
-    finding::{Finding, Kind, Status, fingerprint},
+    coverage::Coverage,
+    finding::{FailureKind, Finding, Kind, Status, fingerprint},
     goal::Goal,
     pointcut::Pointcut,
-    record::Run,
-    settings::{Control, Steering},
+    record::{Cause, Run},
+    settings::Control,
 };
 use fissure_report::Report;
+use fissure_schedule::strategy::{REPLAY, registry};
 use serde_json::Value;
 
 use crate::{
     agent,
-    collect::{self, Jvm},
     config::Config,
     error::Error,
-    hunt::{self, Ending, Outcome, Print, Program, SteeringArguments, config_of, reference},
+    hunt::{self, Print, Program, SteeringArguments, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
+    run_folder,
     signals::{self, Interruption},
     verdict::Code,
-    watch,
 };
 
 #[derive(Debug, Args)]
@@ -97,7 +99,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let Some(named) = &options.findings else {
         let strategy = options.steering.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control = options.steering.control(strategy, seed, options.goal.clone(), &sets(config)?);
+        let control =
+            options.steering.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
         let config = config.map(Path::to_owned);
         return Ok(Subject { control, finding: None, steering: options.steering.clone(), config });
     };
@@ -112,13 +115,14 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
             Error::NoSuchSeed { seed, id: finding.id.clone(), known: known.join(", ") }
         })?,
     };
-    let strategies = [Steering::Random, Steering::Assetfuzzer, Steering::Racefuzzer];
-    let strategy =
-        strategies.into_iter().find(|strategy| strategy.name() == finding.analysis).unwrap_or(strategy);
+    // A finding of the default strategy may have been replayed with another one.
+    let named = registry::offered().find(|kind| kind.name == finding.analysis);
+    let strategy = named.filter(|kind| *kind != registry::default()).unwrap_or(strategy);
     let goal = finding.targets.get(index).cloned().flatten();
-    let mut control = steering.control(strategy, finding.seeds[index], goal, &sets(config.as_deref())?);
+    let mut control =
+        steering.run_settings(sets(config.as_deref())?).control(strategy, finding.seeds[index], goal);
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
-        control.steering = Steering::Replay;
+        control.steering = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
     }
     Ok(Subject { control, finding: Some(finding), steering, config })
@@ -170,8 +174,8 @@ fn choose(findings: Vec<Finding>, id: Option<&str>) -> Result<Finding, String> {
 }
 
 fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> Result<(Report, Code), Error> {
-    watch::check_platform()?;
-    let folder = watch::plain_folder()?;
+    agent::check_platform()?;
+    let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
         scope,
@@ -186,7 +190,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     };
     let outcome = {
         let _interruption = Interruption::install();
-        program.run(subject.control.clone(), Print::Show)?
+        program.run(subject.control.clone(), Print::Show)?.outcome
     };
     let findings = shown_again(&outcome, subject.finding.as_ref());
     let has_shown = !findings.is_empty();
@@ -203,8 +207,8 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         options: subject.steering.words(&[strategy], subject.config.as_deref()),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
-        jvms: outcome.jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
-        coverage: collect::gather(&outcome.jvms).coverage,
+        jvms: outcome.processes.iter().filter_map(|process| process.hello.clone()).collect(),
+        coverage: coverage(&outcome),
         problem,
         internal_errors: outcome.internal_errors().cloned().collect(),
         notices: notices(&outcome, subject, has_shown),
@@ -214,10 +218,18 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     Ok((report, code))
 }
 
+/// The sum of what was instrumented and analysed.
+fn coverage(outcome: &Outcome) -> Coverage {
+    let mut sum = Coverage::default();
+    let watched = outcome.processes.iter().filter(|process| process.is_watched());
+    watched.filter_map(|process| process.coverage.as_ref()).for_each(|coverage| sum.add(coverage));
+    sum
+}
+
 /// The findings that the run made happen, if they are wanted. A bug of the report is a bug again only if its failure follows again.
 fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     let mut shown: Vec<Finding> = Vec::new();
-    for found in outcome.jvms.iter().flat_map(|jvm| jvm.findings.clone()).chain(failures(outcome)) {
+    for found in outcome.findings().cloned().chain(failures(outcome)) {
         let is_wanted = wanted.is_none_or(|wanted| wanted.id == found.id);
         if found.status == Status::Warning || !is_wanted || shown.iter().any(|known| known.id == found.id) {
             continue;
@@ -256,11 +268,13 @@ fn failures(outcome: &Outcome) -> impl Iterator<Item = Finding> {
 fn fails_again(outcome: &Outcome, wanted: &Finding) -> bool {
     let Some(consequence) = &wanted.consequence else { return false };
     let mut failures = outcome.accounts().flat_map(|run| &run.failures);
-    match consequence.exception.as_str() {
-        "exit" => outcome.own_exit().is_some_and(|exit| exit.code() != 0),
-        "deadlock" | "hang" => outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit,
-        exception => {
-            failures.any(|failure| failure.exception == exception && failure.after.contains(&wanted.id))
+    match &consequence.kind {
+        FailureKind::Exit => outcome.own_exit().is_some_and(|exit| exit.code() != 0),
+        FailureKind::Deadlock | FailureKind::Hang => {
+            outcome.own_exit().is_none() && outcome.ending != Ending::TimeLimit
+        }
+        kind @ FailureKind::Exception(_) => {
+            failures.any(|failure| failure.kind() == *kind && failure.after.contains(&wanted.id))
         }
     }
 }
@@ -279,12 +293,11 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
 }
 
 fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {
-    let mut notices: Vec<String> = outcome.jvms.iter().flat_map(|jvm: &Jvm| jvm.notices.clone()).collect();
+    let mut notices: Vec<String> =
+        outcome.processes.iter().flat_map(|process| process.notices.clone()).collect();
     let seed = outcome.seed;
-    let how = match subject.control.steering {
-        Steering::Replay => "the recorded schedule",
-        _ => "the same choices",
-    };
+    let is_recorded = subject.control.schedule.is_some();
+    let how = if is_recorded { "the recorded schedule" } else { "the same choices" };
     notices.push(match (&subject.finding, has_shown) {
         (Some(finding), true) => format!("finding {} shows again with {how} of seed {seed}", finding.id),
         (Some(finding), false) => format!(
@@ -308,13 +321,17 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             fingerprint(&[&run.schedule])
         ));
         for failure in &run.failures {
-            let message =
-                if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
-            notices.push(match failure.exit_code() {
-                Some(code) => {
-                    format!("thread \"{}\" ended the program with exit code {code}", failure.thread)
+            let thread = &failure.thread;
+            notices.push(match &failure.cause {
+                Cause::Exit { code } => {
+                    format!("thread \"{thread}\" ended the program with exit code {code}")
                 }
-                None => format!("thread \"{}\" was ended by {}{message}", failure.thread, failure.exception),
+                Cause::Exception { class, message } if message.is_empty() => {
+                    format!("thread \"{thread}\" was ended by {class}")
+                }
+                Cause::Exception { class, message } => {
+                    format!("thread \"{thread}\" was ended by {class}: {message}")
+                }
             });
         }
         for reason in &run.uncontrolled {
@@ -342,6 +359,8 @@ fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::goal::AcquireGoal;
+
     use super::*;
 
     fn finding(id: &str, status: Status, seeds: &[u64]) -> Finding {
@@ -368,6 +387,18 @@ mod tests {
         check(Some("warned"), Err("a, b, c"));
         check(Some("x"), Err("a, b, c"));
         assert!(choose(Vec::new(), None).is_err());
+    }
+
+    #[test]
+    fn a_report_of_the_version_before_is_read_with_its_goals() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        let mut former = serde_json::to_value(finding("a", Status::Confirmed, &[1, 2])).unwrap();
+        former["targets"] = serde_json::json!([null, {"again": "A.m:1", "between": "A.n:2"}]);
+        fs::write(&file, serde_json::json!({"schema": 1, "findings": [former]}).to_string()).unwrap();
+        let (finding, _) = read_finding(file.as_os_str()).unwrap();
+        let goal = AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned());
+        assert_eq!(finding.targets, [None, Some(goal.into())]);
     }
 
     #[test]

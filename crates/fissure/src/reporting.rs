@@ -23,10 +23,11 @@ use crate::{
     args::{Color, FailOn, ScopeList},
     config::Config,
     error::Error,
+    log,
+    observed_run::ObservedRun,
     output::{self, OutputFile, Stream},
     sources::Sources,
     verdict::{self, Code},
-    watch::Watched,
 };
 
 /// The options about reports, the same for every command.
@@ -139,6 +140,7 @@ impl Reporting {
     /// Judges the findings by baseline and suppressions, shows the report, writes the files, and gives the exit code.
     pub(crate) fn finish(self, mut report: Report, stream: Stream) -> Result<Code, Error> {
         self.judge(&mut report);
+        log::note_in(&mut report);
         let directory = env::current_dir().unwrap_or_default();
         let command: Vec<OsString> = report.command.iter().map(OsString::from).collect();
         let sources = Sources::new(&self.source_folders, &directory, &command);
@@ -148,8 +150,8 @@ impl Reporting {
 
     /// The same for one run of a program, on standard error. A run that failed or was cut short is not
     /// clean, whatever `--fail-on` says.
-    pub(crate) fn finish_run(self, watched: Watched) -> Result<Code, Error> {
-        let Watched { mut report, doubt } = watched;
+    pub(crate) fn finish_run(self, observed: ObservedRun) -> Result<Code, Error> {
+        let ObservedRun { mut report, doubt } = observed;
         self.judge(&mut report);
         if report.problem.is_none() && verdict::code(&report, self.fail_on) == Code::Clean {
             report.problem = doubt.map(|doubt| doubt.sentence(!report.findings.is_empty()));
@@ -167,6 +169,7 @@ impl Reporting {
                 report.notices.push(format!("{count} {which} {where_to} and not counted"));
             }
         }
+        log::note_in(&mut report);
         output::show_object(object, &report.notices, self.color, self.verbose)?;
         let directory = env::current_dir().unwrap_or_default();
         self.write(&report, Some(object), &Sources::new(&self.source_folders, &directory, &[]))

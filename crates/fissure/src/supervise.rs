@@ -16,6 +16,7 @@ use fissure_model::{
     finding::{Finding, Kind},
     record::Record,
 };
+use rustix::process::{Pid, Signal};
 
 use crate::{output, signals, signals::Forwarding};
 
@@ -42,14 +43,14 @@ pub(crate) enum Ending {
 
 /// Waits until `child` has ended. Its JVMs write their records into `folder`.
 pub(crate) fn wait(
-    forwarding: &Forwarding,
+    forwarding: &mut Forwarding,
     child: &mut Child,
     limit: Option<Duration>,
     folder: &Path,
 ) -> io::Result<(ExitStatus, Ending)> {
-    let process = child.id();
+    let process = Pid::from_child(child);
     forwarding.begin(child);
-    let mut watch = Watch::new(process, limit, folder);
+    let mut watch = Watch::new(child.id(), limit, folder);
     thread::scope(|scope| {
         let (sender, ended) = channel();
         scope.spawn(move || {
@@ -58,11 +59,13 @@ pub(crate) fn wait(
             let _ = sender.send(());
         });
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CHECK_INTERVAL) {
+            forwarding.forward(child);
             watch.check(forwarding.interruptions());
         }
     });
     watch.end_the_rest();
-    forwarding.end();
+    // Signals of the last moment say why the program ended.
+    forwarding.forward(child);
     let status = child.wait()?;
     Ok((status, watch.ending(forwarding.interruptions())))
 }
@@ -112,7 +115,7 @@ impl<'a> Watch<'a> {
             (None, Some(limit)) if elapsed >= limit => {
                 let processes = Process::tree(self.process);
                 for process in &processes {
-                    process.send(libc::SIGTERM);
+                    process.send(Signal::TERM);
                 }
                 self.terminated = Some((processes, Instant::now() + GRACE));
             }
@@ -142,7 +145,7 @@ impl<'a> Watch<'a> {
         let mut processes = Process::tree(self.process);
         processes.extend(self.terminated.iter().flat_map(|(processes, _)| processes.clone()));
         for process in processes {
-            process.send(libc::SIGKILL);
+            process.send(Signal::KILL);
         }
     }
 
@@ -154,7 +157,7 @@ impl<'a> Watch<'a> {
             thread::sleep(CHECK_INTERVAL);
         }
         for process in processes.iter().filter(runs) {
-            process.send(libc::SIGKILL);
+            process.send(Signal::KILL);
         }
     }
 
@@ -277,9 +280,11 @@ impl Process {
         Process::of(self.id).is_some_and(|now| now.started == self.started && !now.has_ended)
     }
 
-    fn send(&self, signal: i32) {
-        if self.is_running() {
-            signals::send(self.id, signal);
+    fn send(&self, signal: Signal) {
+        if self.is_running()
+            && let Some(process) = Pid::from_raw(self.id.cast_signed())
+        {
+            signals::send(process, signal);
         }
     }
 }

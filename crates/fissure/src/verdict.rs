@@ -7,7 +7,6 @@ use fissure_model::{
     finding::{Finding, Status},
     pointcut::Pointcut,
     record::Refusal,
-    settings::Watch,
 };
 use fissure_report::Report;
 
@@ -39,10 +38,19 @@ pub(crate) struct WatchedProgram<'a> {
     pub(crate) java: bool,
     /// The classes and pointcuts to watch.
     pub(crate) scope: &'a [Pointcut],
-    /// The events that were recorded.
-    pub(crate) watch: Watch,
-    /// Whether a monitor script ran.
-    pub(crate) has_monitor: bool,
+    /// The least that a run must have seen for a result.
+    pub(crate) needs: Needs,
+}
+
+/// The least that a run must have seen for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// A JVM: the run only measures costs, and there is nothing to find.
+    Jvm,
+    /// Code in scope in two threads.
+    Threads,
+    /// A join point that the monitor script asks for.
+    JoinPoints,
 }
 
 /// Why a run says nothing about the program, as one sentence with the next step.
@@ -64,6 +72,12 @@ pub(crate) enum Blindness {
          the program directly"
     )]
     OnlyBuildTools,
+
+    #[error(
+        "'{0}' ran only tools of the JDK such as compilers, which are not watched whatever the scope: put the command that runs \
+         the program after `--`"
+    )]
+    OnlyJdkTools(String),
 
     #[error("the JVM cannot be watched: {0}")]
     Unsupported(String),
@@ -130,7 +144,11 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
             Some(Refusal::Unsupported { text }) => Some(Blindness::Unsupported(text.clone())),
             _ => None,
         });
-        return Some(unsupported.unwrap_or(Blindness::OnlyBuildTools));
+        let of_build_tools = || match jvms.iter().all(is_jdk_tool) {
+            true => Blindness::OnlyJdkTools(program.program.to_owned()),
+            false => Blindness::OnlyBuildTools,
+        };
+        return Some(unsupported.unwrap_or_else(of_build_tools));
     }
     if watched.iter().any(|jvm| !jvm.internal_errors.is_empty()) {
         return Some(Blindness::Failed);
@@ -145,8 +163,7 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
     if coverages.is_empty() {
         return Some(Blindness::NothingSeen);
     }
-    if program.watch == Watch::Locks {
-        // Without fields there is nothing to find: such runs only measure costs.
+    if program.needs == Needs::Jvm {
         return None;
     }
     if coverages.iter().all(|coverage| coverage.classes_in_scope == 0) {
@@ -157,7 +174,7 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
             Blindness::NothingInScope(scope.join(", "))
         });
     }
-    if program.has_monitor {
+    if program.needs == Needs::JoinPoints {
         let is_blind = coverages.iter().all(|coverage| coverage.accesses_analysed == 0);
         return is_blind.then_some(Blindness::NothingMatched);
     }
@@ -172,6 +189,14 @@ pub(crate) fn blindness(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<Bl
         Some(reason) => Some(Blindness::Overflow(reason.clone())),
         None => one_thread_in_scope(&coverages, threads),
     }
+}
+
+/// Whether a JVM ran a tool of the JDK itself: javac, jar, keytool.
+fn is_jdk_tool(jvm: &Jvm) -> bool {
+    /// Beginnings of their main classes, with or without the module.
+    const TOOLS: [&str; 3] = ["jdk.", "com.sun.tools.", "java.base/sun."];
+    let command = jvm.hello.as_ref().map_or("", |hello| &hello.command);
+    TOOLS.iter().any(|tool| command.starts_with(tool))
 }
 
 /// The reason if code in scope ran in fewer than two of so many threads.
@@ -246,8 +271,7 @@ pub(crate) fn scarcity(scope: &[Pointcut], coverage: &Coverage, jvms: u64) -> Op
 
 /// The note about a run that found nothing although several threads ran: they shared no location that is watched.
 pub(crate) fn reservation(program: &WatchedProgram<'_>, jvms: &[Jvm]) -> Option<String> {
-    if program.has_monitor || program.watch == Watch::Locks || jvms.iter().any(|jvm| !jvm.findings.is_empty())
-    {
+    if program.needs != Needs::Threads || jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
         return None;
     }
     let accessing =
@@ -292,6 +316,8 @@ pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::record::Hello;
+
     use super::*;
     use crate::collect::tests::{finding, hello};
 
@@ -313,13 +339,7 @@ mod tests {
     }
 
     fn check(jvms: &[Jvm], expected: Option<Blindness>) {
-        let program = WatchedProgram {
-            program: "run.sh",
-            java: false,
-            scope: &[],
-            watch: Watch::All,
-            has_monitor: false,
-        };
+        let program = WatchedProgram { program: "run.sh", java: false, scope: &[], needs: Needs::Threads };
         assert_eq!(blindness(&program, jvms), expected, "{jvms:?}");
     }
 
@@ -335,6 +355,14 @@ mod tests {
         let unsupported = || Some(Blindness::Unsupported("too old".to_owned()));
         check(&[], Some(Blindness::NoJvm("run.sh".to_owned())));
         check(&[refused(Refusal::BuildTool)], Some(Blindness::OnlyBuildTools));
+        let tool = |command: &str| {
+            let hello = Hello { command: command.to_owned(), ..hello(Some(Refusal::BuildTool)) };
+            Jvm { hello: Some(hello), ..Jvm::default() }
+        };
+        let javac = || tool("jdk.compiler/com.sun.tools.javac.Main -d classes Main.java");
+        let gradle = || tool("org.gradle.launcher.GradleMain test");
+        check(&[javac()], Some(Blindness::OnlyJdkTools("run.sh".to_owned())));
+        check(&[javac(), gradle()], Some(Blindness::OnlyBuildTools));
         check(&[refused(old())], unsupported());
         check(&[refused(Refusal::BuildTool), refused(old())], unsupported());
         check(&[Jvm::default()], Some(Blindness::NothingSeen));
@@ -380,13 +408,7 @@ mod tests {
             origin("b.jar", OriginKind::Library, 1, "b"),
         ];
         let blindness = blindness(
-            &WatchedProgram {
-                program: "java",
-                java: true,
-                scope: &[],
-                watch: Watch::All,
-                has_monitor: false,
-            },
+            &WatchedProgram { program: "java", java: true, scope: &[], needs: Needs::Threads },
             &[jvm],
         );
         let text = blindness.unwrap().to_string();
@@ -423,8 +445,7 @@ mod tests {
 
     #[test]
     fn threads_that_share_no_watched_location_are_noted() {
-        let program =
-            WatchedProgram { program: "java", java: true, scope: &[], watch: Watch::All, has_monitor: false };
+        let program = WatchedProgram { program: "java", java: true, scope: &[], needs: Needs::Threads };
         let accessing = |threads_accessing| {
             let mut jvm = jvm(1, 2, Vec::new());
             jvm.coverage.as_mut().unwrap().threads_accessing = threads_accessing;
@@ -439,17 +460,11 @@ mod tests {
     #[test]
     fn the_reason_depends_on_command_and_scope() {
         let scope = ["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let program = WatchedProgram {
-            program: "java",
-            java: true,
-            scope: &scope,
-            watch: Watch::Fields,
-            has_monitor: false,
-        };
+        let program = WatchedProgram { program: "java", java: true, scope: &scope, needs: Needs::Threads };
         assert_eq!(blindness(&program, &[]), Some(Blindness::NotUp("java".to_owned())));
         let nothing = Some(Blindness::NothingInScope("a.B, c..*".to_owned()));
         assert_eq!(blindness(&program, &[jvm(0, 0, Vec::new())]), nothing);
-        let measuring = WatchedProgram { watch: Watch::Locks, ..program };
+        let measuring = WatchedProgram { needs: Needs::Jvm, ..program };
         assert_eq!(blindness(&measuring, &[jvm(0, 0, Vec::new())]), None);
     }
 

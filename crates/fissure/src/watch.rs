@@ -1,155 +1,92 @@
-//! One run of a program under the agent: creates a folder for its records, writes the settings, and reports the result.
+//! `fissure watch`: runs a program once under a monitor script.
 
-use std::{env, ffi::OsString, fs, io, path::Path, time::Duration};
+use std::{ffi::OsString, fs, path::PathBuf, rc::Rc, time::Duration};
 
-use fissure_model::{
-    pointcut::Pointcut,
-    settings::{MonitorSettings, Order, Settings, Watch},
-};
-use fissure_report::{Exit, Report};
-use tempfile::TempDir;
+use clap::Args;
+use fissure_model::{finding::Finding, settings::MonitorSettings};
+use fissure_monitor::{Limits, Monitor, Outside};
 
 use crate::{
-    agent,
-    args::Analyses,
-    collect,
-    endings::{self, Doubt},
+    args::{ScopeList, duration},
     error::Error,
-    launch, locality, project,
-    verdict::{self, WatchedProgram},
+    observed_run::{self, Observation, Task},
+    reporting::{Reporting, ReportingArguments},
+    verdict::Code,
 };
 
-/// The program to run, and how to watch it.
-#[derive(Debug)]
-pub(crate) struct Task<'a> {
-    pub(crate) command: &'a [OsString],
-    pub(crate) analyses: Analyses,
-    pub(crate) scope: &'a [Pointcut],
-    pub(crate) watch: Watch,
-    pub(crate) order: Order,
-    /// The monitor script, if there is one.
-    pub(crate) monitor: Option<&'a MonitorSettings>,
-    /// Whether a static analysis first finds unshared locations, which are not watched.
+#[derive(Debug, Args)]
+#[command(override_usage = "fissure watch --monitor FILE [OPTIONS] -- COMMAND [ARGS]...")]
+#[command(after_help = "Examples:
+  fissure watch --monitor locks.rhai -- java -cp classes com.acme.Main
+  fissure watch --monitor racer.rhai --scope 'com.acme..*' --json findings.json -- ./gradlew test
+
+Exit codes: 0 nothing was reported, 1 findings that count (see --fail-on), 2 usage or tool error, which includes
+a monitor script that was stopped. The program's own exit code is reported.")]
+pub(crate) struct WatchArguments {
+    /// The monitor script: advice on pointcuts.
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) monitor: PathBuf,
+
+    /// The classes that the script may see (Account, com.acme.Account, 'com.acme..*'), or a pointcut ('within(com.acme..*)'). May be
+    /// repeated; without it the application's own classes and those that the script names.
+    #[arg(long, value_name = "POINTCUT")]
+    pub(crate) scope: Vec<ScopeList>,
+
+    /// Analyse the class files first: fields that only one thread can ever access are not `maybeShared()`. COMMAND must be `java`
+    /// itself.
+    #[arg(long = "static")]
     pub(crate) is_static: bool,
-    /// Whether the static analysis is only checked, and everything is watched.
-    pub(crate) is_checked: bool,
-    /// After which time the program is ended.
+
+    /// End the program after this time, 30s or 5m, and report what was seen; without it the program runs until it ends.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time_limit: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArguments,
+
+    /// The command that starts the program, with its arguments: java …, mvn test, a script.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
-/// The result of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Watched {
-    pub(crate) report: Report,
-    /// Why the run is not clean if nothing that counts is found: the program failed, or it was ended.
-    pub(crate) doubt: Option<Doubt>,
-}
-
-/// An error on systems where no agent can work.
-pub(crate) fn check_platform() -> Result<(), Error> {
-    let known = cfg!(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
-    if known { Ok(()) } else { Err(Error::Platform) }
-}
-
-/// Runs the program once and reports what was seen, or the problem.
-pub(crate) fn run(task: &Task<'_>) -> Watched {
-    match try_run(task) {
-        Ok(watched) => watched,
-        Err(error) => {
-            let report = Report { problem: Some(error.to_string()), ..Report::default() };
-            Watched { report, doubt: None }
-        }
+/// Carries the command out. An error means that the command line or the script was bad and nothing was run.
+pub(crate) fn run(options: &WatchArguments) -> Result<Code, Error> {
+    if options.command.first().is_none_or(|program| program.is_empty()) {
+        return Err(Error::NoCommand);
     }
-}
-
-/// A folder whose path needs no quoting.
-pub(crate) fn plain_folder() -> Result<TempDir, Error> {
-    let mut last = io::Error::other("no folder has a plain path");
-    for parent in [env::temp_dir().as_path(), Path::new("/tmp"), Path::new("/var/tmp")] {
-        let made = parent.canonicalize().and_then(|parent| {
-            let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
-            if !parent.as_os_str().as_encoded_bytes().iter().all(plain) {
-                return Err(io::Error::other("its path has blanks or other special characters"));
-            }
-            tempfile::Builder::new().prefix("fissure-").tempdir_in(parent)
-        });
-        match made {
-            Ok(folder) => return Ok(folder),
-            Err(error) => last = error,
-        }
-    }
-    Err(Error::Folder(last))
-}
-
-fn try_run(task: &Task<'_>) -> Result<Watched, Error> {
-    check_platform()?;
-    let program = task.command.first().ok_or(Error::NoCommand)?;
-    let folder = plain_folder()?;
-    let agent = agent::locate(folder.path())?;
-    let settings = folder.path().join("settings.json");
-    let locality = match task.is_static || task.is_checked {
-        true => Some(locality::prepare(task.command, folder.path())?),
-        false => None,
+    let monitor = read(options)?;
+    let reporting = Reporting::prepare(&options.reporting)?;
+    let task = Task {
+        command: &options.command,
+        scope: &reporting.scope(&options.scope),
+        observation: Observation::Script(monitor),
+        is_static: options.is_static,
+        time_limit: options.time_limit,
     };
-    write_settings(task, folder.path(), &settings, locality.as_deref())?;
-    let (exit, ending) = launch::run(task.command, &agent, &settings, folder.path(), task.time_limit)?;
-    let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
-    let watched = WatchedProgram {
-        program: &program.to_string_lossy(),
-        java: launch::is_java(program),
-        scope: task.scope,
-        watch: task.watch,
-        has_monitor: task.monitor.is_some(),
-    };
-    let summary = endings::summarise(task.command, task.scope, exit, ending, &jvms);
-    let blindness = verdict::blindness(&watched, &jvms);
-    // A run that was cut short may have seen little for that reason.
-    let is_cut_short = summary.doubt.as_ref().is_some_and(Doubt::is_cut_short);
-    let problem = blindness.filter(|_| !is_cut_short).map(|blindness| blindness.to_string());
-    let mut report = report(task.command, exit, &jvms, problem);
-    if report.problem.is_none() {
-        report.notices.extend(verdict::reservation(&watched, &jvms));
-        if report.findings.is_empty() {
-            report.notices.splice(0..0, verdict::scarcity(task.scope, &report.coverage, 1));
-        }
-    }
-    report.notices.extend(summary.notices);
-    report.next_step = summary.next_step;
-    Ok(Watched { report, doubt: summary.doubt })
+    reporting.finish_run(observed_run::run(&task))
 }
 
-fn write_settings(task: &Task<'_>, folder: &Path, file: &Path, locality: Option<&Path>) -> Result<(), Error> {
-    let settings = Settings {
-        explore: false,
-        analysis: task.analyses.lock_sets,
-        races: task.analyses.races,
-        atomizer: task.analyses.atomizer.clone(),
-        scope: task.scope.to_vec(),
-        watch: task.watch,
-        order: task.order,
-        monitor: task.monitor.cloned(),
-        locality: locality.map(|path| path.to_string_lossy().into_owned()),
-        locality_checked: task.is_checked,
-        control: None,
-        whereabouts: project::whereabouts(),
-        folder: folder.to_string_lossy().into_owned(),
-    };
-    let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;
-    fs::write(file, text).map_err(Error::Folder)
+/// Reads the script and checks that it can be loaded.
+fn read(options: &WatchArguments) -> Result<MonitorSettings, Error> {
+    let path = options.monitor.display().to_string();
+    let source = fs::read_to_string(&options.monitor)
+        .map_err(|source| Error::MonitorFile { path: path.clone(), source })?;
+    let name =
+        options.monitor.file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
+    Monitor::load(&name, &source, Limits::default(), Rc::new(Ignore))
+        .map_err(|problem| Error::Monitor { path, problem })?;
+    Ok(MonitorSettings { name, source })
 }
 
-fn report(command: &[OsString], exit: Exit, jvms: &[collect::Jvm], problem: Option<String>) -> Report {
-    let gathered = collect::gather(jvms);
-    Report {
-        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        runs: 1,
-        exits: [(exit, 1)].into(),
-        jvms: jvms.iter().filter_map(|jvm| jvm.hello.clone()).collect(),
-        coverage: gathered.coverage,
-        notices: gathered.notices,
-        internal_errors: gathered.internal_errors,
-        findings: gathered.findings,
-        problem,
-        ..Report::default()
+/// Ignores what the script does at its top level: it is loaded only to check it, before the program runs.
+struct Ignore;
+
+impl Outside for Ignore {
+    fn print(&self, _line: &str) {}
+
+    fn found(&self, _finding: Finding) {}
+
+    fn is_before(&self, _earlier: u32, _later: u32) -> bool {
+        false
     }
 }

@@ -1,24 +1,25 @@
 //! Other agents in the same JVM: JaCoCo, before and after Fissure's agent, and Mockito, which retransforms classes while they are in
 //! use.
 //!
-//! Maven fetches them. Without Maven, or with `FISSURE_TEST_OFFLINE` set, the tests are skipped with a message. If Maven is there and
-//! cannot fetch them, the test fails. `FISSURE_TEST_JAVAS` adds JVMs as for the programs.
+//! Maven fetches them. Without Maven or the network, or with `FISSURE_TEST_OFFLINE` set, the tests are skipped. `FISSURE_TEST_JAVAS` adds
+//! JVMs as for the programs.
 
 mod common;
 
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, ExitCode, Output},
+    sync::{LazyLock, Mutex, PoisonError},
 };
 
+use fissure_testing::{Outcome, Trial};
 use serde_json::Value;
 
-use common::{fetched, isolated, javas, jdk_tool};
+use common::{fetched, fissure, isolated, javas, jdk_tool};
 
 /// The jars from Maven, and the compiled programs.
 struct Place {
-    agent: PathBuf,
     jars: Vec<PathBuf>,
     classes: PathBuf,
 }
@@ -32,34 +33,48 @@ enum Order {
     Earlier,
 }
 
-#[test]
-fn other_agents_in_the_jvm_work_and_so_does_fissure() {
-    let Some(place) = Place::prepare() else { return };
+/// The error says why the agents cannot be fetched here. The tests share a folder, so they run one after the other.
+static PLACE: LazyLock<Result<Mutex<Place>, String>> = LazyLock::new(|| Place::prepare().map(Mutex::new));
+
+fn main() -> ExitCode {
+    let mut trials = Vec::new();
     for java in javas() {
-        for order in [Order::Later, Order::Earlier] {
-            place.check_coverage(&java, order);
+        for (name, order) in [("after", Order::Later), ("before", Order::Earlier)] {
+            trials.push(trial(&format!("jacoco-{name}-fissure"), &java, move |place, java| {
+                place.check_coverage(java, order);
+            }));
         }
-        place.check_mocks(&java);
+        trials.push(trial("mockito", &java, |place, java| place.check_mocks(java)));
     }
+    fissure_testing::run(trials)
+}
+
+fn trial(name: &str, java: &Path, check: impl FnOnce(&Place, &Path) + Send + 'static) -> Trial {
+    let java = java.to_owned();
+    Trial::new(format!("agents::{name}[{}]", java.display()), move || match &*PLACE {
+        Ok(place) => {
+            check(&place.lock().unwrap_or_else(PoisonError::into_inner), &java);
+            Ok(Outcome::Passed)
+        }
+        Err(reason) => Ok(Outcome::Skipped(reason.clone())),
+    })
 }
 
 impl Place {
-    /// Fetches the agents and compiles the programs; nothing if there is no Maven.
-    fn prepare() -> Option<Place> {
+    /// Fetches the agents and compiles the programs. The error says why they cannot be fetched.
+    fn prepare() -> Result<Place, String> {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/agents");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
         let classes = folder.join("classes");
-        let jars = fetched(&programs, "other agents")?;
+        let jars = fetched(&programs)?;
         fs::create_dir_all(&classes).expect("a folder for the classes can be made");
-        let agent = Path::new(env!("CARGO_BIN_EXE_fissure")).with_file_name("libfissure_jvm.so");
-        assert!(agent.is_file(), "{} is missing: run `cargo build -p fissure-jvm`", agent.display());
-        let place = Place { agent, jars, classes };
+        let place = Place { jars, classes };
         let mut compiler = Command::new(jdk_tool("javac"));
         compiler.args(["--release", "11", "-g", "-nowarn", "-cp"]).arg(place.class_path());
         compiler.arg("-d").arg(&place.classes);
         compiler.args(["Covered", "Mocked"].map(|program| programs.join(program).with_extension("java")));
         succeed(&mut compiler);
-        Some(place)
+        Ok(place)
     }
 
     fn jar(&self, start: &str) -> &Path {
@@ -113,11 +128,11 @@ impl Place {
     }
 
     fn command(&self, java: &Path, watched: bool, options: &[&str]) -> Command {
-        let mut command = isolated(if watched { Path::new(env!("CARGO_BIN_EXE_fissure")) } else { java });
+        let mut command = if watched { fissure() } else { isolated(java) };
         if watched {
             command.args(["detect", "--json"]).arg(self.report()).arg("--").arg(java);
         }
-        command.args(options).env("FISSURE_AGENT", &self.agent);
+        command.args(options);
         command
     }
 

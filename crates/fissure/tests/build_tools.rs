@@ -1,23 +1,25 @@
 //! Real projects of Maven with JUnit 5 and of Gradle with JUnit 4 under `fissure detect` and `fissure hunt`: the JVM of the
 //! tests is watched or controlled, the build tool's own JVM is not, and findings name the test.
 //!
-//! Needs `mvn` or `gradle` and their downloads; without them the tests are skipped with a message.
+//! Needs `mvn` or `gradle` and their downloads; without them the tests are skipped.
 
 mod common;
 
 use std::{
-    env, fs,
-    process::{Output, Stdio},
+    fs,
+    process::{ExitCode, Output, Stdio},
 };
 
+use fissure_testing::{Outcome, Trial};
 use serde_json::Value;
 
-use common::{fissure, isolated, output_text, read_report, skip};
+use common::{fissure, isolated, offline_is_not_set, output_text, read_report};
 
 /// The test in which all findings are. The threads of the findings do not have it on their stacks.
 const TEST: &str = "com.acme.AccountTest.twoPay";
 
 /// A build tool, and how it runs the tests.
+#[derive(Clone, Copy)]
 struct Tool {
     command: &'static [&'static str],
     /// The file that describes the project.
@@ -39,6 +41,9 @@ const GRADLE: Tool = Tool {
     annotation: "org.junit.Test",
 };
 
+/// How much of the output of a build tool is the reason to skip a test.
+const REASON_LENGTH: usize = 200;
+
 /// A project of a build tool.
 struct Project {
     folder: tempfile::TempDir,
@@ -46,12 +51,9 @@ struct Project {
 }
 
 impl Project {
-    /// Creates the project. Nothing, with a message, if the tool is missing or cannot build it without Fissure.
-    fn make(tool: Tool) -> Option<Project> {
-        if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
-            skip("build tools, because FISSURE_TEST_OFFLINE is set");
-            return None;
-        }
+    /// Creates the project. The error says that the tool is missing or cannot build it without Fissure.
+    fn make(tool: Tool) -> Result<Project, String> {
+        offline_is_not_set()?;
         let test = include_str!("build_tools/AccountTest.java").replace("org.junit.Test", tool.annotation);
         let files = [
             tool.build,
@@ -69,18 +71,13 @@ impl Project {
         let (name, arguments) = tool.command.split_first().unwrap();
         let built = isolated(name).args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output();
         match built {
-            Err(error) => {
-                skip(&format!("{name} is not there ({error}); install it to run this test"));
-                None
-            }
+            Err(error) => Err(format!("`{name}` cannot be started: {error}")),
             Ok(output) if !output.status.success() => {
-                skip(&format!(
-                    "{name} cannot build the project, with or without Fissure: {}",
-                    output_text(&output)
-                ));
-                None
+                let text = flat(&output);
+                let start: String = text.chars().take(REASON_LENGTH).collect();
+                Err(format!("`{name}` cannot build the project even without Fissure: {start}"))
             }
-            Ok(_) => Some(Project { folder, tool }),
+            Ok(_) => Ok(Project { folder, tool }),
         }
     }
 
@@ -107,8 +104,7 @@ fn flat(output: &Output) -> String {
     output_text(output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn check_detect(tool: Tool) {
-    let Some(project) = Project::make(tool) else { return };
+fn check_detect(project: &Project) {
     let output = project.fissure(&["detect", "--verbose", "--json", "found.json", "--sarif", "found.sarif"]);
     let text = flat(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
@@ -138,8 +134,9 @@ fn check_detect(tool: Tool) {
 }
 
 /// Hunts in the tests, and replays the finding if any of the runs stayed under control.
-fn check_hunt(tool: Tool) {
-    let Some(project) = Project::make(tool) else { return };
+///
+/// The threads by which Surefire talks to Maven are not controlled. If one of them wakes a controlled thread, a note says so.
+fn check_hunt(project: &Project) {
     let output = project.fissure(&[
         "hunt",
         "--runs",
@@ -149,6 +146,9 @@ fn check_hunt(tool: Tool) {
         "--no-minimise",
         "--jobs",
         "1",
+        // A busy machine may need more than the default.
+        "--time-limit",
+        "600",
         "--json",
         "found.json",
         "--junit",
@@ -175,23 +175,22 @@ fn check_hunt(tool: Tool) {
     assert!(flat(&output).contains("shows again with the recorded schedule"), "{}", output_text(&output));
 }
 
-#[test]
-fn tests_that_maven_runs_are_watched() {
-    check_detect(MAVEN);
+fn main() -> ExitCode {
+    let trials = [
+        trial("maven[detect]", MAVEN, check_detect),
+        trial("maven[hunt]", MAVEN, check_hunt),
+        trial("gradle[detect]", GRADLE, check_detect),
+        trial("gradle[hunt]", GRADLE, check_hunt),
+    ];
+    fissure_testing::run(trials.into())
 }
 
-#[test]
-fn tests_that_maven_runs_are_controlled() {
-    // The threads by which Surefire talks to Maven are not controlled. If one of them wakes a controlled thread, a note says so.
-    check_hunt(MAVEN);
-}
-
-#[test]
-fn tests_that_gradle_runs_are_watched() {
-    check_detect(GRADLE);
-}
-
-#[test]
-fn tests_that_gradle_runs_are_controlled() {
-    check_hunt(GRADLE);
+fn trial(name: &str, tool: Tool, check: fn(&Project)) -> Trial {
+    Trial::new(format!("build-tools::{name}"), move || match Project::make(tool) {
+        Ok(project) => {
+            check(&project);
+            Ok(Outcome::Passed)
+        }
+        Err(reason) => Ok(Outcome::Skipped(reason)),
+    })
 }

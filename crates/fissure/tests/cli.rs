@@ -51,7 +51,7 @@ impl Place {
 
     /// Fissure with the fake agent, in this folder.
     fn fissure(&self, arguments: &[&str]) -> Command {
-        let mut command = common::fissure();
+        let mut command = common::fissure_alone();
         command.args(arguments).current_dir(self.folder.path()).env("FISSURE_AGENT", self.path("agent.so"));
         command.stdin(Stdio::null());
         command

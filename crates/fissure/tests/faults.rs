@@ -36,15 +36,61 @@ const PROGRAM: &str = "public class Tally {
 }
 ";
 
-fn run(fault: &str, command: &[&str]) -> Output {
-    let folder = compiled("Tally", PROGRAM);
+/// It waits, notifies, sleeps and exits, and gets exceptions of its own from these operations.
+const WAITING: &str = "public class Waiting {
+    private static final Object LOCK = new Object();
+    private static int count;
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Thread other = new Thread(() -> {
+            try {
+                Thread.sleep(20);
+                Thread.currentThread().interrupt();
+                Thread.sleep(60_000);
+            } catch (InterruptedException expected) {
+                count += 10;
+            }
+            synchronized (LOCK) {
+                count += 10;
+                LOCK.notifyAll();
+            }
+        });
+        other.start();
+        synchronized (LOCK) {
+            while (count < 20) {
+                LOCK.wait();
+            }
+        }
+        other.join();
+        try {
+            LOCK.notify();
+        } catch (IllegalMonitorStateException expected) {
+            count += 5;
+        }
+        try {
+            LOCK.wait();
+        } catch (IllegalMonitorStateException expected) {
+            count += 5;
+        }
+        System.out.println(count);
+        System.exit(3);
+    }
+}
+";
+
+fn run(fault: &str, command: &[&str], (name, program): (&str, &str)) -> Output {
+    let folder = compiled(name, program);
     let mut process = fissure();
-    process.args(command).args(["--", "java", "-cp"]).arg(folder.path()).arg("Tally");
+    process.args(command).args(["--", "java", "-cp"]).arg(folder.path()).arg(name);
     process.env("FISSURE_TEST_FAULT", fault).output().unwrap()
 }
 
 fn check(fault: &str, command: &[&str], said: &str) {
-    let output = run(fault, command);
+    check_program(fault, command, said, ("Tally", PROGRAM));
+}
+
+fn check_program(fault: &str, command: &[&str], said: &str, program: (&str, &str)) {
+    let output = run(fault, command, program);
     let text = output_text(&output);
     assert_eq!(output.status.code(), Some(2), "{fault} {command:?}: {text}");
     let first = text.lines().find(|line| !line.is_empty() && *line != "30").unwrap_or_default();
@@ -66,7 +112,71 @@ fn a_panic_of_the_agent_does_not_reach_the_program() {
 }
 
 #[test]
-fn without_a_fault_the_same_program_is_watched() {
-    let output = run("none", &["hunt", "--runs", "2", "--reference-runs", "1"]);
-    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+fn settings_that_cannot_be_read_are_reported() {
+    let folder = compiled("Tally", PROGRAM);
+    let script = "echo '{}' > \"${JAVA_TOOL_OPTIONS##*=}\"; exec java -cp \"$1\" Tally";
+    for command in [&["detect"][..], &["hunt", "--runs", "2", "--reference-runs", "1"]] {
+        let mut process = fissure();
+        process.args(command).args(["--", "sh", "-c", script, "sh"]).arg(folder.path());
+        let output = process.output().unwrap();
+        let text = output_text(&output);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {text}");
+        assert!(
+            text.contains("error: Fissure itself failed: the settings of the run ("),
+            "{command:?}: {text}"
+        );
+        // The report wraps the sentence, whose length depends on the folder.
+        let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(sentence.contains("cannot be read: missing field"), "{command:?}: {text}");
+    }
+}
+
+/// The hooks that stand in for these operations execute the real ones instead.
+#[test]
+fn a_failure_in_a_wait_a_notification_a_sleep_or_an_exit_does_not_reach_the_program() {
+    let hunt = ["hunt", "--runs", "2", "--reference-runs", "1"];
+    for point in ["wait", "notify", "sleep", "exit"] {
+        let fault = format!("exception-in-{point}");
+        check_program(&fault, &hunt, "IllegalStateException", ("Waiting", WAITING));
+    }
+    for point in ["wait", "waiting", "notify", "sleep", "exit"] {
+        check_program(&format!("panic-in-{point}"), &hunt, "panicked at", ("Waiting", WAITING));
+    }
+}
+
+#[test]
+fn without_a_fault_the_same_programs_are_watched() {
+    for program in [("Tally", PROGRAM), ("Waiting", WAITING)] {
+        let output = run("none", &["hunt", "--runs", "2", "--reference-runs", "1"], program);
+        assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+    }
+}
+
+#[test]
+fn the_log_is_named_and_tells_what_led_to_a_failure() {
+    let output = run("panic", &["detect"], ("Tally", PROGRAM));
+    let text = output_text(&output);
+    assert!(text.contains("run the same command with --log debug"), "{text}");
+    let logs = tempfile::tempdir().unwrap();
+    let folder = compiled("Tally", PROGRAM);
+    let mut process = fissure();
+    process.env("TMPDIR", logs.path()).env("FISSURE_TEST_FAULT", "panic");
+    process.args(["detect", "--log", "debug", "--", "java", "-cp"]).arg(folder.path()).arg("Tally");
+    let output = process.output().unwrap();
+    let text = output_text(&output);
+    let kept = std::fs::read_dir(logs.path()).unwrap().next().expect("the run's folder is kept").unwrap();
+    let name = kept.path().display().to_string();
+    assert!(text.replace("\n      ", "").contains(&name), "{name} is not named: {text}");
+    let files: Vec<_> = std::fs::read_dir(kept.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    let log = |start: &str| {
+        let is_log = |name: &str| name.starts_with(start) && name.ends_with(".log");
+        let file = files.iter().find(|file| is_log(&file.file_name().unwrap().to_string_lossy()));
+        std::fs::read_to_string(file.unwrap_or_else(|| panic!("no log of {start} in {files:?}"))).unwrap()
+    };
+    assert!(log("fissure").contains("starts a process"));
+    let agent = log("jvm-");
+    assert!(
+        agent.contains("a class is loaded name=\"Tally\"") && agent.contains("planted by a test"),
+        "{agent}"
+    );
 }

@@ -1,25 +1,27 @@
 //! Tests of JUnit 4, JUnit 5 and TestNG under `fissure hunt`: a schedule-dependent test failure is a finding that names the test and its
 //! message, however the framework hides the exception from the JVM.
 //!
-//! Maven fetches the frameworks; without it the tests are skipped with a message.
+//! Maven fetches the frameworks; without it the tests are skipped.
 
 mod common;
 
 use std::{
     env,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitCode},
     sync::LazyLock,
 };
 
+use fissure_testing::{Outcome, Trial};
+
 use common::{fetched, fissure, jdk_tool, output_text, read_report};
 
-/// The jars and the compiled tests.
-static CLASS_PATH: LazyLock<Option<std::ffi::OsString>> = LazyLock::new(prepare);
+/// The jars and the compiled tests. The error says why the jars cannot be fetched here.
+static CLASS_PATH: LazyLock<Result<std::ffi::OsString, String>> = LazyLock::new(prepare);
 
-fn prepare() -> Option<std::ffi::OsString> {
+fn prepare() -> Result<std::ffi::OsString, String> {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/frameworks");
-    let mut path: Vec<PathBuf> = fetched(&programs, "test frameworks")?;
+    let mut path: Vec<PathBuf> = fetched(&programs)?;
     let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frameworks/classes");
     std::fs::create_dir_all(&classes).expect("a folder for the classes can be made");
     let mut javac = Command::new(jdk_tool("javac"));
@@ -31,12 +33,15 @@ fn prepare() -> Option<std::ffi::OsString> {
     let output = javac.output().expect("javac can be started");
     assert!(output.status.success(), "javac refused:\n{}", String::from_utf8_lossy(&output.stderr));
     path.insert(0, classes);
-    Some(env::join_paths(&path).expect("no colon in a path"))
+    Ok(env::join_paths(&path).expect("no colon in a path"))
 }
 
 /// Hunts in the tests of a class, which `arguments` run.
-fn check(class: &str, arguments: &[&str], message: &str) {
-    let Some(class_path) = &*CLASS_PATH else { return };
+fn check(class: &str, arguments: &[&str], message: &str) -> Outcome {
+    let class_path = match &*CLASS_PATH {
+        Ok(class_path) => class_path,
+        Err(reason) => return Outcome::Skipped(reason.clone()),
+    };
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("found.json");
     let mut command = fissure();
@@ -53,22 +58,29 @@ fn check(class: &str, arguments: &[&str], message: &str) {
     let test = format!("{class}.everyVisitCounts");
     assert_eq!((&bug["subject"], &bug["test"]), (&test.clone().into(), &test.into()), "{text}");
     assert!(bug["consequence"]["message"].as_str().unwrap().contains(message), "{text}");
+    Outcome::Passed
 }
 
-#[test]
-fn a_failing_test_of_junit_4_is_named() {
-    check("JUnit4Test", &["org.junit.runner.JUnitCore", "JUnit4Test"], "expected:<2> but was:<1>");
+fn junit_4() -> Outcome {
+    check("JUnit4Test", &["org.junit.runner.JUnitCore", "JUnit4Test"], "expected:<2> but was:<1>")
 }
 
-#[test]
-fn a_failing_test_of_junit_5_is_named() {
+fn junit_5() -> Outcome {
     let launcher = "org.junit.platform.console.ConsoleLauncher";
     let arguments = [launcher, "execute", "--disable-banner", "--select-class", "JUnit5Test"];
-    check("JUnit5Test", &arguments, "expected: <2> but was: <1>");
+    check("JUnit5Test", &arguments, "expected: <2> but was: <1>")
 }
 
-#[test]
-fn a_failing_test_of_testng_is_named() {
+fn testng() -> Outcome {
     let arguments = ["org.testng.TestNG", "-usedefaultlisteners", "false", "-testclass", "TestNgTest"];
-    check("TestNgTest", &arguments, "expected [2] but found [1]");
+    check("TestNgTest", &arguments, "expected [2] but found [1]")
+}
+
+fn main() -> ExitCode {
+    let trials = [trial("junit-4", junit_4), trial("junit-5", junit_5), trial("testng", testng)];
+    fissure_testing::run(trials.into())
+}
+
+fn trial(name: &str, test: fn() -> Outcome) -> Trial {
+    Trial::new(format!("frameworks::{name}"), move || Ok(test()))
 }

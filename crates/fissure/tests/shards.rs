@@ -4,14 +4,16 @@ mod common;
 
 use std::{
     fs,
-    process::{Command, Stdio},
+    process::{ExitCode, Stdio},
 };
 
+use fissure_testing::{Outcome, Trial, find_on_path};
 use serde_json::Value;
 
 use common::{
+    agent,
     hunting::{Place, classes},
-    isolated, output_text, skip,
+    isolated, output_text,
     slurm::Cluster,
 };
 
@@ -70,9 +72,10 @@ fn whole(place: &Place, options: &str) -> Value {
 
 /// The command of one machine.
 fn job(options: &str, report: &str) -> String {
-    let (fissure, classes) = (env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
+    let (agent, fissure, classes) =
+        (agent().display(), env!("CARGO_BIN_EXE_fissure"), classes().to_str().unwrap());
     format!(
-        "'{fissure}' hunt --reference-runs 4 {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
+        "FISSURE_AGENT='{agent}' '{fissure}' hunt --reference-runs 4 {options} --json {report} --fail-on never -- java -cp '{classes}' AccountTransfer"
     )
 }
 
@@ -91,11 +94,19 @@ fn check_parts(place: &Place, options: &str, whole: &Value) {
     }
 }
 
-#[test]
-fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
-    if Command::new("parallel").arg("--version").output().is_err() {
-        skip("GNU parallel is not there; install it to run this test");
-        return;
+fn main() -> ExitCode {
+    let trials = [
+        Trial::new("shards::gnu-parallel", || {
+            Ok(shards_that_gnu_parallel_starts_are_together_the_whole_hunt())
+        }),
+        Trial::new("shards::slurm", || Ok(shards_that_slurm_starts_are_together_the_whole_hunt())),
+    ];
+    fissure_testing::run(trials.into())
+}
+
+fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() -> Outcome {
+    if find_on_path("parallel").is_none() {
+        return Outcome::Skipped("there is no GNU parallel (`parallel`)".to_owned());
     }
     let place = Place::new();
     for options in [UNLEARNED, LEARNED] {
@@ -115,16 +126,13 @@ fn shards_that_gnu_parallel_starts_are_together_the_whole_hunt() {
         assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
         check_parts(&place, options, &whole(&place, options));
     }
+    Outcome::Passed
 }
 
-#[test]
-fn shards_that_slurm_starts_are_together_the_whole_hunt() {
+fn shards_that_slurm_starts_are_together_the_whole_hunt() -> Outcome {
     let cluster = match Cluster::start() {
         Ok(cluster) => cluster,
-        Err(reason) => {
-            skip(&format!("no Slurm cluster could be started here: {reason}"));
-            return;
-        }
+        Err(reason) => return Outcome::Skipped(format!("no Slurm cluster can be started here: {reason}")),
     };
     let place = Place::new();
     let folder = place.folder.path();
@@ -140,4 +148,5 @@ fn shards_that_slurm_starts_are_together_the_whole_hunt() {
     assert_eq!(merged.status.code(), Some(1), "{}{said}{hunted}", output_text(&merged));
     assert!(hunted.contains("shard 2/2 was taken from SLURM_ARRAY_TASK_ID"), "{hunted}");
     check_parts(&place, UNLEARNED, &whole(&place, UNLEARNED));
+    Outcome::Passed
 }

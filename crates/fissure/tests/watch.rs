@@ -1,4 +1,6 @@
-//! End to end: monitor scripts, and pointcuts as scopes. Needs the agent, which `cargo build -p fissure-jvm` builds.
+//! End to end: monitor scripts, and pointcuts as scopes.
+
+mod common;
 
 use std::{
     collections::BTreeSet,
@@ -49,9 +51,9 @@ fn root() -> PathBuf {
 
 /// Runs `fissure` in a folder, with a class to start at the end.
 fn fissure(folder: &Path, arguments: &[&str], class: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
+    let mut command = common::fissure();
     command.args(arguments).args(["--", "java", "-cp"]).arg(classes()).arg(class).current_dir(folder);
-    command.env_remove("JAVA_TOOL_OPTIONS").output().unwrap()
+    command.output().unwrap()
 }
 
 /// The lines that a script prints for a class, without their prefix.
@@ -231,7 +233,8 @@ fn the_scripted_checker_finds_cycles_of_locks() {
     assert!(found("LockOrderFixed").is_empty());
     // The threads may really deadlock, because the run is not controlled; a sleep between them prevents that.
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new("timeout");
+    let mut command = common::isolated("timeout");
+    command.env("FISSURE_AGENT", common::agent());
     command.arg("20").arg(env!("CARGO_BIN_EXE_fissure")).args(["watch", "--monitor"]).arg(&monitor);
     command.args(["--json", "out.json", "--", "java", "-cp"]).arg(classes()).arg("LockOrder");
     let output = command.current_dir(folder.path()).output().unwrap();

@@ -17,7 +17,7 @@ use fissure_model::{
     coverage::{Coverage, LeftAlone},
     goal::Goal,
     record::Record,
-    settings::{Settings, Watch},
+    settings::{Analysis, LocalityFile, Mode, Settings, Watch},
 };
 
 use crate::{
@@ -165,6 +165,12 @@ pub(crate) fn concluding(work: impl FnOnce(&'static Agent)) {
     }
 }
 
+/// The results of the static analysis, if the run has any.
+fn locality(settings: &Settings) -> std::io::Result<Option<Locality>> {
+    let is_checked = settings.detect().is_some_and(|detect| detect.locality_checked);
+    settings.locality().map(|LocalityFile(path)| Locality::read(path, is_checked)).transpose()
+}
+
 /// The tables outside of the heap, which the hook classes read by address.
 struct Tables {
     offsets: Table,
@@ -189,9 +195,10 @@ impl Tables {
 impl Agent {
     /// Creates the agent of this JVM.
     pub(crate) fn install(vm: Vm, tool: Tool, settings: Settings, origins: Origins, output: Output) {
-        let without = settings.atomizer.as_ref().map_or(&[][..], |atomizer| &atomizer.without);
-        let machine = Machine::new(settings.analysis);
-        let monitor = match settings.monitor.as_ref().map(Watcher::start).transpose() {
+        let without = settings.atomizer().map_or(&[][..], |atomizer| &atomizer.without);
+        // Runs without analyses need only the machine's order of threads, which all analyses share.
+        let machine = Machine::new(settings.detect().map_or(Analysis::Racer, |detect| detect.analysis));
+        let monitor = match settings.monitor().map(Watcher::start).transpose() {
             Ok(monitor) => monitor,
             Err(problem) => {
                 output
@@ -200,9 +207,15 @@ impl Agent {
             }
         };
         let refuse = |reason: String| output.write(&Record::InternalError { text: reason });
-        let control = match settings.control.as_ref().map(Control::new).transpose() {
+        let control = match settings.control().map(Control::new).transpose() {
             Ok(control) => control,
             Err(error) => return refuse(format!("the schedule cannot be followed: {error}")),
+        };
+        let locality = match locality(&settings) {
+            Ok(locality) => locality,
+            Err(error) => {
+                return refuse(format!("the results of the static analysis cannot be read: {error}"));
+            }
         };
         let tables = match Tables::new() {
             Ok(tables) => tables,
@@ -213,17 +226,14 @@ impl Agent {
             tool,
             scope: Scope::new(settings.scope.clone())
                 .with_on_demand(
-                    settings.control.as_ref().map_or_else(Vec::new, |control| control.instrumented.clone()),
+                    settings.control().map_or_else(Vec::new, |control| control.instrumented.clone()),
                 )
                 .with_origins(origins),
-            locality: settings
-                .locality
-                .as_deref()
-                .and_then(|path| Locality::read(path, settings.locality_checked)),
-            machine: Mutex::new(if settings.atomizer.is_some() { machine.following() } else { machine }),
+            locality,
+            machine: Mutex::new(if settings.atomizer().is_some() { machine.following() } else { machine }),
             control,
             monitor,
-            explorer: settings.explore.then(Explorer::default),
+            explorer: (settings.mode == Mode::Explore).then(Explorer::default),
             settings,
             output,
             code: Mutex::default(),
@@ -263,6 +273,7 @@ impl Agent {
 
     /// Writes the reason why Fissure has failed.
     pub(crate) fn write_failure(&self, text: &str) {
+        tracing::error!(text, "Fissure failed");
         self.output.write(&Record::InternalError { text: text.to_owned() });
     }
 
@@ -276,6 +287,7 @@ impl Agent {
         if self.broken.swap(true, Ordering::Relaxed) {
             return;
         }
+        tracing::error!("the agent stops: hooks are switched off and threads are no longer controlled");
         let jni = self.vm.jni();
         if let (Some(jni), Some(switch)) = (jni, self.switch.get()) {
             jni.turn_off(*switch);
@@ -296,6 +308,7 @@ impl Agent {
 
     /// Writes a message for the user.
     pub(crate) fn notice(&self, text: &str) {
+        tracing::info!(text, "notice");
         self.output.write(&Record::Notice { text: text.to_owned() });
     }
 
@@ -312,7 +325,7 @@ impl Agent {
 
     /// The goal of a controlled run.
     pub(crate) fn goal(&self) -> Option<&Goal> {
-        self.settings.control.as_ref()?.target.as_ref()
+        self.settings.control()?.target.as_ref()
     }
 
     /// The coverage of a controlled run with so many threads and steps.
@@ -335,8 +348,11 @@ impl Agent {
 
     /// Whether the agent counts the threads in which methods in scope run.
     pub(crate) fn counts_threads(&self) -> bool {
-        let is_measuring = self.settings.watch == Watch::Locks && self.control.is_none();
-        self.monitor.is_none() && self.explorer.is_none() && !is_measuring
+        match &self.settings.mode {
+            Mode::Detect(detect) => detect.watch != Watch::Locks,
+            Mode::Control(_) => true,
+            Mode::Watch(_) | Mode::Explore => false,
+        }
     }
 
     /// The number of threads in which methods in scope ran, if it was counted. It is not counted if the scope includes JDK classes,

@@ -11,7 +11,7 @@ use fissure_analysis::{
     locksets::EMPTY,
     order::Segment,
     reduction::{Action, Execution, Fact, Operation, RACY, Reduction},
-    word::{State, Word},
+    word::{SET_BITS, SITE_BITS, State, Word},
 };
 use fissure_classfile::SiteKind;
 use fissure_model::{event::AccessKind, finding::Finding, settings::Refinement};
@@ -35,21 +35,34 @@ const MOST_STACKS: usize = 1 << 14;
 pub(crate) const MOST_EXECUTIONS: usize = (1 << 14) + 2;
 
 // Flags of a site, shared with the hook class `FissureBlocks`.
-const APPLICATION: u8 = 1;
-const LIBRARY: u8 = 2;
-const MANIFOLD: u8 = 4;
-const RAN: u8 = 8;
+pub(crate) const APPLICATION: u8 = 1;
+pub(crate) const LIBRARY: u8 = 2;
+pub(crate) const MANIFOLD: u8 = 4;
+pub(crate) const RAN: u8 = 8;
 /// `classify` has run for the site.
 const CLASSIFIED: u8 = 16;
 /// The site accesses a volatile field or calls a method of an atomic.
 const SYNCHRONIZES: u8 = 32;
-const WITH_READ: u8 = 64;
-const WITH_WRITE: u8 = 128;
+pub(crate) const WITH_READ: u8 = 64;
+pub(crate) const WITH_WRITE: u8 = 128;
 
 // Bits of the details that the log holds for an access.
-const WRITES: i64 = 1 << 30;
-const MAY_INITIALISE: i64 = 1 << 29;
-const SET: i64 = (1 << 18) - 1;
+pub(crate) const WRITES: i64 = 1 << 30;
+pub(crate) const MAY_INITIALISE: i64 = 1 << 29;
+const SET: i64 = (1 << SET_BITS) - 1;
+
+/// The kinds of logged operations, shared with the hook class `FissureBlocks`.
+pub(crate) mod kind {
+    pub(crate) const ACQUIRE: i32 = 0;
+    pub(crate) const RELEASE: i32 = 1;
+    pub(crate) const ACQUIRE_AGAIN: i32 = 2;
+    pub(crate) const RELEASE_AGAIN: i32 = 3;
+    pub(crate) const WAIT: i32 = 4;
+    pub(crate) const START: i32 = 6;
+    pub(crate) const JOIN: i32 = 7;
+    pub(crate) const ACCESS_SO_FAR: i32 = 8;
+    pub(crate) const WRITE_ONLY: i32 = 9;
+}
 
 /// The number of racing locations that are kept.
 const MOST_RACING: usize = 1 << 16;
@@ -390,17 +403,17 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
     let mut known = Vec::new();
     for (at, &operation) in log.operations.iter().enumerate() {
         let (about, note) = (log.about[at], log.stacks[at]);
-        let (kind, site) = (operation >> 20, operation as u32 & 0xF_FFFF);
+        let (kind, site) = (operation >> SITE_BITS, operation as u32 & ((1 << SITE_BITS) - 1));
         let mut act = |site, operation| actions.push(Action { operation, site, note: note as u64 });
         match kind {
-            0 => act(site, Operation::Acquire(lock_use(agent, about, &mut known))),
-            1 => act(site, Operation::Release(lock_use(agent, about, &mut known))),
-            2 => act(site, Operation::AcquireAgain(lock_use(agent, about, &mut known))),
-            3 => act(site, Operation::ReleaseAgain(lock_use(agent, about, &mut known))),
-            4 => act(site, Operation::Wait(lock_use(agent, about, &mut known))),
-            6 => act(site, Operation::Start),
-            7 => act(site, Operation::Join),
-            8 => {
+            kind::ACQUIRE => act(site, Operation::Acquire(lock_use(agent, about, &mut known))),
+            kind::RELEASE => act(site, Operation::Release(lock_use(agent, about, &mut known))),
+            kind::ACQUIRE_AGAIN => act(site, Operation::AcquireAgain(lock_use(agent, about, &mut known))),
+            kind::RELEASE_AGAIN => act(site, Operation::ReleaseAgain(lock_use(agent, about, &mut known))),
+            kind::WAIT => act(site, Operation::Wait(lock_use(agent, about, &mut known))),
+            kind::START => act(site, Operation::Start),
+            kind::JOIN => act(site, Operation::Join),
+            kind::ACCESS_SO_FAR => {
                 let owner = owner(at).unwrap_or_default();
                 for (site, writes) in accesses(agent, site) {
                     let about = match writes {
@@ -414,7 +427,7 @@ fn actions(agent: &Agent, log: &Log, owner: impl Fn(usize) -> Option<i64>) -> (V
                 }
             }
             kind => {
-                let races = |writes: Option<bool>| writes != Some(false) || kind != 9;
+                let races = |writes: Option<bool>| writes != Some(false) || kind != kind::WRITE_ONLY;
                 for (site, _) in accesses(agent, site).into_iter().filter(|&(_, writes)| races(writes)) {
                     act(site, Operation::Access(RACY));
                 }

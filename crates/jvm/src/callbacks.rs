@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_void},
-    fs,
+    fs, io,
     path::Path,
     slice,
     sync::atomic::Ordering,
@@ -81,15 +81,14 @@ unsafe extern "system" fn Agent_OnLoad(
     // SAFETY: `vm` is the pointer that the JVM passed.
     let tool = unsafe { Tool::of(vm) };
     // A panic that crosses into the JVM would abort the program before it starts.
-    let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, &options));
+    let _ = std::panic::catch_unwind(|| load(Vm::new(vm), tool, Path::new(&options)));
     0
 }
 
-/// Reads the settings, decides whether to instrument this JVM, and writes the hello record.
-fn load(vm: Vm, tool: Option<Tool>, options: &str) {
-    let Ok(text) = fs::read_to_string(options) else { return };
-    let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return };
-    let Ok(output) = Output::create(Path::new(&settings.folder)) else { return };
+/// Reads the settings, decides whether to instrument this JVM, and writes the hello record. The settings are in the run's folder, so
+/// that a problem with them can be reported there. If there is no such folder any more, the run is over, and nobody waits for records.
+fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
+    let Some(output) = file.parent().and_then(|folder| Output::create(folder).ok()) else { return };
     let property = |name: &CStr| tool.and_then(|tool| tool.system_property(name)).unwrap_or_default();
     let command = property(c"sun.java.command");
     let vm_name = property(c"java.vm.name");
@@ -104,8 +103,21 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     };
     output.write(&Record::Hello(hello));
     let Some(tool) = tool.filter(|_| acts) else { return };
+    let settings = match read_settings(file) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let text = format!("the settings of the run ({}) cannot be read: {error}", file.display());
+            return output.write(&Record::InternalError { text });
+        }
+    };
+    if let Err(reason) = start_log(&settings, file) {
+        output.write(&Record::Notice {
+            text: format!("The agent of process {} has no log: {reason}", std::process::id()),
+        });
+    }
+    tracing::info!(?settings, "the agent is loaded");
     let notice = |text: &str| output.write(&Record::Notice { text: text.to_owned() });
-    let has_monitor = settings.monitor.is_some();
+    let has_monitor = settings.monitor().is_some();
     if !tool.add_capabilities(has_monitor) {
         notice(
             "This JVM does not let an agent see classes before it starts, so nothing was instrumented; use another JVM.",
@@ -113,6 +125,7 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
         return;
     }
     std::panic::set_hook(Box::new(|panic| {
+        tracing::error!(%panic, backtrace = %std::backtrace::Backtrace::force_capture(), "the agent failed");
         if let Some(agent) = agent() {
             agent.write_failure(&panic.to_string().replace('\n', " "));
         }
@@ -147,6 +160,18 @@ fn load(vm: Vm, tool: Option<Tool>, options: &str) {
     {
         agent.fail("the JVM refused the agent's callbacks");
     }
+}
+
+/// Logs into the run's folder, if the settings ask for a log.
+fn start_log(settings: &Settings, file: &Path) -> Result<(), String> {
+    let (Some(filter), Some(folder)) = (&settings.log, file.parent()) else { return Ok(()) };
+    let filter = filter.parse().map_err(|error: fissure_log::FilterError| error.to_string())?;
+    fissure_log::start(&filter, &fissure_log::agent_log(folder, std::process::id()))
+        .map_err(|error| error.to_string())
+}
+
+fn read_settings(file: &Path) -> io::Result<Settings> {
+    Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
 }
 
 /// The reason why Fissure does not instrument this JVM, if there is one.
@@ -336,7 +361,15 @@ unsafe extern "system" fn class_file_load_hook(
         };
         let source =
             Source { is_new: redefined.is_null(), ..source(agent, jni, loader, name, protection_domain) };
-        if let Some(rewritten) = classes::transform(agent, name, &source, class)
+        let rewritten = classes::transform(agent, name, &source, class);
+        tracing::debug!(
+            name,
+            location = ?source.location,
+            bytes = class.len(),
+            rewritten = rewritten.as_ref().map(Vec::len),
+            "a class is loaded"
+        );
+        if let Some(rewritten) = rewritten
             && let Some((memory, length)) = agent.tool.give(&rewritten)
         {
             // SAFETY: the JVM passes valid pointers for the length and the bytes of the new class.

@@ -5,14 +5,15 @@ use std::sync::{Arc, atomic::Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use fissure_classfile::{
-    Advised, ClassSummary, Environment, Foreign, MethodFacts, Outcome, Plan, Site, SiteKind, SiteTarget,
-    read_summary, rewrite,
+    AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, ClassSummary, Contents, Control,
+    ControlledAccesses, ControlledCode, Detection, Environment, Foreign, MethodFacts, Outcome, Plan, Product,
+    Script, Site, SiteKind, SiteTarget, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
     pointcut::{FieldPoint, Value},
-    settings::{AccessPoints, AtomizerSettings, Order, Watch},
+    settings::{AccessPoints, Order, Watch},
 };
 
 use crate::{
@@ -31,10 +32,6 @@ use crate::{
     world::field_point,
 };
 
-const STATIC: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
-const VOLATILE: u16 = 0x0040;
-const SYNTHETIC: u16 = 0x1000;
 /// The number of further accesses per site that are remembered as covered by its check; two break any block.
 const MOST_OTHERS: usize = 3;
 
@@ -63,12 +60,15 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         || monitor.is_some_and(|monitor| agent.scope.may_be_named(&dotted) && monitor.names(&dotted));
     let is_named = agent.scope.is_given() && in_scope && !agent.scope.is_on_demand(&dotted);
     agent.scope.origins().count(&dotted, source, agent.scope.is_given().then_some(is_named));
-    let watched = agent.settings.watch != Watch::Locks && in_scope && monitor.is_none();
     let is_controlled = agent.control.is_some();
-    let atomizer = agent.settings.atomizer.as_ref().filter(|_| !is_controlled);
+    let detect = agent.settings.detect();
+    let watches_fields = detect.is_some_and(|detect| detect.watch != Watch::Locks);
+    let watches_elements = detect.is_some_and(|detect| detect.watch == Watch::All);
+    let watched = watches_fields && in_scope;
+    let atomizer = agent.settings.atomizer();
+    let order = agent.settings.order();
     let view = if atomizer.is_some() { agent.scope.view(&dotted) } else { View::None };
-    let watched = watched && !is_controlled;
-    let control = agent.settings.control.as_ref().filter(|_| in_scope);
+    let control = agent.settings.control().filter(|_| in_scope);
     let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
@@ -79,38 +79,54 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_uses = has_interleavings && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
-    let control_probes =
-        if is_controlled { control::probes(name, agent.settings.control.as_ref()) } else { Vec::new() };
+    let probes = match is_controlled {
+        true => control::probes(name, agent.settings.control()),
+        false => jdk::probes(name, order, atomizer.is_some()),
+    };
+    let monitors = !fissure_jdk::keeps_its_monitors(name)
+        && monitor.is_none_or(Watcher::needs_locks)
+        && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name));
+    let synchronization = order == Order::HappensBefore;
+    let entries = in_scope && kind != Kind::Jdk && agent.counts_threads();
+    let product = if is_controlled {
+        let contents = match (has_uses, has_contents) {
+            (true, _) => Contents::CollectionsAndAtomics,
+            (false, true) => Contents::Collections,
+            (false, false) => Contents::Nothing,
+        };
+        let accesses = has_points.then_some(ControlledAccesses { elements: has_element_points, contents });
+        let inside = in_scope.then_some(ControlledCode { accesses, units: has_units, entries });
+        Product::Control(Control { scheduling: control::plan(), monitors, inside })
+    } else if monitor.is_some() {
+        let advice = in_scope.then_some(Advice { lock_calls: jdk::lock_calls() });
+        Product::Script(Script { monitors, synchronization, advice })
+    } else {
+        Product::Detect(Detection {
+            monitors,
+            accesses: match (watched, watches_elements) {
+                (false, _) => Accesses::Nothing,
+                (true, true) => Accesses::FieldsAndElements,
+                (true, false) => Accesses::Fields,
+            },
+            is_selective: watched && agent.scope.is_selective(),
+            synchronization,
+            clones: watches_fields,
+            entries,
+            atomicity: atomizer.map(|_| Atomicity {
+                blocks: match view {
+                    View::Application => Blocks::MonitorsAndMethods,
+                    View::Library => Blocks::Monitors,
+                    View::None => Blocks::Nothing,
+                },
+                announced: if kind == Kind::Jdk { &[] } else { jdk::announced() },
+            }),
+        })
+    };
     let plan = Plan {
         hook: if is_controlled { CONTROL } else { HOOK },
-        monitors: !jdk::keeps_its_monitors(name)
-            && monitor.is_none_or(Watcher::needs_locks)
-            && !(is_controlled && !in_scope && control::locks_for_the_collector(name)),
-        advice: monitor.is_some() && in_scope,
-        lock_calls: jdk::LOCK_CALLS,
-        monitor_sites: is_controlled || view != View::None,
-        blocks: view == View::Application || is_controlled && in_scope,
-        control: is_controlled.then(control::plan),
-        points: false,
-        volatiles: atomizer.is_some() || has_points,
-        repetitions: atomizer.is_some(),
-        announced: if atomizer.is_some() && kind != Kind::Jdk { jdk::ANNOUNCED } else { &[] },
-        units: has_units,
-        entries: in_scope && kind != Kind::Jdk && agent.counts_threads(),
-        waits: !is_controlled && monitor.is_none(),
-        clones: agent.settings.watch != Watch::Locks && !is_controlled && monitor.is_none(),
-        fields: watched || has_points,
-        arrays: watched && agent.settings.watch == Watch::All || has_element_points,
-        contents: has_contents || has_uses,
-        atomics: has_uses,
-        selective: watched && agent.scope.is_selective() || monitor.is_some(),
-        synchronization: if is_controlled { in_scope } else { agent.settings.order == Order::HappensBefore },
+        product,
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: if is_controlled {
-            &control_probes
-        } else {
-            jdk::probes(name, agent.settings.order, atomizer.is_some())
-        },
+        probes: &probes,
     };
     let trusted = agent.locality.as_ref().filter(|_| kind != Kind::Jdk);
     let analysed = trusted.and_then(|locality| locality.class(name, bytes));
@@ -244,11 +260,11 @@ fn register(
     let mut members = FxHashMap::default();
     let mut volatiles = FxHashSet::default();
     for field in &summary.fields {
-        let is_volatile = field.access & VOLATILE != 0;
+        let is_volatile = field.access.contains(AccessFlags::VOLATILE);
         if is_volatile {
             volatiles.insert((field.name.clone(), field.descriptor.clone()));
         }
-        let plain = field.access & FINAL == 0;
+        let plain = !field.access.contains(AccessFlags::FINAL);
         let member = match outcome {
             _ if following == Following::Nothing || leaves(&field.name, &field.descriptor) => {
                 Member::Unwatched
@@ -258,7 +274,7 @@ fn register(
                 true => Member::Point,
                 false => Member::Unwatched,
             },
-            _ if plain && field.access & STATIC != 0 => {
+            _ if plain && field.access.contains(AccessFlags::STATIC) => {
                 Member::Cell(code.registry.cell(loader, &summary.name, &field.name, &field.descriptor))
             }
             Some(outcome) if plain => outcome
@@ -279,7 +295,7 @@ fn register(
 /// Registers the fields for which the monitor script may want accesses by variable handle.
 fn observe(code: &mut Code, loader: i64, summary: &ClassSummary) {
     let members = summary.fields.iter().map(|field| {
-        let is_plain = field.access & (FINAL | VOLATILE) == 0;
+        let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
         let member = if is_plain { Member::Observed } else { Member::Unwatched };
         ((field.name.clone(), field.descriptor.clone()), member)
     });
@@ -365,7 +381,7 @@ impl Environment for ClassEnvironment<'_> {
             self.agent.flags.set_bits(number as usize, flags);
         }
         let is_initialisation = site.kind == SiteKind::Write && site.method == "<init>";
-        if is_initialisation && self.agent.control.is_none() && self.agent.settings.atomizer.is_some() {
+        if is_initialisation && self.agent.settings.atomizer().is_some() {
             locked(&self.agent.machine).add_constructor(number);
         }
         number
@@ -393,12 +409,19 @@ impl Environment for ClassEnvironment<'_> {
         self.is_in_scope(site) && self.agent.monitor.as_ref().is_none_or(is_wanted)
     }
 
-    fn is_followed(&mut self, field: &str, descriptor: &str, access: u16) -> bool {
+    fn is_followed(&mut self, field: &str, descriptor: &str, access: AccessFlags) -> bool {
         let of_type = type_name(descriptor);
         let point = FieldPoint {
             declaring: Some(&self.class),
-            access: Some(access),
-            ..field_point(&self.code.classes, &self.class, field, descriptor, &of_type, access & STATIC != 0)
+            access: Some(access.bits()),
+            ..field_point(
+                &self.code.classes,
+                &self.class,
+                field,
+                descriptor,
+                &of_type,
+                access.contains(AccessFlags::STATIC),
+            )
         };
         self.agent.scope.has_field(point, &self.code.classes)
     }
@@ -437,17 +460,16 @@ impl Environment for ClassEnvironment<'_> {
     }
 
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {
-        let none = AtomizerSettings::default();
-        let atomizer = self.agent.settings.atomizer.as_ref().unwrap_or(&none);
+        let atomic = self.agent.settings.atomic();
         let names = |pattern: &Pattern| pattern.names_method(&self.class, method.name);
         let covers = |pattern: &Pattern| pattern.matches_method(&self.class, method.name);
         // A pattern or annotation for a whole class or package does not mean `run` and `main`, nor methods that the compiler made.
         let is_thread_body =
             matches!((method.name, method.descriptor), ("run", "()V") | ("main", "([Ljava/lang/String;)V"));
-        let is_meant = !is_thread_body && method.access & SYNTHETIC == 0;
+        let is_meant = !is_thread_body && !method.access.contains(AccessFlags::SYNTHETIC);
         method.is_annotated && (is_meant || !method.is_class_annotated)
-            || atomizer.atomic.iter().any(names)
-            || is_meant && atomizer.atomic.iter().any(covers)
+            || atomic.iter().any(names)
+            || is_meant && atomic.iter().any(covers)
     }
 
     fn cell(&mut self, field: &str, descriptor: &str) -> u32 {
@@ -484,7 +506,7 @@ mod tests {
                 name: "a/B$work$1".to_owned(),
                 super_name: parent.map(str::to_owned),
                 interfaces: Vec::new(),
-                access: 0,
+                access: AccessFlags::PUBLIC,
                 major: 52,
                 source_file: None,
                 fields: Vec::new(),

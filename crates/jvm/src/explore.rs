@@ -10,8 +10,7 @@
 //! no thread can run; the driver then finds out whether its threads end.
 
 mod classes;
-mod driver;
-mod gate;
+pub(crate) mod driver;
 pub(crate) mod natives;
 
 use std::sync::Mutex;
@@ -29,10 +28,10 @@ use jvmti_bindings::sys::jni::jfieldID;
 pub(crate) use classes::transform;
 
 use crate::{
+    conducting::gate::Gate,
     mutex::{Held, locked},
     vm::Jni,
 };
-use gate::Gate;
 
 /// The largest number of actors.
 const MOST_ACTORS: usize = 16;
@@ -42,10 +41,16 @@ const STEPS: u64 = 20_000;
 const RANDOM_SEED: i64 = 0x2545_F491_4F6C_DD1D;
 
 /// Executes harnesses.
-#[derive(Default)]
 pub(crate) struct Explorer {
     state: Mutex<Option<State>>,
+    /// Executions take microseconds.
     gates: [Gate; MOST_ACTORS],
+}
+
+impl Default for Explorer {
+    fn default() -> Self {
+        Self { state: Mutex::default(), gates: std::array::from_fn(|_| Gate::for_short_turns()) }
+    }
 }
 
 impl std::fmt::Debug for Explorer {

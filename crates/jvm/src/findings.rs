@@ -67,7 +67,8 @@ struct Subject {
 
 /// Reports a race, unless its field was reported before with a race that is at least as bad.
 pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
-    if !agent.settings.races || race.ordered && agent.settings.order == Order::HappensBefore {
+    let Some(detect) = agent.settings.detect().filter(|detect| detect.races) else { return };
+    if race.ordered && detect.order == Order::HappensBefore {
         return;
     }
     let owner = if object.is_null() { 0 } else { agent.object_number(object) };
@@ -95,7 +96,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
         }
     }
     let finding = Finding {
-        id: fingerprint(&["data-race", agent.settings.analysis.name(), &subject.name]),
+        id: fingerprint(&["data-race", detect.analysis.name(), &subject.name]),
         field_type: subject.field_type,
         owner: Some(if subject.is_static { "static".to_owned() } else { object_name(agent, jni, object) }),
         ordered: race.ordered,
@@ -105,7 +106,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
             }),
             site(agent, &race.later, Some(&later), |_| stacks::current(agent.tool)),
         ],
-        ..Finding::new(Kind::DataRace, Status::Warning, agent.settings.analysis.name(), &subject.name)
+        ..Finding::new(Kind::DataRace, Status::Warning, detect.analysis.name(), &subject.name)
     };
     agent.output.write(&Record::Finding(Box::new(finding.clone())));
     agent.write_coverage();

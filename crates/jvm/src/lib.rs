@@ -14,6 +14,7 @@ mod agent;
 mod blocks;
 mod callbacks;
 mod classes;
+mod conducting;
 mod control;
 mod deadlock;
 mod descriptors;
@@ -22,6 +23,8 @@ mod findings;
 mod futex;
 mod handles;
 mod hook;
+#[cfg(test)]
+mod java_contract;
 mod jdk;
 mod locality;
 mod lookout;

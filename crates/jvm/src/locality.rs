@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, io,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -58,8 +58,8 @@ impl Count {
 
 impl Locality {
     /// Reads the result of the analysis.
-    pub(crate) fn read(path: &str, is_checked: bool) -> Option<Locality> {
-        let read: locality::Locality = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
+    pub(crate) fn read(path: &str, is_checked: bool) -> io::Result<Locality> {
+        let read: locality::Locality = serde_json::from_str(&fs::read_to_string(path)?)?;
         let class = |class: locality::LocalClass| LocalClass {
             hash: class.hash,
             fields: class.fields.into_iter().collect(),
@@ -70,7 +70,7 @@ impl Locality {
                 .collect(),
         };
         let classes = read.classes.into_iter().map(|(name, known)| (name, class(known))).collect();
-        Some(Locality { classes, is_checked, conservative: read.conservative, ..Locality::default() })
+        Ok(Locality { classes, is_checked, conservative: read.conservative, ..Locality::default() })
     }
 
     /// The result for a class, by its internal name and its bytes.

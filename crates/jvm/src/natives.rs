@@ -14,9 +14,8 @@ use fissure_analysis::{
 };
 use fissure_model::{
     event::AccessKind,
-    finding::Frame,
     ids::ThreadId,
-    record::{Failure, Record},
+    record::{Cause, Failure, Record},
     settings::{Analysis, Order, Refinement},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
@@ -24,6 +23,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use crate::{
     agent::{Agent, guarded},
     blocks::{self, Log},
+    conducting::natives::Native,
     control::failure,
     findings, handles,
     monitor::{self, Watcher},
@@ -41,74 +41,90 @@ const MOST_FAILURES: u64 = 100;
 /// Thread, class, message and stack.
 const FAILED: &CStr = c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Z)V";
 
-const UNWATCHED: i32 = -1;
-const VOLATILE: i32 = -2;
+/// Entries of the table of offsets for sites without a shadow word.
+pub(crate) const UNWATCHED: i32 = -1;
+pub(crate) const VOLATILE: i32 = -2;
+
+/// The constants that the hook class gets from the agent when it is initialized, in this order.
+pub(crate) const CONSTANTS: [&str; 12] = [
+    "TABLE",
+    "CELLS",
+    "COUNTERS",
+    "REFINE",
+    "HAPPENS_BEFORE",
+    "FLAGS",
+    "HITS",
+    "RE_ENTRANT",
+    "PROTECTED",
+    "COMPARE_AND_SET",
+    "MONITOR",
+    "MONITORS_LOCKS",
+];
 
 /// Binds all other native methods. The JVM finds this one by its name.
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_FissureEngine_initialize(environment: *mut JNIEnv, class: jclass) {
     let jni = Jni::new(environment);
     guarded((), |agent| {
-        let methods: &[(&CStr, &CStr, *mut c_void)] = &[
-            (c"constants", c"([J)V", constants as *mut c_void),
-            (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
-            (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
-            (c"shadows", c"(Ljava/lang/Class;)[I", shadows as *mut c_void),
-            (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
-            (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
-            (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
-            (c"stepLock", c"(JIIZI)J", step_lock as *mut c_void),
-            (c"blockEnded", c"(II[I[J[Ljava/lang/Object;[J[I)I", block_ended as *mut c_void),
-            (c"blockRan", c"(I)V", block_ran as *mut c_void),
-            (c"sampleBlock", c"(J)V", sample_block as *mut c_void),
-            (c"addLock", c"(II)I", add_lock as *mut c_void),
-            (c"intersect", c"(II)I", intersect as *mut c_void),
-            (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
-            (c"startThread", c"(ILjava/lang/Thread;Ljava/lang/String;)J", start_thread as *mut c_void),
-            (c"joinThread", c"(II)I", join_thread as *mut c_void),
-            (c"threadRuns", c"()Z", thread_runs as *mut c_void),
-            (c"segmentOf", c"(I)I", segment_of as *mut c_void),
-            (c"release", c"(II)I", release as *mut c_void),
-            (c"acquire", c"(II)I", acquire as *mut c_void),
-            (c"sample", c"(II)V", sample as *mut c_void),
-            (
-                c"monitorEvent",
-                c"(IIIIZZLjava/lang/Object;[Ljava/lang/Object;[I)V",
-                monitor::event as *mut c_void,
-            ),
-            (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
-            (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
-            (c"failed", FAILED, failed as *mut c_void),
-        ];
-        if !jni.register_natives(class, methods) {
+        let methods = natives();
+        if !jni.register_natives(class, &methods) {
             agent.fail("the native methods of the hook classes could not be bound");
         }
         agent.engine.store(jni.keep(class) as usize, Ordering::Release);
     });
 }
 
+/// All native methods of `FissureEngine` but the one that binds them.
+pub(crate) fn natives() -> Vec<Native> {
+    vec![
+        (c"constants", c"([J)V", constants as *mut c_void),
+        (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
+        (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+        (c"shadows", c"(Ljava/lang/Class;)[I", shadows as *mut c_void),
+        (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
+        (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
+        (c"isRacy", c"(JIIZ)Z", is_racy as *mut c_void),
+        (c"stepLock", c"(JIIZI)J", step_lock as *mut c_void),
+        (c"blockEnded", c"(II[I[J[Ljava/lang/Object;[J[I)I", block_ended as *mut c_void),
+        (c"blockRan", c"(I)V", block_ran as *mut c_void),
+        (c"sampleBlock", c"(J)V", sample_block as *mut c_void),
+        (c"addLock", c"(II)I", add_lock as *mut c_void),
+        (c"intersect", c"(II)I", intersect as *mut c_void),
+        (c"newLock", c"(Ljava/lang/Object;)I", new_lock as *mut c_void),
+        (c"startThread", c"(ILjava/lang/Thread;Ljava/lang/String;)J", start_thread as *mut c_void),
+        (c"joinThread", c"(II)I", join_thread as *mut c_void),
+        (c"threadRuns", c"()Z", thread_runs as *mut c_void),
+        (c"segmentOf", c"(I)I", segment_of as *mut c_void),
+        (c"release", c"(II)I", release as *mut c_void),
+        (c"acquire", c"(II)I", acquire as *mut c_void),
+        (c"sample", c"(II)V", sample as *mut c_void),
+        (c"monitorEvent", c"(IIIIZZLjava/lang/Object;[Ljava/lang/Object;[I)V", monitor::event as *mut c_void),
+        (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
+        (c"outOfMemory", c"()V", out_of_memory as *mut c_void),
+        (c"failed", FAILED, failed as *mut c_void),
+    ]
+}
+
 extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobject) {
     guarded((), |agent| {
-        let refine = agent.settings.analysis == Analysis::Racer;
-        let atomizer = agent.settings.atomizer.as_ref();
+        let refine = agent.settings.detect().is_some_and(|detect| detect.analysis == Analysis::Racer);
+        let atomizer = agent.settings.atomizer();
         let has = |rule| atomizer.is_some_and(|settings| !settings.without.contains(&rule));
-        Jni::new(environment).fill(
-            out,
-            &[
-                agent.offsets.address() as i64,
-                agent.cells.address() as i64,
-                agent.counters.address() as i64,
-                i64::from(refine),
-                i64::from(agent.settings.order == Order::HappensBefore),
-                if atomizer.is_some() { agent.flags.address() as i64 } else { 0 },
-                agent.hits.address() as i64,
-                i64::from(has(Refinement::ReEntrant)),
-                i64::from(has(Refinement::ProtectedLock)),
-                i64::from(has(Refinement::CompareAndSet)),
-                i64::from(agent.monitor.is_some()),
-                i64::from(agent.monitor.as_ref().is_some_and(Watcher::needs_locks)),
-            ],
-        );
+        let values: [i64; CONSTANTS.len()] = [
+            agent.offsets.address() as i64,
+            agent.cells.address() as i64,
+            agent.counters.address() as i64,
+            i64::from(refine),
+            i64::from(agent.settings.order() == Order::HappensBefore),
+            if atomizer.is_some() { agent.flags.address() as i64 } else { 0 },
+            agent.hits.address() as i64,
+            i64::from(has(Refinement::ReEntrant)),
+            i64::from(has(Refinement::ProtectedLock)),
+            i64::from(has(Refinement::CompareAndSet)),
+            i64::from(agent.monitor.is_some()),
+            i64::from(agent.monitor.as_ref().is_some_and(Watcher::needs_locks)),
+        ];
+        Jni::new(environment).fill(out, &values);
     });
 }
 
@@ -129,7 +145,7 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
-            Resolved::Known(_, Member::Volatile) if agent.settings.order == Order::HappensBefore => {
+            Resolved::Known(_, Member::Volatile) if agent.settings.order() == Order::HappensBefore => {
                 return Some(VOLATILE);
             }
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
@@ -207,7 +223,7 @@ extern "system" fn step(
 ) -> jlong {
     guarded(Word::DONE.0 as i64, |agent| {
         let word = Word(word as u64);
-        if agent.settings.atomizer.is_some() {
+        if agent.settings.atomizer().is_some() {
             blocks::classify(agent, word.site());
         }
         let access = access(segment, set, site, write);
@@ -327,7 +343,7 @@ extern "system" fn start_thread(
 ) -> jlong {
     guarded(0, |agent| {
         let jni = Jni::new(environment);
-        planted::fault(jni);
+        planted::fault(jni, planted::START);
         let name = jni.text(name);
         let class = jni.class_of(child);
         if agent.tool.class_name(class).is_some_and(|class| class.starts_with("jdk/internal/")) {
@@ -418,11 +434,10 @@ extern "system" fn failed(
             return;
         }
         let jni = Jni::new(environment);
-        let stack: Vec<Frame> = jni.text(stack).lines().filter_map(failure::frame).collect();
+        let stack = failure::frames(&jni.text(stack));
         let failure = Failure {
             thread: jni.text(thread),
-            exception: jni.text(exception),
-            message: jni.text(message),
+            cause: Cause::Exception { class: jni.text(exception), message: jni.text(message) },
             own: stack.iter().position(|frame| agent.scope.covers(&frame.class)),
             test: if is_test != 0 { tested::test_of(&stack) } else { None },
             stack,

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
+use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
 use fissure_model::pointcut::{FieldPoint, Kind, MethodPoint, Point, Value};
 
 use crate::{
     sites::{SiteInfo, Target, type_name},
     world::Classes,
 };
-
-const STATIC: u16 = 0x0008;
 
 /// The kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +39,7 @@ pub(crate) struct JoinPoint {
     pub(crate) of_type: Option<String>,
     pub(crate) parameters: Vec<String>,
     /// The access flags of a method that is executed.
-    pub(crate) access: Option<u16>,
+    pub(crate) access: Option<AccessFlags>,
     pub(crate) is_static: bool,
     pub(crate) is_element: bool,
 }
@@ -113,7 +111,13 @@ impl JoinPoint {
     }
 
     /// The join point of a method call or execution, in a class whose name is with dots.
-    pub(crate) fn method(self, class: &str, name: &str, descriptor: &str, access: Option<u16>) -> JoinPoint {
+    pub(crate) fn method(
+        self,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+        access: Option<AccessFlags>,
+    ) -> JoinPoint {
         let (parameters, result) = signature(descriptor);
         JoinPoint {
             owner: class.to_owned(),
@@ -121,7 +125,7 @@ impl JoinPoint {
             descriptor: descriptor.to_owned(),
             of_type: Some(result),
             parameters,
-            is_static: access.is_some_and(|access| access & STATIC != 0),
+            is_static: access.is_some_and(|access| access.contains(AccessFlags::STATIC)),
             access,
             ..self
         }
@@ -166,7 +170,7 @@ impl JoinPoint {
                 declaring: declared.map(|(class, _)| class),
                 name: &self.name,
                 of_type: self.of_type.as_deref(),
-                access: declared.map(|(_, access)| access),
+                access: declared.map(|(_, access)| access.bits()),
                 is_static: self.is_static,
                 is_element: self.is_element,
             }
@@ -176,7 +180,7 @@ impl JoinPoint {
             name: &self.name,
             parameters: &self.parameters,
             result: self.of_type.as_deref().unwrap_or("void"),
-            access: self.access,
+            access: self.access.map(|access| access.bits()),
             is_static: self.is_static,
         };
         let kind = match self.kind {

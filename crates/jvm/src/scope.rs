@@ -11,38 +11,10 @@ use fissure_model::pointcut::{self, Expression, FieldPoint, NoWorld, Point, Poin
 
 use crate::origin::{Kind, Origins};
 
-/// Packages of the JDK.
-const JDK: &[&str] =
-    &["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.", "org.ietf.jgss."];
-
-/// Classes on whose layout or timing the JVM itself depends: their fields are never watched, whatever the scope says.
-const NEVER: &[&str] = &["java.lang.", "jdk.internal.", "sun."];
-
-/// Whether a name, with dots, looks like that of a JDK class.
-pub(crate) fn is_jdk_name(class: &str) -> bool {
-    JDK.iter().any(|prefix| class.starts_with(prefix))
-}
-
 /// Libraries of collections and pools: the application relies on the atomicity of their synchronized methods as on that of the JDK's
 /// collections. The locks of other libraries, such as logging or test frameworks, are internal to them, and their authors can test
 /// them as the application.
 const SHARED_LIBRARIES: &[&str] = &["com.google.common.", "org.apache.commons."];
-
-/// Classes of `java.util` whose locks are internal: caches, services and the implementation of timers.
-const INTERNAL: &[&str] = &[
-    "java.util.Calendar",
-    "java.util.Currency",
-    "java.util.Locale",
-    "java.util.Properties",
-    "java.util.Random",
-    "java.util.ResourceBundle",
-    "java.util.Scanner",
-    "java.util.ServiceLoader",
-    "java.util.TaskQueue",
-    "java.util.TimeZone",
-    "java.util.Timer",
-    "java.util.UUID",
-];
 
 /// How the atomicity analysis treats the blocks of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,11 +93,10 @@ impl Scope {
 
     /// Whether the fields of a class are watched. The name is with dots.
     pub(crate) fn covers(&self, class: &str) -> bool {
-        let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
         if self.is_on_demand(class) {
             return true;
         }
-        if begins(NEVER) {
+        if fissure_jdk::is_never_watched(class) {
             return false;
         }
         let is_application = !self.is_library(class);
@@ -146,7 +117,7 @@ impl Scope {
 
     /// Whether a class outside of the default scope is watched if a monitor script names it.
     pub(crate) fn may_be_named(&self, class: &str) -> bool {
-        self.pointcuts.is_empty() && !NEVER.iter().any(|prefix| class.starts_with(prefix))
+        self.pointcuts.is_empty() && !fissure_jdk::is_never_watched(class)
     }
 
     /// Whether a join point is, or may turn out to be, in scope.
@@ -165,16 +136,12 @@ impl Scope {
 
     /// How the atomicity analysis treats the blocks of a class. The name is with dots.
     pub(crate) fn view(&self, class: &str) -> View {
-        let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
         if self.covers(class) {
             return View::Application;
         }
         let counts = match self.origins.kind(class) {
-            Kind::Jdk => {
-                let is_util = class.strip_prefix("java.util.").is_some_and(|name| !name.contains('.'));
-                class == "java.lang.StringBuffer" || is_util && !begins(INTERNAL)
-            }
-            Kind::Library => begins(SHARED_LIBRARIES),
+            Kind::Jdk => fissure_jdk::has_atomic_blocks(class),
+            Kind::Library => SHARED_LIBRARIES.iter().any(|prefix| class.starts_with(prefix)),
             Kind::Application => true,
         };
         if counts { View::Library } else { View::None }

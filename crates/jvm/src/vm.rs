@@ -9,6 +9,8 @@ use std::{
 
 use jvmti_bindings::sys::{jni::*, jvmti::*};
 
+pub(crate) use fissure_control::RawFrame;
+
 /// The JVMTI environment. It may be used from every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool(*mut jvmtiEnv);
@@ -101,13 +103,6 @@ impl ThreadState {
     pub(crate) fn waits(self) -> bool {
         self.0 & 0x80 != 0
     }
-}
-
-/// A frame as JVMTI returns it: a method and a position in its bytecode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RawFrame {
-    pub(crate) method: usize,
-    pub(crate) location: i64,
 }
 
 /// The modifier `static`.

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use fissure_classfile::ClassSummary;
+use fissure_classfile::{AccessFlags, ClassSummary};
 use fissure_model::pointcut::{Answer, FieldPoint, World};
 
 /// A class that was loaded.
@@ -11,7 +11,7 @@ struct Known {
     /// Superclass and interfaces, with dots.
     supertypes: Vec<String>,
     /// Access flags by name and descriptor.
-    fields: FxHashMap<(String, String), u16>,
+    fields: FxHashMap<(String, String), AccessFlags>,
 }
 
 /// The loaded classes, by their names with dots. Classes of one name in several loaders are not distinguished.
@@ -50,7 +50,7 @@ impl Classes {
     }
 
     /// The class that declares a field, searched from `class` upwards, and the field's access flags.
-    pub(crate) fn declaring(&self, class: &str, name: &str, descriptor: &str) -> Option<(&str, u16)> {
+    pub(crate) fn declaring(&self, class: &str, name: &str, descriptor: &str) -> Option<(&str, AccessFlags)> {
         let key = (name.to_owned(), descriptor.to_owned());
         let mut next = vec![class];
         // No class has so many supertypes; the limit ends the search if corrupt classes form a cycle.
@@ -110,7 +110,7 @@ pub(crate) fn field_point<'a>(
         declaring: declared.map(|(class, _)| class),
         name,
         of_type: Some(of_type),
-        access: declared.map(|(_, access)| access),
+        access: declared.map(|(_, access)| access.bits()),
         is_static,
         is_element: false,
     }
@@ -126,10 +126,14 @@ mod tests {
             name: name.to_owned(),
             super_name: Some(super_name.to_owned()),
             interfaces: interfaces.iter().map(|&name| name.to_owned()).collect(),
-            access: 0,
+            access: AccessFlags::PUBLIC,
             major: 55,
             source_file: None,
-            fields: vec![FieldSummary { name: field.to_owned(), descriptor: "I".to_owned(), access: 8 }],
+            fields: vec![FieldSummary {
+                name: field.to_owned(),
+                descriptor: "I".to_owned(),
+                access: AccessFlags::STATIC,
+            }],
         }
     }
 
@@ -151,7 +155,7 @@ mod tests {
         classes.add(&class("a/Super", "java/lang/Object", &[], "y"));
         classes.add(&class("a/Face", "java/lang/Object", &[], "z"));
         assert_eq!(found(&classes, "a.Sub", "a.Other"), (false, true));
-        assert_eq!(classes.declaring("a.Sub", "y", "I"), Some(("a.Super", 8)));
+        assert_eq!(classes.declaring("a.Sub", "y", "I"), Some(("a.Super", AccessFlags::STATIC)));
         assert_eq!(classes.declaring("a.Sub", "y", "J"), None);
     }
 

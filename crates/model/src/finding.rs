@@ -88,12 +88,56 @@ pub struct Site {
     pub locks: Vec<HeldLock>,
 }
 
-/// The exception that followed from a violation.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of a failure. In JSON it is a string: the class of the exception, `exit`, `deadlock` or `hang`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum FailureKind {
+    /// An uncaught exception of this class, or one that made a test fail.
+    Exception(String),
+    /// The program ended itself with an exit code other than 0.
+    Exit,
+    /// Threads waited for each other in a cycle.
+    Deadlock,
+    /// All threads waited for events that no thread was left to cause.
+    Hang,
+}
+
+impl FailureKind {
+    /// The name in reports.
+    pub fn name(&self) -> &str {
+        match self {
+            FailureKind::Exception(class) => class,
+            FailureKind::Exit => "exit",
+            FailureKind::Deadlock => "deadlock",
+            FailureKind::Hang => "hang",
+        }
+    }
+}
+
+impl From<String> for FailureKind {
+    fn from(name: String) -> FailureKind {
+        match name.as_str() {
+            "exit" => FailureKind::Exit,
+            "deadlock" => FailureKind::Deadlock,
+            "hang" => FailureKind::Hang,
+            _ => FailureKind::Exception(name),
+        }
+    }
+}
+
+impl From<FailureKind> for String {
+    fn from(kind: FailureKind) -> String {
+        kind.name().to_owned()
+    }
+}
+
+/// The failure that followed from a violation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consequence {
-    /// The class of the exception.
-    pub exception: String,
-    /// Its message.
+    /// Its kind; reports call it `exception`, because it mostly is one.
+    #[serde(rename = "exception")]
+    pub kind: FailureKind,
+    /// The exception's message, or a sentence about the failure.
     #[serde(default)]
     pub message: String,
     /// The name of the thread that it ended; empty if that is not known.

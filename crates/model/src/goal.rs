@@ -1,15 +1,20 @@
 //! Goals: what a controlled run tries to make happen, usually because an earlier run showed it to be possible. Goals name sites and
 //! methods as text, because the numbers of one run mean nothing in another.
+//!
+//! As text, in settings, records, reports and on the command line, a goal is one JSON object whose only key is the kind of the goal:
+//! `{"delay":{"points":"fields","last":{"site":"com.acme.Main.run:12","act":"write","name":"total"}}}`. [`former`] reads the texts
+//! of earlier versions.
+
+mod former;
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::settings::AccessPoints;
 
 /// A goal of one run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Goal {
     /// An interleaving or an order of acquires of one lock.
     Acquires(AcquireGoal),
@@ -26,18 +31,17 @@ pub enum Goal {
 /// The goal is one of two: the remote acquire lands between two acquires of an atomic block; or the two acquires come in a rare order, the
 /// local one (where a thread waits or notifies) only after the remote one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AcquireGoal {
     /// The site of the second acquire of the block, or of the later acquire.
-    #[serde(rename = "again")]
     pub local: String,
     /// The site of the acquire that lands between, or comes earlier.
-    #[serde(rename = "between")]
     pub remote: String,
     /// Whether only the order of the two matters.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, rename = "order", skip_serializing_if = "std::ops::Not::not")]
     pub is_order: bool,
     /// The choices that a run makes first, because they led to the local acquire in an earlier run.
-    #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }
 
@@ -45,13 +49,15 @@ pub struct AcquireGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExpectedAccess {
     /// The site, as in `com.acme.Account.withdraw:12`.
+    #[serde(rename = "site", alias = "place")]
     pub place: String,
     /// The field, as in `com.acme.Account.balance`. An array element has the name of the field in its atomic set, or no name.
     pub field: String,
     /// Whether the access writes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub write: bool,
     /// The calls that led to the access, as a hash in hexadecimal.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
 }
 
@@ -77,6 +83,7 @@ pub struct SetGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gate {
     /// The site.
+    #[serde(rename = "site", alias = "place")]
     pub place: String,
     /// The methods that led to the acquire, as a hash in hexadecimal.
     pub context: String,
@@ -93,27 +100,44 @@ pub struct RaceGoal {
 ///
 /// The terms are those of AVIO (Lu et al., ASPLOS 2006): two local accesses of one thread, and the remote access of another that lands
 /// between them. Forcing such an interleaving is the idea of CTrigger (Park et al., ASPLOS 2009).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccessGoal {
     /// The accesses that are scheduling points in the run.
     pub points: AccessPoints,
     /// Whether the rest of the schedule is sequential; otherwise threads are preempted at random as well.
-    #[serde(default, rename = "is_calm", skip_serializing_if = "std::ops::Not::not")]
     pub is_sequential: bool,
     /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
-    #[serde(default, rename = "inside", skip_serializing_if = "Vec::is_empty")]
     pub instrumented: Vec<String>,
-    /// The first local access; if there is none, the goal is a reordering or a delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first: Option<GoalSite>,
-    /// The remote access; if there is none, the local access is delayed while other threads run.
-    #[serde(default, rename = "between", skip_serializing_if = "Option::is_none")]
-    pub remote: Option<GoalSite>,
-    /// The last local access.
-    pub last: GoalSite,
+    /// The accesses.
+    pub accesses: GoalAccesses,
     /// The choices that a run makes first, because they led to the last local access in an earlier run.
-    #[serde(default, rename = "after", skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
+}
+
+/// The accesses of an [`AccessGoal`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GoalAccesses {
+    /// Other threads run while a local access is delayed.
+    Delay {
+        /// The local access.
+        last: GoalSite,
+    },
+    /// A remote access comes before a local one.
+    Reordering {
+        /// The remote access.
+        remote: GoalSite,
+        /// The local access.
+        last: GoalSite,
+    },
+    /// A remote access lands between two local accesses.
+    Interleaving {
+        /// The first local access.
+        first: GoalSite,
+        /// The remote access.
+        remote: GoalSite,
+        /// The last local access.
+        last: GoalSite,
+    },
 }
 
 /// The shape of an [`AccessGoal`].
@@ -127,21 +151,12 @@ pub enum Shape {
     Reordering,
 }
 
-impl AccessGoal {
-    /// The shape of the goal.
-    pub fn shape(&self) -> Shape {
-        match (&self.first, &self.remote) {
-            (Some(_), _) => Shape::Interleaving,
-            (None, Some(_)) => Shape::Reordering,
-            (None, None) => Shape::Delay,
-        }
-    }
-}
-
 /// A site and the operation that a thread executes there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GoalSite {
     /// The site, as in `com.acme.Account.withdraw:12`.
+    #[serde(rename = "site", alias = "place")]
     pub place: String,
     /// The operation.
     pub act: Act,
@@ -162,13 +177,6 @@ pub enum Act {
     Acquire,
 }
 
-/// The first word of an access goal's text: with random preemptions, or in an otherwise sequential schedule.
-const RANDOM: &str = "random";
-const SEQUENTIAL: &str = "sequential";
-/// The same words in earlier versions.
-const RANDOM_BEFORE: &str = "between";
-const SEQUENTIAL_BEFORE: &str = "calmly";
-
 impl AcquireGoal {
     /// A remote acquire that lands between two acquires of an atomic block.
     pub fn new(local: String, remote: String) -> Self {
@@ -182,96 +190,185 @@ impl From<AcquireGoal> for Goal {
     }
 }
 
-impl fmt::Display for AcquireGoal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separator = if self.is_order { "//" } else { "/" };
-        write!(f, "{}{separator}{}", self.local, self.remote)?;
-        self.prefix.as_ref().map_or(Ok(()), |prefix| write!(f, "@{prefix}"))
-    }
-}
-
-impl FromStr for AcquireGoal {
-    type Err = GoalError;
-
-    /// Reads `LOCAL/REMOTE` or `LATER//EARLIER`, optionally followed by `@CHOICES`; no name in a JVM contains a slash.
-    fn from_str(text: &str) -> Result<Self, GoalError> {
-        let (sites, prefix) = match text.split_once('@') {
-            Some((sites, prefix)) => (sites, Some(prefix.to_owned())),
-            None => (text, None),
-        };
-        let (local, remote) = sites.split_once('/').ok_or(GoalError)?;
-        let (remote, is_order) = remote.strip_prefix('/').map_or((remote, false), |rest| (rest, true));
-        if local.is_empty() || remote.is_empty() || remote.contains('/') {
-            return Err(GoalError);
+impl GoalAccesses {
+    /// The accesses that are given; `None` if there is a first local access but no remote one.
+    pub fn new(first: Option<GoalSite>, remote: Option<GoalSite>, last: GoalSite) -> Option<Self> {
+        match (first, remote) {
+            (None, None) => Some(Self::Delay { last }),
+            (None, Some(remote)) => Some(Self::Reordering { remote, last }),
+            (Some(first), Some(remote)) => Some(Self::Interleaving { first, remote, last }),
+            (Some(_), None) => None,
         }
-        Ok(AcquireGoal { local: local.to_owned(), remote: remote.to_owned(), is_order, prefix })
     }
 }
 
-impl fmt::Display for ExpectedAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.write { 'W' } else { 'R' };
-        write!(f, "{kind} {} {} {}", self.place, self.field, self.context)
+impl AccessGoal {
+    /// The first local access, if the goal is an interleaving.
+    pub fn first(&self) -> Option<&GoalSite> {
+        match &self.accesses {
+            GoalAccesses::Interleaving { first, .. } => Some(first),
+            GoalAccesses::Delay { .. } | GoalAccesses::Reordering { .. } => None,
+        }
+    }
+
+    /// The remote access, unless the goal is a delay.
+    pub fn remote(&self) -> Option<&GoalSite> {
+        match &self.accesses {
+            GoalAccesses::Interleaving { remote, .. } | GoalAccesses::Reordering { remote, .. } => {
+                Some(remote)
+            }
+            GoalAccesses::Delay { .. } => None,
+        }
+    }
+
+    /// The last local access.
+    pub fn last(&self) -> &GoalSite {
+        match &self.accesses {
+            GoalAccesses::Interleaving { last, .. }
+            | GoalAccesses::Reordering { last, .. }
+            | GoalAccesses::Delay { last } => last,
+        }
+    }
+
+    /// The shape of the goal.
+    pub fn shape(&self) -> Shape {
+        match self.accesses {
+            GoalAccesses::Interleaving { .. } => Shape::Interleaving,
+            GoalAccesses::Reordering { .. } => Shape::Reordering,
+            GoalAccesses::Delay { .. } => Shape::Delay,
+        }
     }
 }
 
-impl fmt::Display for GoalSite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl GoalSite {
+    /// The name of the access in [`crate::record::Run::reached`].
+    pub fn key(&self) -> String {
         let act = match self.act {
-            Act::Read => 'R',
-            Act::Write => 'W',
-            Act::Acquire => 'L',
+            Act::Read => "read",
+            Act::Write => "write",
+            Act::Acquire => "acquire",
         };
-        write!(f, "{act} {}", self.place)?;
-        if self.name.is_empty() { Ok(()) } else { write!(f, " {}", self.name) }
+        format!("{act} {} {}", self.place, self.name)
+    }
+}
+
+/// A goal as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Tagged {
+    Acquires(AcquireGoal),
+    AtomicSet(SetGoal),
+    Race(RaceGoal),
+    Interleaving(TaggedAccesses),
+    Reordering(TaggedAccesses),
+    Delay(TaggedAccesses),
+}
+
+/// An [`AccessGoal`] as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaggedAccesses {
+    points: AccessPoints,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sequential: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    instrumented: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first: Option<GoalSite>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remote: Option<GoalSite>,
+    last: GoalSite,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+}
+
+impl From<&Goal> for Tagged {
+    fn from(goal: &Goal) -> Self {
+        let goal = match goal {
+            Goal::Acquires(goal) => return Tagged::Acquires(goal.clone()),
+            Goal::Set(goal) => return Tagged::AtomicSet(goal.clone()),
+            Goal::Race(goal) => return Tagged::Race(goal.clone()),
+            Goal::Accesses(goal) => goal,
+        };
+        let kind = match goal.shape() {
+            Shape::Interleaving => Tagged::Interleaving,
+            Shape::Reordering => Tagged::Reordering,
+            Shape::Delay => Tagged::Delay,
+        };
+        kind(TaggedAccesses {
+            points: goal.points,
+            sequential: goal.is_sequential,
+            instrumented: goal.instrumented.clone(),
+            first: goal.first().cloned(),
+            remote: goal.remote().cloned(),
+            last: goal.last().clone(),
+            prefix: goal.prefix.clone(),
+        })
+    }
+}
+
+impl TryFrom<Tagged> for Goal {
+    type Error = GoalError;
+
+    fn try_from(tagged: Tagged) -> Result<Self, GoalError> {
+        let (shape, goal) = match tagged {
+            Tagged::Acquires(goal) => return Ok(Goal::Acquires(goal)),
+            Tagged::AtomicSet(goal) => return checked(goal).map(Goal::Set),
+            Tagged::Race(goal) => return Ok(Goal::Race(goal)),
+            Tagged::Interleaving(goal) => (Shape::Interleaving, goal),
+            Tagged::Reordering(goal) => (Shape::Reordering, goal),
+            Tagged::Delay(goal) => (Shape::Delay, goal),
+        };
+        let TaggedAccesses { points, sequential, instrumented, first, remote, last, prefix } = goal;
+        let accesses = GoalAccesses::new(first, remote, last).ok_or(GoalError)?;
+        let goal = AccessGoal { points, is_sequential: sequential, instrumented, accesses, prefix };
+        if goal.shape() == shape { Ok(Goal::Accesses(goal)) } else { Err(GoalError) }
+    }
+}
+
+/// The goal, if its pattern exists and has so many events.
+fn checked(goal: SetGoal) -> Result<SetGoal, GoalError> {
+    let is_possible = (1..=11).contains(&goal.pattern) && (3..=4).contains(&goal.events.len());
+    if is_possible { Ok(goal) } else { Err(GoalError) }
+}
+
+impl Serialize for Goal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Tagged::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Goal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// A goal of this version or of the one before.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Known {
+            Tagged(Tagged),
+            Former(former::Object),
+        }
+        let goal = match Known::deserialize(deserializer)? {
+            Known::Tagged(goal) => goal.try_into(),
+            Known::Former(goal) => goal.try_into(),
+        };
+        goal.map_err(serde::de::Error::custom)
     }
 }
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined = |events: &[ExpectedAccess]| {
-            events.iter().map(ExpectedAccess::to_string).collect::<Vec<_>>().join(",")
-        };
-        match self {
-            Goal::Acquires(goal) => goal.fmt(f),
-            Goal::Race(race) => write!(f, "race|{}", joined(&race.accesses)),
-            Goal::Accesses(AccessGoal {
-                points,
-                is_sequential,
-                instrumented,
-                first,
-                remote,
-                last,
-                prefix,
-            }) => {
-                let points = match points {
-                    AccessPoints::None => "locks",
-                    AccessPoints::Fields => "fields",
-                    AccessPoints::All => "elements",
-                };
-                let text =
-                    |site: &Option<GoalSite>| site.as_ref().map(GoalSite::to_string).unwrap_or_default();
-                let (first, remote) = (text(first), text(remote));
-                write!(f, "{}|{points}", if *is_sequential { SEQUENTIAL } else { RANDOM })?;
-                instrumented.iter().try_for_each(|class| write!(f, ",{class}"))?;
-                write!(f, "|{first}|{remote}|{last}")?;
-                prefix.as_ref().map_or(Ok(()), |prefix| write!(f, "|{prefix}"))
-            }
-            Goal::Set(goal) => {
-                let gate = goal.gate.as_ref().map(|gate| format!("{} {}", gate.place, gate.context));
-                let windows: Vec<String> = goal.windows.iter().map(|window| window.join(",")).collect();
-                write!(
-                    f,
-                    "{}|{}|{}|{}|{}|{}|{}",
-                    goal.pattern,
-                    goal.set,
-                    goal.units[0],
-                    goal.units[1],
-                    joined(&goal.events),
-                    windows.join(";"),
-                    gate.unwrap_or_default()
-                )
-            }
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for Goal {
+    type Err = GoalError;
+
+    /// Reads the text that `Display` writes, and the texts of the version before.
+    fn from_str(text: &str) -> Result<Self, GoalError> {
+        match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text).map_err(|_| GoalError),
+            false => former::parse(text),
         }
     }
 }
@@ -283,127 +380,13 @@ pub struct GoalError;
 impl fmt::Display for GoalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "copy the goal from the report, where it stands beside the seed, and quote it; two acquires have a slash between their sites",
+            "copy the goal from the report, where it stands beside the seed, and put it in single quotes: it is JSON that begins with the \
+             kind of the goal, as in '{\"race\":…}'",
         )
     }
 }
 
 impl std::error::Error for GoalError {}
-
-impl FromStr for ExpectedAccess {
-    type Err = GoalError;
-
-    fn from_str(text: &str) -> Result<Self, GoalError> {
-        match text.split(' ').collect::<Vec<_>>()[..] {
-            [kind @ ("R" | "W"), place, field, context] if !place.is_empty() => Ok(ExpectedAccess {
-                place: place.to_owned(),
-                field: field.to_owned(),
-                write: kind == "W",
-                context: context.to_owned(),
-            }),
-            _ => Err(GoalError),
-        }
-    }
-}
-
-impl FromStr for GoalSite {
-    type Err = GoalError;
-
-    fn from_str(text: &str) -> Result<Self, GoalError> {
-        let (act, place, name) = match text.split(' ').collect::<Vec<_>>()[..] {
-            [act, place] if !place.is_empty() => (act, place, ""),
-            [act, place, name] if !place.is_empty() && !name.is_empty() => (act, place, name),
-            _ => return Err(GoalError),
-        };
-        let act = match act {
-            "R" => Act::Read,
-            "W" => Act::Write,
-            "L" => Act::Acquire,
-            _ => return Err(GoalError),
-        };
-        Ok(GoalSite { place: place.to_owned(), act, name: name.to_owned() })
-    }
-}
-
-impl FromStr for Goal {
-    type Err = GoalError;
-
-    /// Reads the text that `Display` writes; no name in a JVM contains a bar, a comma or a blank.
-    fn from_str(text: &str) -> Result<Self, GoalError> {
-        let events =
-            |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<ExpectedAccess>, GoalError>>();
-        match text.split('|').collect::<Vec<_>>()[..] {
-            ["race", accesses] => {
-                let accesses = events(accesses)?.try_into().map_err(|_| GoalError)?;
-                Ok(Goal::Race(RaceGoal { accesses }))
-            }
-            [
-                kind @ (RANDOM | SEQUENTIAL | RANDOM_BEFORE | SEQUENTIAL_BEFORE),
-                points,
-                first,
-                remote,
-                last,
-                ref prefix @ ..,
-            ] if prefix.len() < 2 => {
-                let mut words = points.split(',');
-                let points = match words.next().unwrap_or_default() {
-                    "locks" => AccessPoints::None,
-                    "fields" => AccessPoints::Fields,
-                    "elements" => AccessPoints::All,
-                    _ => return Err(GoalError),
-                };
-                let instrumented: Vec<String> = words.map(str::to_owned).collect();
-                if instrumented.iter().any(String::is_empty) {
-                    return Err(GoalError);
-                }
-                let site = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some) };
-                let (first, remote, last) = (site(first)?, site(remote)?, last.parse()?);
-                if first.is_some() && remote.is_none() {
-                    return Err(GoalError);
-                }
-                let prefix = prefix.first().map(|prefix| (*prefix).to_owned());
-                let is_sequential = matches!(kind, SEQUENTIAL | SEQUENTIAL_BEFORE);
-                Ok(Goal::Accesses(AccessGoal {
-                    points,
-                    is_sequential,
-                    instrumented,
-                    first,
-                    remote,
-                    last,
-                    prefix,
-                }))
-            }
-            [pattern, set, first, second, accesses, windows, gate] => {
-                let pattern =
-                    pattern.parse().ok().filter(|pattern| (1..=11).contains(pattern)).ok_or(GoalError)?;
-                let sites = |window: &str| {
-                    window.split(',').filter(|site| !site.is_empty()).map(str::to_owned).collect()
-                };
-                let events = events(accesses)?;
-                let gate = match gate.split_once(' ') {
-                    Some((place, context)) => {
-                        Some(Gate { place: place.to_owned(), context: context.to_owned() })
-                    }
-                    None if gate.is_empty() => None,
-                    None => return Err(GoalError),
-                };
-                if !(3..=4).contains(&events.len()) {
-                    return Err(GoalError);
-                }
-                Ok(Goal::Set(SetGoal {
-                    pattern,
-                    set: set.to_owned(),
-                    units: [first.to_owned(), second.to_owned()],
-                    events,
-                    windows: windows.split(';').map(sites).collect(),
-                    gate,
-                }))
-            }
-            [acquires] => acquires.parse().map(Goal::Acquires),
-            _ => Err(GoalError),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -418,47 +401,52 @@ mod tests {
     }
 
     #[test]
-    fn goals_of_earlier_versions_are_read() {
-        let check = |before: &str, now: &str| assert_eq!(before.parse::<Goal>().unwrap().to_string(), now);
-        check("between|fields||W a.B.d:2|W a.B.c:1", "random|fields||W a.B.d:2|W a.B.c:1");
-        check("calmly|fields||W a.B.d:2|W a.B.c:1", "sequential|fields||W a.B.d:2|W a.B.c:1");
-        let json = r#"{"points":"all","is_calm":true,"between":{"place":"p","act":"read"},"last":{"place":"q","act":"write"}}"#;
-        let goal: Goal = serde_json::from_str(json).unwrap();
-        assert_eq!(goal.to_string(), "sequential|elements||R p|W q");
-    }
-
-    #[test]
     fn goals_are_read_as_they_are_written() {
-        check("a.B.c:1/a.B.d:2", true);
-        check("a.B.c/a.B.c", true);
-        check("a.B.c//a.B$D.<init>:22", true);
-        check("a/b@0*3 1", true);
-        check("a.B.c", false);
-        check("/a.B.c", false);
-        check("a.B.c/", false);
-        check("a/b/c", false);
-        check("a///b", false);
-        check("race|R a.B.c:1 a.B.x ,W a.B.d:2 a.B.x ", true);
-        check("race|R a.B.c:1 a.B.x ", false);
-        let set = "9|a.B|a.B.<init>|a.B.d|R a.B.c:1 a.B.x 1f,W a.B.d:2 a.B.x 2,W a.B.d:3 a.B.y 2,R a.B.e:4 a.B.y 1f";
-        check(&format!("{set}|a.B.c:1,a.B.q:2;;|a.B.d:1 2"), true);
-        check(&format!("{set}|;;|a.B.d:1"), false);
-        check(&format!("{set}|;;|"), true);
-        check("random|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
-        check("random|elements||L a.B.d:2|L a.B.c:1", true);
-        check("random|elements|||W a.B.c:1", true);
-        check("random|elements|||W a.B.c:1 x|0*3 1", true);
-        check("random|elements,java.util.HashMap,a.B|||W a.B.c:1 x", true);
-        check("random|elements,|||W a.B.c:1 x", false);
-        check("sequential|fields|R a.B.c:1|W a.B.d:2|W a.B.c:1", true);
-        check("random|elements|||W a.B.c:1 x y", false);
-        check("random|elements|R a.B.c:1||W a.B.c:1", false);
-        check("random|nowhere||W a.B.d:2|W a.B.c:1", false);
-        check("random|fields||X a.B.d:2|W a.B.c:1", false);
-        check("random|fields|R a.B.c:1|W a.B.d:2|", false);
-        check("12|a.B|u|v|R p f 1,W p f 2,W p f 1|;|", false);
-        check("1|a.B|u|v|R p f 1|;|", false);
-        check("1|a.B|u|v", false);
+        check(r#"{"acquires":{"local":"a.B.c:1","remote":"a.B.d:2"}}"#, true);
+        check(
+            r#"{"acquires":{"local":"a.B.c","remote":"a.B$D.<init>:22","order":true,"prefix":"0*3 1"}}"#,
+            true,
+        );
+        check(r#"{"acquires":{"local":"a.B.c"}}"#, false);
+        let access = |text: &str| format!(r#"{{"site":"a.B.c:1","act":"write"{text}}}"#);
+        let (write, named) = (access(""), access(r#","name":"x""#));
+        check(
+            &format!(
+                r#"{{"interleaving":{{"points":"fields","first":{write},"remote":{named},"last":{write}}}}}"#
+            ),
+            true,
+        );
+        check(&format!(r#"{{"interleaving":{{"points":"fields","first":{write},"last":{write}}}}}"#), false);
+        check(
+            &format!(
+                r#"{{"reordering":{{"points":"all","sequential":true,"remote":{write},"last":{named}}}}}"#
+            ),
+            true,
+        );
+        check(&format!(r#"{{"reordering":{{"points":"all","last":{named}}}}}"#), false);
+        check(
+            &format!(
+                r#"{{"delay":{{"points":"all","instrumented":["java.util.HashMap"],"last":{named},"prefix":"0*3 1"}}}}"#
+            ),
+            true,
+        );
+        check(&format!(r#"{{"delay":{{"points":"all","remote":{write},"last":{named}}}}}"#), false);
+        check(&format!(r#"{{"delay":{{"points":"nowhere","last":{named}}}}}"#), false);
+        check(&format!(r#"{{"delay":{{"points":"all","last":{named},"next":1}}}}"#), false);
+        let event = r#"{"site":"a.B.c:1","field":"a.B.x","write":true,"context":"1f"}"#;
+        let read = r#"{"site":"a.B.c:1","field":"a.B.x"}"#;
+        check(&format!(r#"{{"race":{{"accesses":[{event},{read}]}}}}"#), true);
+        check(&format!(r#"{{"race":{{"accesses":[{read}]}}}}"#), false);
+        let set = |pattern: u8, events: &str| {
+            format!(
+                r#"{{"atomic-set":{{"pattern":{pattern},"set":"a.B","units":["a.B.c","a.B.d"],"events":[{events}],"windows":[["a.B.q:2"],[]],"gate":{{"site":"a.B.d:1","context":"2"}}}}}}"#
+            )
+        };
+        check(&set(9, &[event; 4].join(",")), true);
+        check(&set(12, &[event; 4].join(",")), false);
+        check(&set(1, event), false);
+        check(r#"{"unknown":{}}"#, false);
+        check("{", false);
         check("", false);
     }
 }

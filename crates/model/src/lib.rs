@@ -7,6 +7,7 @@
 
 pub mod coverage;
 pub mod event;
+pub mod exit;
 pub mod finding;
 pub mod goal;
 pub mod ids;

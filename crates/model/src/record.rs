@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     coverage::Coverage,
-    finding::{Finding, Frame},
+    finding::{FailureKind, Finding, Frame},
     goal::{AcquireGoal, Goal},
     interleaving::Interleaving,
 };
@@ -138,17 +138,37 @@ pub enum RunEnd {
     TooLong,
 }
 
-/// An uncaught exception, or an exception that made a test fail.
+impl RunEnd {
+    /// The exit code of a program that Fissure ended, for any reason but [`RunEnd::Finished`].
+    pub const EXIT_CODE: i32 = 86;
+}
+
+/// The cause of a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// An uncaught exception, or an exception that made a test fail.
+    Exception {
+        /// Its class.
+        class: String,
+        /// Its message; empty if it has none.
+        message: String,
+    },
+    /// The thread ended the program.
+    Exit {
+        /// The exit code, which is not 0.
+        code: i32,
+    },
+}
+
+/// A failure of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The thread's name.
     pub thread: String,
-    /// The exception's class.
-    pub exception: String,
-    /// Its message.
-    #[serde(default)]
-    pub message: String,
-    /// The stack of the exception, innermost frame first.
+    /// What failed.
+    pub cause: Cause,
+    /// The stack of the exception or of the exit, innermost frame first.
     pub stack: Vec<Frame>,
     /// The index of the innermost frame that belongs to the application.
     #[serde(default)]
@@ -165,12 +185,20 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The value of `exception` if the program exited with a code other than 0; the message is then that code, as a number.
-    pub const EXIT: &str = "exit";
+    /// Its kind, as a consequence has it.
+    pub fn kind(&self) -> FailureKind {
+        match &self.cause {
+            Cause::Exception { class, .. } => FailureKind::Exception(class.clone()),
+            Cause::Exit { .. } => FailureKind::Exit,
+        }
+    }
 
     /// The exit code, if the failure is an exit of the program.
     pub fn exit_code(&self) -> Option<i32> {
-        (self.exception == Self::EXIT).then(|| self.message.parse().ok()).flatten()
+        match self.cause {
+            Cause::Exception { .. } => None,
+            Cause::Exit { code } => Some(code),
+        }
     }
 }
 
@@ -201,4 +229,38 @@ pub enum Refusal {
         /// One sentence with the next step.
         text: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(cause: Cause, name: &str, code: Option<i32>) {
+        let failure = Failure {
+            thread: "main".to_owned(),
+            cause,
+            stack: Vec::new(),
+            own: None,
+            test: None,
+            after: Vec::new(),
+            interleaving: None,
+        };
+        let text = serde_json::to_string(&failure).unwrap();
+        assert_eq!(serde_json::from_str::<Failure>(&text).unwrap(), failure, "{text}");
+        let kind = failure.kind();
+        assert_eq!((kind.name(), failure.exit_code()), (name, code), "{text}");
+        // Reports give the kind as a string.
+        let text = serde_json::to_string(&kind).unwrap();
+        assert_eq!(text, format!("\"{name}\""));
+        assert_eq!(serde_json::from_str::<FailureKind>(&text).unwrap(), kind);
+    }
+
+    #[test]
+    fn failures_have_a_cause_and_a_name_in_reports() {
+        let class = "java.lang.IllegalStateException".to_owned();
+        let message = "overdrawn".to_owned();
+        check(Cause::Exception { class: class.clone(), message }, &class, None);
+        check(Cause::Exit { code: 3 }, "exit", Some(3));
+        check(Cause::Exit { code: -1 }, "exit", Some(-1));
+    }
 }

@@ -74,45 +74,135 @@ pub enum Watch {
     All,
 }
 
-/// All settings of a front end for one run.
+/// All settings of a front end for one run. It writes its records into the folder that has the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// The points of the program to instrument. Empty: those of the application's own classes.
+    pub scope: Vec<Pointcut>,
+    /// The user's working directory and project.
+    pub whereabouts: Whereabouts,
+    /// The task of the front end.
+    pub mode: Mode,
+    /// The events of Fissure's own work that the front end logs into the run's folder; `None` if there is no log.
+    #[serde(default)]
+    pub log: Option<String>,
+}
+
+/// The task of a front end, with the settings of this task alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Threads run freely, and analyses look for races and blocks that are not atomic.
+    Detect(DetectSettings),
+    /// Threads run freely, and a monitor script gets events.
+    Watch(WatchSettings),
+    /// The front end decides which thread runs.
+    Control(Box<ControlledSettings>),
+    /// The program executes small parts of itself repeatedly, each time under the next schedule, and announces each execution.
+    Explore,
+}
+
+/// The settings of passive analyses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DetectSettings {
     /// The lock-set state machine to run.
     pub analysis: Analysis,
     /// Whether the races that it finds are reported.
-    #[serde(default = "yes")]
     pub races: bool,
     /// The settings of Atomizer; `None` if blocks are not checked for atomicity.
-    #[serde(default)]
     pub atomizer: Option<AtomizerSettings>,
-    /// The points of the program to instrument. Empty: those of the application's own classes.
-    #[serde(default)]
-    pub scope: Vec<Pointcut>,
     /// The operations that become events.
     pub watch: Watch,
     /// The operations that order accesses.
-    #[serde(default)]
     pub order: Order,
-    /// The monitor script to run instead of analyses, if there is one.
-    #[serde(default)]
-    pub monitor: Option<MonitorSettings>,
-    /// The file with the results of a static analysis, as [`crate::locality::Locality`]; without it, everything is instrumented.
-    #[serde(default)]
-    pub locality: Option<String>,
+    /// The results of a static analysis; without them, everything is instrumented.
+    pub locality: Option<LocalityFile>,
     /// Whether everything is instrumented all the same, and accesses that contradict the static analysis are reported.
-    #[serde(default)]
     pub locality_checked: bool,
-    /// How threads are controlled; `None` if they run freely and are only observed.
-    #[serde(default)]
-    pub control: Option<Control>,
-    /// Whether the program executes small parts of itself repeatedly, each time under the next schedule, and announces each execution.
-    #[serde(default)]
-    pub explore: bool,
-    /// The user's working directory and project.
-    #[serde(default)]
-    pub whereabouts: Whereabouts,
-    /// The folder for the records.
-    pub folder: String,
+}
+
+/// The settings of a run under a monitor script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchSettings {
+    /// The script.
+    pub monitor: MonitorSettings,
+    /// The results of a static analysis; without them, every field may be shared.
+    pub locality: Option<LocalityFile>,
+}
+
+/// The settings of a run whose threads the front end schedules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlledSettings {
+    /// How threads are scheduled.
+    pub control: Control,
+    /// Methods, classes and packages that must be atomic, in addition to synchronized blocks and methods and annotated methods.
+    pub atomic: Vec<Pattern>,
+    /// The results of a static analysis; without them, every access in scope may be a scheduling point.
+    pub locality: Option<LocalityFile>,
+}
+
+/// The path of a file with a [`crate::locality::Locality`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LocalityFile(pub String);
+
+impl Settings {
+    /// The settings of passive analyses, if the run has any.
+    pub fn detect(&self) -> Option<&DetectSettings> {
+        match &self.mode {
+            Mode::Detect(settings) => Some(settings),
+            Mode::Watch(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// The settings of Atomizer, if it runs.
+    pub fn atomizer(&self) -> Option<&AtomizerSettings> {
+        self.detect()?.atomizer.as_ref()
+    }
+
+    /// The monitor script, if the run has one.
+    pub fn monitor(&self) -> Option<&MonitorSettings> {
+        match &self.mode {
+            Mode::Watch(settings) => Some(&settings.monitor),
+            Mode::Detect(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// How threads are scheduled, if the run is controlled.
+    pub fn control(&self) -> Option<&Control> {
+        match &self.mode {
+            Mode::Control(settings) => Some(&settings.control),
+            Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
+        }
+    }
+
+    /// Methods, classes and packages that the user wants to be atomic.
+    pub fn atomic(&self) -> &[Pattern] {
+        match &self.mode {
+            Mode::Detect(settings) => settings.atomizer.as_ref().map_or(&[], |atomizer| &atomizer.atomic),
+            Mode::Control(settings) => &settings.atomic,
+            Mode::Watch(_) | Mode::Explore => &[],
+        }
+    }
+
+    /// The operations that order accesses. Runs without analyses need no order beyond starting and joining threads.
+    pub fn order(&self) -> Order {
+        self.detect().map_or(Order::StartJoin, |settings| settings.order)
+    }
+
+    /// The results of a static analysis, if there are any.
+    pub fn locality(&self) -> Option<&LocalityFile> {
+        match &self.mode {
+            Mode::Detect(settings) => settings.locality.as_ref(),
+            Mode::Watch(settings) => settings.locality.as_ref(),
+            Mode::Control(settings) => settings.locality.as_ref(),
+            Mode::Explore => None,
+        }
+    }
 }
 
 /// The user's working directory and project, which distinguish the application's classes from libraries.
@@ -135,39 +225,21 @@ pub struct MonitorSettings {
     pub source: String,
 }
 
-fn yes() -> bool {
-    true
-}
+/// The name of the strategy that decides which thread runs, as on the command line and in reports. The registry of strategies in the crate
+/// `schedule` knows the names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StrategyName(String);
 
-/// The strategy that decides which thread runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Steering {
-    /// A random walk.
-    Random,
-    /// A random walk that pauses threads where their atomic blocks could be violated.
-    Atomfuzzer,
-    /// A random walk that pauses threads where their units of work could violate an atomic set.
-    Assetfuzzer,
-    /// A random walk that pauses threads where their accesses could race.
-    Racefuzzer,
-    /// No thread is preempted.
-    Sequential,
-    /// A recorded schedule.
-    Replay,
-}
+impl StrategyName {
+    /// The strategy with this name; whether there is one is found out when it is built.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
 
-impl Steering {
-    /// The name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Steering::Random => "random",
-            Steering::Atomfuzzer => "atomfuzzer",
-            Steering::Assetfuzzer => "assetfuzzer",
-            Steering::Racefuzzer => "racefuzzer",
-            Steering::Sequential => "sequential",
-            Steering::Replay => "replay",
-        }
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -188,7 +260,7 @@ pub enum AccessPoints {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// The strategy that decides which thread runs.
-    pub steering: Steering,
+    pub steering: StrategyName,
     /// The seed of the random choices.
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
@@ -196,7 +268,7 @@ pub struct Control {
     /// The goal of the run, if it has one.
     #[serde(default)]
     pub target: Option<Goal>,
-    /// The schedule to follow, for [`Steering::Replay`].
+    /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
     /// The number of steps after which the run ends.
@@ -271,4 +343,71 @@ pub struct SetRule {
     /// The methods that are units for this set; if empty, those of the fields' class.
     #[serde(default)]
     pub units: Vec<Pattern>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mode: Mode) {
+        let settings = Settings {
+            scope: vec!["com.acme..*".parse().unwrap()],
+            whereabouts: Whereabouts { directory: Some("/home/ada/bank".to_owned()), project: None },
+            mode,
+            log: Some("debug".to_owned()),
+        };
+        let text = serde_json::to_string(&settings).unwrap();
+        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+    }
+
+    #[test]
+    fn every_mode_is_read_as_it_was_written() {
+        let locality = || Some(LocalityFile("/tmp/locality.json".to_owned()));
+        check(Mode::Detect(DetectSettings {
+            analysis: Analysis::Eraser,
+            races: true,
+            atomizer: Some(AtomizerSettings {
+                atomic: vec!["Account.transfer".parse().unwrap()],
+                without: vec![Refinement::ProtectedLock],
+            }),
+            watch: Watch::Fields,
+            order: Order::HandOver,
+            locality: locality(),
+            locality_checked: true,
+        }));
+        let monitor = MonitorSettings { name: "locks.rhai".to_owned(), source: "// nothing".to_owned() };
+        check(Mode::Watch(WatchSettings { monitor, locality: None }));
+        let control = Control {
+            steering: StrategyName::new("random"),
+            seed: 4,
+            pause: 500_000,
+            target: None,
+            schedule: None,
+            steps: 1_000,
+            volatiles: true,
+            accesses: AccessPoints::All,
+            instrumented: Vec::new(),
+            units: false,
+            wanted: Wanted::default(),
+            sets: SetRules::default(),
+        };
+        check(Mode::Control(Box::new(ControlledSettings {
+            control,
+            atomic: Vec::new(),
+            locality: locality(),
+        })));
+        check(Mode::Explore);
+    }
+
+    #[test]
+    fn incomplete_and_unknown_settings_are_errors() {
+        let check = |text: &str, reason: &str| {
+            let error = serde_json::from_str::<Settings>(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        };
+        check("{}", "missing field `scope`");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"detect"}"#, "expected newtype variant");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"dream"}"#, "unknown variant `dream`");
+        check(r#"{"scope":[],"whereabouts":{},"mode":"explore","races":true}"#, "unknown field `races`");
+    }
 }

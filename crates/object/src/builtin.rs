@@ -1,8 +1,10 @@
 //! The JDK's concurrent collections of the paper: ten classes.
 //!
 //! Methods are given by name, or by name and number of parameters (`remove/1`) if overloads differ. Methods that are not listed are
-//! treated as those of any other class. The classification into readers and updates is the one that the paper gives for
-//! ConcurrentSkipListMap, and what follows from it for the others.
+//! treated as those of any other class. Which methods read is known to the crate `jdk`; the paper gives the same classification for
+//! ConcurrentSkipListMap, except that methods with callbacks are no readers.
+
+use fissure_jdk::Access;
 
 use crate::spec::{Domain, Method, Role, Spec};
 
@@ -26,8 +28,6 @@ pub struct BuiltIn {
     pub shape: Shape,
     /// The methods that are taken to be atomic.
     pub core: &'static [&'static str],
-    /// The methods that are read-only.
-    pub read_only: &'static [&'static str],
     /// The arguments of the constructor.
     pub constructor: &'static [i64],
 }
@@ -47,82 +47,15 @@ const MAP_CORE: &[&str] = &["put/2", "get/1", "remove/1", "containsKey/1"];
 const SET_CORE: &[&str] = &["add/1", "remove/1", "contains/1"];
 const QUEUE_CORE: &[&str] = &["offer/1", "peek/0", "poll/0"];
 
-const MAP_READERS: &[&str] = &[
-    "get",
-    "getOrDefault",
-    "containsKey",
-    "containsValue",
-    "contains",
-    "isEmpty",
-    "size",
-    "mappingCount",
-    "keys",
-    "elements",
-    "keySet/0",
-    "navigableKeySet",
-    "descendingKeySet",
-    "values",
-    "entrySet",
-    "descendingMap",
-    "toString",
-    "hashCode",
-    "ceilingKey",
-    "floorKey",
-    "higherKey",
-    "lowerKey",
-    "firstKey",
-    "lastKey",
-    "ceilingEntry",
-    "floorEntry",
-    "higherEntry",
-    "lowerEntry",
-    "firstEntry",
-    "lastEntry",
-    "headMap",
-    "tailMap",
-    "subMap",
-    "clone",
-];
-const COLLECTION_READERS: &[&str] = &[
-    "contains",
-    "containsAll",
-    "isEmpty",
-    "size",
-    "toString",
-    "toArray",
-    "hashCode",
-    "iterator",
-    "descendingIterator",
-    "spliterator",
-    "stream",
-    "peek",
-    "element",
-    "peekFirst",
-    "peekLast",
-    "getFirst",
-    "getLast",
-    "remainingCapacity",
-    "first",
-    "last",
-    "ceiling",
-    "floor",
-    "higher",
-    "lower",
-    "headSet",
-    "tailSet",
-    "subSet",
-    "descendingSet",
-    "clone",
-    "hasWaitingConsumer",
-    "getWaitingConsumerCount",
-];
+/// Methods that only read although the paper does not list them as readers.
+const NOT_LISTED: &[&str] = &["comparator", "keySet/1"];
 
 const fn map(class: &'static str) -> BuiltIn {
-    BuiltIn { class, shape: Shape::Map, core: MAP_CORE, read_only: MAP_READERS, constructor: &[] }
+    BuiltIn { class, shape: Shape::Map, core: MAP_CORE, constructor: &[] }
 }
 
 const fn queue(class: &'static str) -> BuiltIn {
-    BuiltIn { class, shape: Shape::Queue, core: QUEUE_CORE, read_only: COLLECTION_READERS, constructor: &[] }
+    BuiltIn { class, shape: Shape::Queue, core: QUEUE_CORE, constructor: &[] }
 }
 
 /// All built-in classes.
@@ -133,7 +66,6 @@ pub const CLASSES: &[BuiltIn] = &[
         class: "java.util.concurrent.ConcurrentSkipListSet",
         shape: Shape::Ordered,
         core: SET_CORE,
-        read_only: COLLECTION_READERS,
         constructor: &[],
     },
     queue("java.util.concurrent.ConcurrentLinkedQueue"),
@@ -189,6 +121,14 @@ pub fn role(shape: Shape, method: &str, parameters: usize, index: usize) -> Role
 }
 
 impl BuiltIn {
+    /// Whether the method of this name with so many parameters is read-only.
+    pub fn is_read_only(&self, name: &str, parameters: usize) -> bool {
+        let class = self.class.replace('.', "/");
+        fissure_jdk::collection_use(class.as_bytes(), name.as_bytes())
+            .is_some_and(|found| found.access == Access::Read && !found.walks)
+            && !names(NOT_LISTED, name, parameters)
+    }
+
     /// The spec of the paper for one of the methods in its tables, with the parameters of these methods.
     pub fn spec(&self, method: &str) -> Spec {
         let core = self.core.iter().filter_map(|entry| {
@@ -226,8 +166,8 @@ impl BuiltIn {
         Method {
             name: name.to_owned(),
             parameters: collections.iter().enumerate().map(domain).collect(),
-            read_only: names(self.read_only, name, number),
-            seems_read_only: names(self.read_only, name, number),
+            read_only: self.is_read_only(name, number),
+            seems_read_only: self.is_read_only(name, number),
         }
     }
 }

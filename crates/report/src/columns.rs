@@ -57,7 +57,7 @@ impl Table<'_> {
         for &thread in &self.threads {
             let name = words::cut(&self.name(thread), self.width - 2);
             text.push_str(&self.painter.paint(self.style(thread), &name));
-            text.push_str(&" ".repeat(self.width - name.chars().count()));
+            text.push_str(&" ".repeat(self.width - words::columns(&name)));
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
@@ -77,7 +77,7 @@ impl Table<'_> {
         let words = format!("┊ … {}", words::count(count, "step", "steps"));
         let mut line = " ".repeat(GUTTER) + &self.painter.paint(Style::Faint, &words);
         if self.threads.len() > 1 {
-            line.push_str(&" ".repeat(self.width.saturating_sub(words.chars().count())));
+            line.push_str(&" ".repeat(self.width.saturating_sub(words::columns(&words))));
             line.push_str(&self.rails(1..self.threads.len(), '┊'));
         }
         line
@@ -103,7 +103,7 @@ impl Table<'_> {
         for (column, &thread) in self.threads.iter().enumerate() {
             if thread == step.thread {
                 let (words, site) = cell(step, self.width - 3);
-                let shown = 2 + words.chars().count() + site.chars().count();
+                let shown = 2 + words::columns(&words) + words::columns(&site);
                 let words =
                     if step.role.is_some() { self.painter.paint(Style::Strong, &words) } else { words };
                 let dot = self.painter.paint(self.style(thread), "●");
@@ -137,7 +137,7 @@ impl Table<'_> {
                 Row::Step(at) => {
                     let step = &self.interleaving.steps[*at];
                     let name = self.name(step.thread);
-                    let left = width.saturating_sub(GUTTER + name.chars().count() + 2).max(20);
+                    let left = width.saturating_sub(GUTTER + words::columns(&name) + 2).max(20);
                     let (words, site) = cell(step, left);
                     let name = self.painter.paint(self.style(step.thread), &name);
                     let site = self.painter.paint(Style::Faint, &site);
@@ -170,26 +170,78 @@ impl Table<'_> {
     }
 }
 
-/// The action and the site of a step, in at most `width` characters together.
+/// The action and the site of a step, in at most `width` columns together.
 fn cell(step: &Step, width: usize) -> (String, String) {
     let mut words = words::clean(&names::step(step));
-    if words.chars().count() > width
+    if words::columns(&words) > width
         && let Some(brief) = names::brief_access(step)
     {
         words = words::clean(&brief);
     }
-    let length = words.chars().count();
+    let length = words::columns(&words);
     let site = step.at.as_ref().map(|at| match (&at.file, at.line) {
         (Some(file), Some(line)) => format!("  {}:{line}", words::clean(file)),
         _ => String::new(),
     });
     let site = site.unwrap_or_default();
-    if length + site.chars().count() <= width {
+    if length + words::columns(&site) <= width {
         return (words, site);
     }
     let line = site.rsplit_once(':').map(|(_, line)| format!("  :{line}")).unwrap_or_default();
-    if length + line.chars().count() <= width {
+    if length + words::columns(&line) <= width {
         return (words, line);
     }
     (words::cut(&words, width), String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_model::{
+        finding::{Frame, Kind, Status},
+        interleaving::Action,
+    };
+
+    use super::*;
+
+    #[test]
+    fn wide_names_keep_the_columns_aligned() {
+        let step = |thread, object: &str| Step {
+            thread,
+            action: Action::Write,
+            object: object.to_owned(),
+            at: Some(Frame {
+                class: "銀行.口座".to_owned(),
+                method: "入金".to_owned(),
+                file: Some("口座.java".to_owned()),
+                line: Some(7),
+            }),
+            role: None,
+            folded: 0,
+        };
+        let interleaving = Interleaving {
+            threads: vec!["支払い".to_owned(), "payer".to_owned()],
+            steps: vec![
+                step(0, "銀行.口座.残高"),
+                step(1, "銀行.口座.とても長い名前の残高の合計"),
+                step(0, "x.y"),
+            ],
+        };
+        let finding = Finding {
+            interleaving: Some(interleaving),
+            ..Finding::new(Kind::AtomicityViolation, Status::Confirmed, "atomfuzzer", "銀行.口座.入金")
+        };
+        let options = Options { width: 70, color: false, verbose: true };
+        let text = render(&finding, &options, Painter { color: false });
+        // The second thread's name, its dots and its rails all begin in the same column.
+        let column = |line: &str| {
+            let marks = ["payer", "●", "│", "▶"];
+            let at = marks.iter().filter_map(|mark| line.rfind(mark)).max();
+            at.map(|at| words::columns(&line[..at]))
+        };
+        let lines: Vec<&str> = text.lines().filter(|line| !line.contains('◀')).collect();
+        assert!(lines.len() >= 4, "{text}");
+        for line in lines {
+            assert_eq!(column(line), Some(GUTTER + 32), "{line}\n{text}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! One finding with its explanation: the defect, which thread did what at which site and in which order, the
 //! consequence, and the command that replays it.
 
-use fissure_model::finding::{Finding, Frame, Kind, Site, Status};
+use fissure_model::finding::{FailureKind, Finding, Frame, Kind, Site, Status};
 
 use crate::{
     Report, SourceFinder, columns, excerpt, names, sets, steps,
@@ -169,9 +169,9 @@ impl<'a> FindingText<'a> {
         let bar = self.painter.paint(Style::Gutter, "      |");
         let lead = self.painter.paint(Style::Gutter, &format!("{line:>5} |"));
         let style = Style::Thread(steps::thread_number(finding, &site.thread));
-        let carets = self.painter.paint(style, &"^".repeat(excerpt.length));
-        let indent = " ".repeat(excerpt.start);
-        text.push_str(&format!("{bar}\n{lead} {}\n{bar} {indent}{carets}\n", excerpt.line));
+        let carets = self.painter.paint(style, &"^".repeat(words::columns(excerpt.marked()).max(1)));
+        let indent = " ".repeat(words::columns(excerpt.before()));
+        text.push_str(&format!("{bar}\n{lead} {}\n{bar} {indent}{carets}\n", excerpt.line()));
     }
 
     fn push_harness(&self, text: &mut String, finding: &Finding) {
@@ -220,9 +220,9 @@ impl<'a> FindingText<'a> {
     fn push_consequence(&self, text: &mut String, finding: &Finding) {
         let Some(consequence) = &finding.consequence else { return };
         let message = match consequence.message.as_str() {
-            "" => consequence.exception.clone(),
-            message if names::is_exception(&consequence.exception) => {
-                format!("{}: {message}", consequence.exception)
+            "" => consequence.kind.name().to_owned(),
+            message if matches!(consequence.kind, FailureKind::Exception(_)) => {
+                format!("{}: {message}", consequence.kind.name())
             }
             message => message.to_owned(),
         };
@@ -238,7 +238,7 @@ impl<'a> FindingText<'a> {
     /// The last line of a finding: the object, how often it was seen, the analysis and the id.
     fn details(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
-        parts.extend(names::test(finding).map(|test| format!("in test {test}")));
+        parts.extend(finding.test.as_ref().map(|test| format!("in test {test}")));
         match finding.owner.as_deref() {
             Some("static") => parts.push("static field".to_owned()),
             Some(owner) => parts.push(format!("owner: {owner}")),

@@ -63,8 +63,8 @@ fn case(report: &Report, finding: &Finding, sources: &dyn SourceFinder, counts: 
     let (kind, _) = names::nouns(finding.kind);
     let name = format!("{kind}: {} ({})", words::clean(&names::subject(finding)), words::clean(&finding.id));
     let mut case = TestCase::new(name, status);
-    let class = match names::test(finding) {
-        Some(test) => test,
+    let class = match &finding.test {
+        Some(test) => test.clone(),
         None => finding.sites.last().map_or_else(|| finding.subject.clone(), |site| site.class.clone()),
     };
     case.set_classname(words::clean(&class));

@@ -16,7 +16,6 @@ pub mod triage;
 
 mod columns;
 mod excerpt;
-mod exit;
 mod finding_text;
 mod merge;
 mod names;
@@ -30,7 +29,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use fissure_model::{coverage::Coverage, finding::Finding, record::Hello};
 use serde::{Deserialize, Serialize};
 
-pub use exit::Exit;
+pub use fissure_model::exit::Exit;
 pub use merge::merge;
 
 use crate::triage::Triage;
@@ -38,8 +37,9 @@ use crate::triage::Triage;
 /// Analyses that observe a run without controlling its schedule.
 const PASSIVE: [&str; 4] = ["racer", "eraser", "atomizer", "deadlock"];
 
-/// Strategies that a replay uses only if `--strategy` names them.
-const HUNTERS: [&str; 3] = ["assetfuzzer", "racefuzzer", "random"];
+/// What else finds something without being a strategy that `--strategy` must name: the conductor itself, and the strategy that is the
+/// default.
+const NEVER_NAMED: [&str; 2] = ["conductor", "atomfuzzer"];
 
 /// Everything that is reported about the runs of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,7 +163,8 @@ impl Report {
         let separator = ["--".to_owned()];
         // A hunt may use several strategies; each finding names the one that found it.
         let is_given = self.options.iter().any(|word| word == "--strategy");
-        let is_implied = is_given || !HUNTERS.contains(&finding.analysis.as_str());
+        let is_implied =
+            is_given || [&PASSIVE[..], &NEVER_NAMED].concat().contains(&finding.analysis.as_str());
         let strategy = (!is_implied).then(|| ["--strategy".to_owned(), finding.analysis.clone()]);
         for word in goal
             .iter()

@@ -122,7 +122,7 @@ fn push_once(notices: &mut Vec<String>, notice: String) {
 mod tests {
     use fissure_model::{
         finding::{Kind, Status},
-        goal::Goal,
+        goal::{AcquireGoal, Goal},
     };
 
     use super::*;
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn goals_stay_aligned_with_their_seeds() {
-        let goal = || "A.m:1/A.n:2".parse::<Goal>().unwrap();
+        let goal = || Goal::from(AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned()));
         let has_goals =
             |seed| Finding { targets: vec![Some(goal())], ..finding("a", Status::Confirmed, &[seed]) };
         let free = finding("a", Status::Confirmed, &[1, 2]);

@@ -1,7 +1,7 @@
 //! Names of kinds, statuses, roles and sites, the same in every format.
 
 use fissure_model::{
-    finding::{Finding, Frame, Kind, Site, Status},
+    finding::{FailureKind, Finding, Frame, Kind, Site, Status},
     interleaving::{Action, Step},
 };
 
@@ -145,25 +145,21 @@ pub(crate) fn reason(finding: &Finding) -> Option<String> {
 fn followed(finding: &Finding) -> String {
     let Some(consequence) = &finding.consequence else { return String::new() };
     // The headline of a deadlock already says that the threads are stuck.
-    if finding.kind == Kind::Deadlock && matches!(consequence.exception.as_str(), "deadlock" | "hang") {
+    if finding.kind == Kind::Deadlock && matches!(consequence.kind, FailureKind::Deadlock | FailureKind::Hang)
+    {
         return String::new();
     }
-    format!("; {} followed", self::consequence(&consequence.exception))
+    format!("; {} followed", self::consequence(&consequence.kind))
 }
 
-/// The consequence, without packages. It may be an exit code, a deadlock or a hang instead of an exception.
-pub(crate) fn consequence(exception: &str) -> &str {
-    match exception {
-        "exit" => "another exit code",
-        "deadlock" => "a deadlock",
-        "hang" => "an endless wait",
-        exception => short(exception),
+/// The kind of a consequence, without packages.
+pub(crate) fn consequence(kind: &FailureKind) -> &str {
+    match kind {
+        FailureKind::Exit => "another exit code",
+        FailureKind::Deadlock => "a deadlock",
+        FailureKind::Hang => "an endless wait",
+        FailureKind::Exception(class) => short(class),
     }
-}
-
-/// Whether a consequence is named by the class of an exception.
-pub(crate) fn is_exception(exception: &str) -> bool {
-    !matches!(exception, "exit" | "deadlock" | "hang")
 }
 
 fn is_cycle(finding: &Finding) -> bool {
@@ -315,38 +311,6 @@ pub(crate) fn own_frames(stack: &[Frame]) -> Vec<&Frame> {
     stack.iter().filter(|frame| !generated(frame)).collect()
 }
 
-/// The test in which a finding was seen, `com.acme.AccountTest.deposits`. If the finding does not name it, the outermost
-/// frame of a class with a test's name is used; a lambda counts as the method that contains it.
-pub(crate) fn test(finding: &Finding) -> Option<String> {
-    if finding.test.is_some() {
-        return finding.test.clone();
-    }
-    let frames = finding.sites.iter().flat_map(|site| site.stack.iter().rev());
-    frames.filter(|frame| is_test(&frame.class)).find_map(|frame| {
-        let method = match frame.method.strip_prefix("lambda$") {
-            Some(lambda) => lambda.rsplit_once('$').map_or(lambda, |(method, _)| method),
-            None => &frame.method,
-        };
-        let hidden = method.starts_with('<') || method == "main";
-        (!hidden).then(|| format!("{}.{method}", frame.class))
-    })
-}
-
-/// Whether the name of a class is one that Maven and Gradle take for a test.
-fn is_test(class: &str) -> bool {
-    let library =
-        ["java.", "jdk.", "sun.", "org.junit.", "org.testng.", "junit.", "org.apache.maven.", "org.gradle."];
-    // A class that the JVM generates for a lambda has the name of its enclosing class as a prefix.
-    if library.iter().any(|prefix| class.starts_with(prefix)) || class.contains("$$Lambda") {
-        return false;
-    }
-    let simple = class.rsplit('.').next().unwrap_or(class);
-    simple.split('$').any(|part| {
-        ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| part.ends_with(end))
-            || part.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase))
-    })
-}
-
 /// A name without its packages: `java.lang.StringBuffer@2` becomes `StringBuffer@2`.
 pub(crate) fn short(name: &str) -> &str {
     let starts_upper = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
@@ -376,20 +340,6 @@ mod tests {
 
     fn check(name: &str, expected: &str) {
         assert_eq!(short(name), expected);
-    }
-
-    #[test]
-    fn tests_are_recognised_by_name() {
-        let check = |class: &str, expected: bool| assert_eq!(is_test(class), expected, "{class}");
-        check("com.acme.AccountTest", true);
-        check("com.acme.AccountTest$Nested", true);
-        check("com.acme.TestAccount", true);
-        check("com.acme.AccountIT", true);
-        check("com.acme.AccountTest$$Lambda$394", false);
-        check("com.acme.Testament", false);
-        check("com.acme.Account", false);
-        check("org.junit.platform.SpecialTest", false);
-        check("org.gradle.api.internal.tasks.testing.worker.TestWorker", false);
     }
 
     #[test]

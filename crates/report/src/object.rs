@@ -153,7 +153,8 @@ pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> S
         }
         text.push('\n');
     }
-    let width = report.methods.iter().map(|method| method.method.chars().count()).max().unwrap_or(0);
+    let width =
+        report.methods.iter().map(|method| words::columns(&words::clean(&method.method))).max().unwrap_or(0);
     for method in &report.methods {
         text.push_str(&row(method, width, painter, options));
     }
@@ -175,7 +176,7 @@ pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> S
 }
 
 fn row(method: &MethodReport, width: usize, painter: Painter, options: &Options) -> String {
-    let name = format!("{:<width$}", words::clean(&method.method));
+    let name = words::pad(&words::clean(&method.method), width);
     let effort = format!(
         "{} in {}, {:.2} s",
         words::count(method.executions, "execution", "executions"),
@@ -244,7 +245,7 @@ fn explanation(violation: &ViolationReport, painter: Painter, options: &Options)
 }
 
 fn say(text: &mut String, lead: &str, sentence: &str, options: &Options, painter: Painter) {
-    let indent = lead.chars().count();
+    let indent = words::columns(lead);
     let width = options.width.saturating_sub(indent).max(20);
     for (at, line) in words::wrap(&words::clean(sentence), width).iter().enumerate() {
         let lead = if at == 0 { lead } else { &" ".repeat(indent) };

@@ -153,7 +153,7 @@ impl Writer<'_> {
                 .into_iter()
                 .map(|frame| self.stack_frame(frame))
                 .collect();
-            result["stacks"] = json!([{"message": message(&consequence.exception), "frames": frames}]);
+            result["stacks"] = json!([{"message": message(consequence.kind.name()), "frames": frames}]);
         }
         let standing = self.report.triage.standing(finding);
         if self.report.triage.has_baseline() {
@@ -170,7 +170,7 @@ impl Writer<'_> {
         if let Some(reason) = names::reason(finding) {
             text.push_str(&format!(" Why: {reason}."));
         }
-        if let Some(test) = names::test(finding) {
+        if let Some(test) = &finding.test {
             text.push_str(&format!(" Seen in the test {test}."));
         }
         if let Some(command) = self.report.replay_command(finding) {

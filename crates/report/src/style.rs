@@ -1,5 +1,7 @@
 //! Terminal colours.
 
+use anstyle::AnsiColor;
+
 /// The role of a piece of text, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -20,7 +22,22 @@ pub(crate) enum Style {
 }
 
 /// Colours of threads: distinguishable on dark and light backgrounds, and different from the colour of alarms.
-const THREADS: [&str; 5] = ["36", "35", "32", "34", "33"];
+const THREADS: [AnsiColor; 5] =
+    [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Green, AnsiColor::Blue, AnsiColor::Yellow];
+
+impl From<Style> for anstyle::Style {
+    fn from(style: Style) -> Self {
+        match style {
+            Style::Alarm => AnsiColor::Red.on_default().bold(),
+            Style::Mild => AnsiColor::Yellow.on_default(),
+            Style::Warning => AnsiColor::Yellow.on_default().bold(),
+            Style::Strong => Self::new().bold(),
+            Style::Gutter => AnsiColor::Blue.on_default().bold(),
+            Style::Faint => Self::new().dimmed(),
+            Style::Thread(number) => THREADS[number % THREADS.len()].on_default(),
+        }
+    }
+}
 
 /// Adds colour codes to text if colours are enabled.
 #[derive(Debug, Clone, Copy)]
@@ -34,15 +51,7 @@ impl Painter {
         if !self.color {
             return text.to_owned();
         }
-        let code = match style {
-            Style::Alarm => "1;31",
-            Style::Mild => "33",
-            Style::Warning => "1;33",
-            Style::Strong => "1",
-            Style::Gutter => "1;34",
-            Style::Faint => "2",
-            Style::Thread(number) => THREADS[number % THREADS.len()],
-        };
-        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        let style = anstyle::Style::from(style);
+        format!("{style}{text}{style:#}")
     }
 }

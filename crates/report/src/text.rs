@@ -140,7 +140,7 @@ impl Summary<'_> {
     }
 
     fn add(&mut self, lead: &str, sentence: &str, style: Option<Style>) {
-        let indent = lead.chars().count();
+        let indent = words::columns(lead);
         let width = self.options.width.saturating_sub(indent).max(20);
         for (at, line) in words::wrap(&words::clean(sentence), width).iter().enumerate() {
             let lead = if at == 0 { lead } else { &" ".repeat(indent) };

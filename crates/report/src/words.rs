@@ -1,5 +1,10 @@
 //! Small helpers for readable sentences: counts, lists, wrapping, and text that is safe to print.
 
+use std::borrow::Cow;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// `1 JVM`, `2 JVMs`, `1,234 locations`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
@@ -61,12 +66,28 @@ pub(crate) fn source_line(line: &str, width: usize) -> String {
     cut(&clean(&line.trim_end().replace('\t', "    ")), width)
 }
 
-/// At most `width` characters of a text; an ellipsis replaces the rest.
+/// The number of columns that a text takes on a terminal: Chinese, Japanese and Korean characters take two each.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A text followed by blanks up to `width` columns.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// The beginning of a text, in at most `width` columns; an ellipsis replaces the rest.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if columns(text) <= width {
         return text.to_owned();
     }
-    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    let mut cut = String::new();
+    let mut room = width.saturating_sub(1);
+    for c in text.chars() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or_default()) else { break };
+        room = left;
+        cut.push(c);
+    }
     cut.push('…');
     cut
 }
@@ -95,19 +116,19 @@ pub(crate) fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Breaks `text` at spaces into lines of at most `width` characters; a longer word gets a line to itself.
+/// Breaks `text` at spaces into lines of at most `width` columns; a longer word gets a line to itself.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
+    // Names and commands must stay whole, so that they can be copied.
+    let options = Options::new(width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return Vec::new();
     }
-    lines
+    textwrap::wrap(&text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]
@@ -152,5 +173,18 @@ mod tests {
     fn long_text_is_wrapped_between_words() {
         assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
         assert_eq!(wrap("aaaaaaaa b", 5), ["aaaaaaaa", "b"]);
+        assert_eq!(wrap("a-b-c-d  e\tf", 5), ["a-b-c-d", "e f"]);
+        assert_eq!(wrap("", 5), [""; 0]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(wrap("口座 残高 x", 9), ["口座 残高", "x"]);
+        assert_eq!(wrap("口座 残高 x", 8), ["口座", "残高 x"]);
+        assert_eq!(cut("口座の残高", 10), "口座の残高");
+        assert_eq!(cut("口座の残高", 9), "口座の残…");
+        assert_eq!(cut("口座の残高", 8), "口座の…");
+        assert_eq!(pad("口座", 6), "口座  ");
+        assert_eq!(pad("abc", 2), "abc");
     }
 }

@@ -201,6 +201,18 @@ fn findings_are_explained() {
 }
 
 #[test]
+fn only_a_test_that_a_framework_runs_is_called_one() {
+    let sites = || vec![site("write", "T1", vec![frame("com.acme.LoadTest", "run", 12)], &[])];
+    let seen_in = |test: Option<&str>| {
+        let finding =
+            Finding { test: test.map(str::to_owned), ..race("0", "com.acme.LoadTest.count", sites()) };
+        text::render(&report(vec![finding]), &PLAIN, &NoSources)
+    };
+    assert!(!seen_in(None).contains("in test"));
+    assert!(seen_in(Some("com.acme.Checks.counts")).contains("in test com.acme.Checks.counts"));
+}
+
+#[test]
 fn blocks_that_are_not_atomic_show_three_sites_and_the_reason() {
     let mut blocks = report(vec![withdrawal()]);
     (blocks.coverage.atomic_blocks, blocks.coverage.block_executions) = (20, 4321);
@@ -285,9 +297,10 @@ fn every_kind_has_its_own_headline() {
     ];
     for (at, kind) in kinds.into_iter().enumerate() {
         let consequence = Some(Consequence {
-            exception: "java.lang.IllegalStateException".to_owned(),
+            kind: "java.lang.IllegalStateException".to_owned().into(),
             message: if at == 0 { String::new() } else { "negative balance".to_owned() },
-            ..Consequence::default()
+            thread: String::new(),
+            stack: Vec::new(),
         });
         findings.push(Finding {
             kind,

@@ -14,7 +14,7 @@ use crate::{
             AwaitEventFor, Cause, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark,
             Wait, WaitFor, Yield,
         },
-        FROM_OUTSIDE, LIMITS, Result, simulate,
+        FROM_OUTSIDE, LIMITS, Simulated, simulate,
     },
     strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
@@ -184,7 +184,7 @@ fn periodic_sleepers_do_not_keep_a_thread_paused_for_ever() {
     assert!(ends(0) < ends(1));
 }
 
-fn check_end(threads: &[&[Does]], expected: Decision) -> Vec<Result> {
+fn check_end(threads: &[&[Does]], expected: Decision) -> Vec<Simulated> {
     let strategies: [fn() -> Box<dyn Strategy>; 3] =
         [uniform, || Box::new(Sequential), || Box::new(AtomFuzzer::new(HALF))];
     let mut results = Vec::new();

@@ -12,7 +12,7 @@ use crate::{
     observer::Wanted,
     simulation::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
-        Result, Setup, simulate_with,
+        Setup, Simulated, simulate_with,
     },
     strategy::{AssetFuzzer, GoalRole, Interleaver, RaceFuzzer, Strategy, Uniform},
 };
@@ -57,12 +57,12 @@ fn padded(steps: Vec<Does>, before: usize, after: usize) -> Vec<Does> {
     [vec![Yield; before], steps, vec![Yield; after]].concat()
 }
 
-fn run(threads: &[Vec<Does>], strategy: Box<dyn Strategy>, seed: u64, setup: &Setup) -> Result {
+fn run(threads: &[Vec<Does>], strategy: Box<dyn Strategy>, seed: u64, setup: &Setup) -> Simulated {
     let slices: Vec<&[Does]> = threads.iter().map(Vec::as_slice).collect();
     simulate_with(&slices, strategy, seed, setup)
 }
 
-fn patterns(result: &mut Result) -> BTreeSet<u8> {
+fn patterns(result: &mut Simulated) -> BTreeSet<u8> {
     let mut shown = BTreeSet::new();
     let observer = result.conductor.observer().unwrap();
     while let Some(violation) = observer.take_violation() {
@@ -112,7 +112,7 @@ fn roles(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
 /// In how many runs the pattern of a prediction was shown, and how often paused threads had to be released.
 fn steer(threads: &[Vec<Does>], prediction: &Prediction) -> (u64, u64) {
     let wanted = Wanted { violations: true, ..Wanted::default() };
-    let setup = Setup { wanted, roles: roles(prediction) };
+    let setup = Setup { wanted, roles: roles(prediction), ..Setup::default() };
     let letters: Vec<Who> = prediction.pattern().letters.iter().map(|letter| letter.who).collect();
     let (mut hits, mut thrashings) = (0, 0);
     for seed in 0..RUNS {
@@ -238,7 +238,7 @@ fn an_execution_is_a_function_of_its_seed() {
 /// In how many runs two threads were stopped before racing accesses at the same time.
 fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, roles: &[(u32, GoalRole)]) -> u64 {
     let wanted = Wanted { races: true, ..Wanted::default() };
-    let setup = Setup { wanted, roles: roles.to_vec() };
+    let setup = Setup { wanted, roles: roles.to_vec(), ..Setup::default() };
     (0..RUNS)
         .filter(|seed| {
             let mut result = run(threads, strategy(), *seed, &setup);
@@ -282,7 +282,7 @@ fn orders(
     roles: &[(u32, GoalRole)],
     expected: &[(u32, usize)],
 ) -> u64 {
-    let setup = Setup { wanted: Wanted::default(), roles: roles.to_vec() };
+    let setup = Setup { roles: roles.to_vec(), ..Setup::default() };
     (0..RUNS)
         .filter(|seed| {
             let result = run(threads, Box::new(interleaver()), *seed, &setup);

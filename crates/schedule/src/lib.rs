@@ -15,8 +15,8 @@ pub mod operation;
 pub mod pattern;
 pub mod random;
 pub mod recording;
-#[cfg(test)]
-mod simulation;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulation;
 pub mod strategy;
 pub mod stuck;
 pub mod trace;

@@ -1,4 +1,15 @@
 //! Simulated programs for tests: each thread is a list of steps, and the conductor alone runs them.
+//!
+//! Other crates get this module with the feature `simulation`, as a development dependency. A program is a list of threads; a strategy and
+//! a seed decide how it runs:
+//!
+//! ```
+//! use fissure_schedule::{simulation::{Does, simulate}, strategy::Uniform};
+//!
+//! let increment: &[Does] = &[Does::Load(1), Does::Store(1)];
+//! let is_lost = |seed| simulate(&[increment, increment], Box::new(Uniform), seed).variables[1] < 2;
+//! assert!((0..20).any(is_lost) && !(0..20).all(is_lost));
+//! ```
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +29,7 @@ use crate::{
 
 /// A step of a simulated thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub enum Does {
     /// Enters a monitor at a site.
     Acquire(u32, u32),
     /// The same, at the site of the goal's remote acquire.
@@ -29,18 +40,29 @@ pub(crate) enum Does {
     AcquireLater(u32, u32),
     /// The same, at the site of a reordering's earlier acquire.
     AcquireEarlier(u32, u32),
+    /// Leaves a monitor.
     Release(u32),
     /// Begins an atomic method.
     Enter(u32),
+    /// Ends the innermost atomic method.
     Exit,
+    /// Waits in a monitor.
     Wait(u32),
+    /// Waits in a monitor for at most so many nanoseconds.
     WaitFor(u32, u64),
+    /// Wakes one thread that waits in a monitor.
     Notify(u32),
+    /// Wakes all threads that wait in a monitor.
     NotifyAll(u32),
+    /// Sleeps for so many nanoseconds.
     Sleep(u64),
+    /// Parks.
     Park,
+    /// Unparks a thread.
     Unpark(u32),
+    /// Interrupts a thread.
     Interrupt(u32),
+    /// Lets others run.
     Yield,
     /// Reads a location at a site.
     Read(u32, u32),
@@ -48,59 +70,72 @@ pub(crate) enum Does {
     Write(u32, u32),
     /// Begins, at a site, an access that consists of several steps.
     Begin(u32),
-    /// Ends such an access to a location.
+    /// Ends such an access, which reads a location.
     EndRead(u32, u32),
+    /// Ends such an access, which writes a location.
     EndWrite(u32, u32),
-    /// Begins and ends a method that is a unit of work.
+    /// Begins a method that is a unit of work.
     EnterUnit(u32),
+    /// Ends a method that is a unit of work.
     ExitUnit(u32),
     /// Yields until another thread has ended.
     Await(u32),
-    /// Reads a variable.
+    /// Reads a variable, below [`VARIABLES`]; the site is the number of the step in its thread.
     Load(u32),
     /// Writes one more than the value read last into a variable.
     Store(u32),
     /// Reads a variable until another thread has written it.
     LoadUntilStored(u32),
-    /// Waits for an event, without and with a time-out.
+    /// Waits for an event.
     AwaitEvent(u64),
+    /// The same with a time-out.
     AwaitEventFor(u64, u64),
     /// Causes an event; it happens once.
     Cause(u64),
 }
 
 /// The result of a simulated program.
-pub(crate) struct Result {
-    pub(crate) end: Decision,
-    pub(crate) violations: Vec<Violation>,
+pub struct Simulated {
+    /// The last decision: how the program ended.
+    pub end: Decision,
+    /// The lock patterns that were executed.
+    pub violations: Vec<Violation>,
     /// The executed steps: the thread and the index of its step.
-    pub(crate) done: Vec<(u32, usize)>,
-    pub(crate) wakes: Vec<(u32, Wake)>,
-    pub(crate) conductor: Conductor,
+    pub done: Vec<(u32, usize)>,
+    /// How threads were woken.
+    pub wakes: Vec<(u32, Wake)>,
+    /// The final values of the variables.
+    pub variables: [u64; VARIABLES],
+    /// The conductor after the run.
+    pub conductor: Conductor,
 }
 
-pub(crate) const LIMITS: Limits = Limits { steps: 100_000 };
+/// The bounds of a simulated run.
+pub const LIMITS: Limits = Limits { steps: 100_000 };
 
 /// The patterns to look for and the goal of a simulation; all accesses are to one atomic set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Setup {
-    pub(crate) wanted: Wanted,
+pub struct Setup {
+    /// The patterns.
+    pub wanted: Wanted,
     /// The roles of the operations at some sites in the goal.
-    pub(crate) roles: Vec<(u32, GoalRole)>,
+    pub roles: Vec<(u32, GoalRole)>,
+    /// Whether reading and writing variables are no scheduling points.
+    pub has_quiet_variables: bool,
 }
 
 /// Runs a program whose threads are all started at the beginning.
-pub(crate) fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Result {
+pub fn simulate(threads: &[&[Does]], strategy: Box<dyn Strategy>, seed: u64) -> Simulated {
     simulate_with(threads, strategy, seed, &Setup::default())
 }
 
 /// The same, with observed accesses and a goal.
-pub(crate) fn simulate_with(
+pub fn simulate_with(
     threads: &[&[Does]],
     strategy: Box<dyn Strategy>,
     seed: u64,
     setup: &Setup,
-) -> Result {
+) -> Simulated {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
     conductor.observe_with(Observer::new(setup.wanted));
     for number in 0..threads.len() {
@@ -126,10 +161,10 @@ pub(crate) fn simulate_with(
 }
 
 /// The outcome of an execution: the value that each thread read last, and the final values of the variables.
-pub(crate) type Memory = Vec<u64>;
+pub type Memory = Vec<u64>;
 
 /// Executes a program repeatedly until the strategy has no further execution. Returns the outcome of each.
-pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
+pub fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
     let mut conductor = Conductor::new(strategy, 0, LIMITS);
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
@@ -144,7 +179,7 @@ pub(crate) fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<
             decision = run.go_on(thread);
         }
         assert_eq!(decision, Decision::Over);
-        outcomes.push(run.read.iter().chain(&run.variables).copied().collect());
+        outcomes.push(run.read.iter().chain(&run.result.variables).copied().collect());
         conductor = run.result.conductor;
         if !conductor.repeat() {
             return (outcomes, conductor);
@@ -158,7 +193,7 @@ fn location(variable: u32) -> LocationId {
 }
 
 /// The number of variables.
-const VARIABLES: usize = 4;
+pub const VARIABLES: usize = 4;
 
 struct Run<'a> {
     threads: &'a [&'a [Does]],
@@ -173,9 +208,8 @@ struct Run<'a> {
     is_inside: Vec<bool>,
     /// The value that each thread read last.
     read: Vec<u64>,
-    variables: [u64; VARIABLES],
     events: Events,
-    result: Result,
+    result: Simulated,
 }
 
 /// The events that were caused and that no thread has received.
@@ -215,12 +249,12 @@ impl<'a> Run<'a> {
             waits: vec![false; threads.len()],
             is_inside: vec![false; threads.len()],
             read: vec![0; threads.len()],
-            variables: [0; VARIABLES],
-            result: Result {
+            result: Simulated {
                 end: Decision::Over,
                 violations: Vec::new(),
                 done: Vec::new(),
                 wakes: Vec::new(),
+                variables: [0; VARIABLES],
                 conductor,
             },
         }
@@ -273,6 +307,10 @@ impl<'a> Run<'a> {
                     is_write: matches!(does, Does::Write(..)),
                     site: SiteId(site),
                 },
+                Does::Load(_) | Does::Store(_) if self.setup.has_quiet_variables => {
+                    self.pass(thread);
+                    continue;
+                }
                 Does::Load(variable) | Does::LoadUntilStored(variable) => Operation::Access {
                     location: location(variable),
                     is_write: false,
@@ -342,6 +380,13 @@ impl<'a> Run<'a> {
         observer.accessed(thread, LocationId(location.into()), kind, site);
     }
 
+    /// Reports an access to a variable to the observer.
+    fn touch(&mut self, thread: ThreadId, variable: u32, kind: AccessKind, step_index: usize) {
+        if let Some(observer) = self.result.conductor.observer() {
+            observer.touched(thread, location(variable).0, kind, SiteId(step_index as u32));
+        }
+    }
+
     /// Executes the next step of a thread.
     fn pass(&mut self, thread: ThreadId) {
         let number = thread.0 as usize;
@@ -394,10 +439,16 @@ impl<'a> Run<'a> {
             }
             Does::EnterUnit(site) => conductor.enter_unit(thread, SiteId(site), u64::from(site)),
             Does::ExitUnit(site) => conductor.exit_unit(thread, SiteId(site)),
-            Does::Load(variable) => self.read[number] = self.variables[variable as usize],
-            Does::Store(variable) => self.variables[variable as usize] = self.read[number] + 1,
+            Does::Load(variable) => {
+                self.read[number] = self.result.variables[variable as usize];
+                self.touch(thread, variable, AccessKind::Read, step_index);
+            }
+            Does::Store(variable) => {
+                self.result.variables[variable as usize] = self.read[number] + 1;
+                self.touch(thread, variable, AccessKind::Write, step_index);
+            }
             Does::LoadUntilStored(variable) => {
-                if self.variables[variable as usize] == 0 {
+                if self.result.variables[variable as usize] == 0 {
                     self.next_steps[number] = step_index;
                 }
             }

@@ -4,8 +4,10 @@ mod assetfuzzer;
 mod atomfuzzer;
 mod guided;
 mod interleaver;
+mod pos;
 mod preemptions;
 mod racefuzzer;
+pub mod registry;
 mod replay;
 mod sequential;
 mod uniform;
@@ -14,11 +16,12 @@ pub use assetfuzzer::AssetFuzzer;
 pub use atomfuzzer::{AtomFuzzer, Target};
 pub use guided::Guided;
 pub use interleaver::Interleaver;
+pub use pos::PartialOrderSampling;
 pub use preemptions::{Explored, Preemptions};
 pub use racefuzzer::RaceFuzzer;
-pub use replay::{Departure, Replay};
-pub use sequential::Sequential;
-pub use uniform::Uniform;
+pub use replay::{Departure, REPLAY, Replay};
+pub use sequential::{SEQUENTIAL, Sequential};
+pub use uniform::{RANDOM, Uniform};
 
 use fissure_model::ids::{LockId, ThreadId};
 

@@ -2,12 +2,15 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use fissure_classfile::{AccessFlags, ClassBuilder};
 use fissure_model::locality::Locality;
 
 use crate::{ClassSource, Entry, Origin, analyse};
 
-const PUBLIC: u16 = 1;
-const STATIC: u16 = 8;
+const PUBLIC: AccessFlags = AccessFlags::PUBLIC;
+const STATIC: AccessFlags = AccessFlags::STATIC;
+/// Only the package may use the member.
+const PACKAGE: AccessFlags = AccessFlags::empty();
 const NEW: u8 = 187;
 const DUP: u8 = 89;
 const INVOKESPECIAL: u8 = 183;
@@ -28,108 +31,57 @@ const RETURN: u8 = 177;
 const ARETURN: u8 = 176;
 const POP: u8 = 87;
 
-/// Assembles a class file.
+/// A class with encoded methods.
 struct Assembler {
     name: String,
     /// Empty for `java/lang/Object`.
     parent: String,
-    constants: Vec<u8>,
-    count: u16,
-    fields: Vec<u8>,
-    field_count: u16,
-    methods: Vec<u8>,
-    method_count: u16,
+    class: ClassBuilder,
 }
 
 impl Assembler {
     fn new(name: &str, parent: &str) -> Self {
-        Assembler {
-            name: name.to_owned(),
-            parent: parent.to_owned(),
-            constants: Vec::new(),
-            count: 1,
-            fields: Vec::new(),
-            field_count: 0,
-            methods: Vec::new(),
-            method_count: 0,
-        }
-    }
-
-    fn constant(&mut self, tag: u8, parts: &[u16]) -> u16 {
-        self.constants.push(tag);
-        self.constants.extend(parts.iter().flat_map(|part| part.to_be_bytes()));
-        self.count += 1;
-        self.count - 1
-    }
-
-    fn text(&mut self, text: &str) -> u16 {
-        let index = self.constant(1, &[text.len() as u16]);
-        self.constants.extend(text.as_bytes());
-        index
-    }
-
-    fn class(&mut self, name: &str) -> u16 {
-        let name = self.text(name);
-        self.constant(7, &[name])
+        let above = Some(parent).filter(|parent| !parent.is_empty());
+        let class = ClassBuilder::new(49, PUBLIC, name, above);
+        Assembler { name: name.to_owned(), parent: parent.to_owned(), class }
     }
 
     /// An instruction with a field or method.
     fn member(&mut self, opcode: u8, class: &str, name: &str, descriptor: &str) -> Vec<u8> {
-        let class = self.class(class);
-        let (name, text) = (self.text(name), self.text(descriptor));
-        let pair = self.constant(12, &[name, text]);
-        let tag = if descriptor.starts_with('(') { 10 } else { 9 };
-        let [high, low] = self.constant(tag, &[class, pair]).to_be_bytes();
+        let index = match descriptor.starts_with('(') {
+            true => self.class.method_reference(class, name, descriptor),
+            false => self.class.field_reference(class, name, descriptor),
+        };
+        let [high, low] = index.to_be_bytes();
         vec![opcode, high, low]
     }
 
     /// A new object on the stack.
     fn made(&mut self, class: &str) -> Vec<u8> {
-        let [high, low] = self.class(class).to_be_bytes();
+        let [high, low] = self.class.class(class).to_be_bytes();
         let mut code = vec![NEW, high, low, DUP];
         code.extend(self.member(INVOKESPECIAL, class, "<init>", "()V"));
         code
     }
 
-    fn field(&mut self, access: u16, name: &str, descriptor: &str) {
-        let parts = [access, self.text(name), self.text(descriptor), 0];
-        self.fields.extend(parts.iter().flat_map(|part| part.to_be_bytes()));
-        self.field_count += 1;
+    fn field(&mut self, access: AccessFlags, name: &str, descriptor: &str) {
+        self.class.field(access, name, descriptor);
     }
 
-    fn method(&mut self, access: u16, name: &str, descriptor: &str, code: &[u8]) {
-        let attribute = self.text("Code");
-        let parts = [access, self.text(name), self.text(descriptor), 1, attribute];
-        self.methods.extend(parts.iter().flat_map(|part| part.to_be_bytes()));
-        self.methods.extend((code.len() as u32 + 12).to_be_bytes());
-        self.methods.extend([0, 4, 0, 4]);
-        self.methods.extend((code.len() as u32).to_be_bytes());
-        self.methods.extend(code);
-        self.methods.extend([0, 0, 0, 0]);
-        self.method_count += 1;
+    fn method(&mut self, access: AccessFlags, name: &str, descriptor: &str, code: &[u8]) {
+        self.class.encoded_method(access, name, descriptor, 4, code);
     }
 
     fn build(mut self) -> (String, Vec<u8>) {
-        let (name, parent) = (self.name.clone(), self.parent.clone());
-        let above = if parent.is_empty() { 0 } else { self.class(&parent) };
-        let code = match above {
-            0 => vec![RETURN],
-            _ => [vec![ALOAD_0], self.member(INVOKESPECIAL, &parent, "<init>", "()V"), vec![RETURN]].concat(),
+        let code = match self.parent.clone() {
+            parent if parent.is_empty() => vec![RETURN],
+            parent => {
+                [vec![ALOAD_0], self.member(INVOKESPECIAL, &parent, "<init>", "()V"), vec![RETURN]].concat()
+            }
         };
         self.method(PUBLIC, "<init>", "()V", &code);
-        let this = self.class(&name);
-        let words = |parts: &[u16]| parts.iter().flat_map(|part| part.to_be_bytes()).collect::<Vec<u8>>();
-        let bytes = [
-            vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 49],
-            words(&[self.count]),
-            self.constants,
-            words(&[PUBLIC, this, above, 0, self.field_count]),
-            self.fields,
-            words(&[self.method_count]),
-            self.methods,
-            words(&[0]),
-        ];
-        (name, bytes.concat())
+        let bytes = self.class.finish().expect("a class");
+        (self.name, bytes)
     }
 }
 
@@ -164,7 +116,7 @@ fn analyse_program(classes: Vec<Assembler>) -> Locality {
     thread.method(PUBLIC, "start", "()V", &[RETURN]);
     thread.method(PUBLIC, "run", "()V", &[RETURN]);
     let mut shared = Assembler::new("Box", "java/lang/Object");
-    shared.field(0, "value", "I");
+    shared.field(PACKAGE, "value", "I");
     let mut reader = Assembler::new("Reader", "java/lang/Thread");
     let kept = reader.member(GETSTATIC, "Main", "kept", "LBox;");
     let set = reader.member(PUTFIELD, "Box", "value", "I");
@@ -225,10 +177,10 @@ fn methods_of_one_package_are_not_overridden_in_another() {
     // `r.Lower` declares the same package-private method as `p.Middle` but does not override it: a call through `p.Upper`
     // invokes the one of `p.Middle`.
     let mut upper = Assembler::new("p/Upper", "java/lang/Object");
-    upper.method(0, "keep", "(LBox;)V", &[RETURN]);
+    upper.method(PACKAGE, "keep", "(LBox;)V", &[RETURN]);
     let mut middle = Assembler::new("p/Middle", "p/Upper");
     let keep = [vec![ALOAD_1], middle.member(PUTSTATIC, "Main", "kept", "LBox;"), vec![RETURN]].concat();
-    middle.method(0, "keep", "(LBox;)V", &keep);
+    middle.method(PACKAGE, "keep", "(LBox;)V", &keep);
     let mut lower = Assembler::new("r/Lower", "p/Middle");
     lower.method(PUBLIC, "keep", "(LBox;)V", &[RETURN]);
     let mut caller = Assembler::new("p/Caller", "java/lang/Object");
@@ -269,9 +221,9 @@ fn check_jdk(class: Assembler, opcode: u8, name: &str, keeps: bool, expected: bo
 }
 
 /// A class of the JDK with a method that returns its argument.
-fn jdk_class(name: &str, access: u16) -> Assembler {
+fn jdk_class(name: &str, access: AccessFlags) -> Assembler {
     let mut class = Assembler::new(name, "java/lang/Object");
-    let given = if access & STATIC == 0 { ALOAD_1 } else { ALOAD_0 };
+    let given = if !access.contains(STATIC) { ALOAD_1 } else { ALOAD_0 };
     class.method(access, "pass", "(LBox;)LBox;", &[given, ARETURN]);
     class
 }
@@ -288,7 +240,7 @@ fn jdk_code_without_a_row_is_analysed() {
 
 #[test]
 fn the_core_may_have_created_objects_of_classes_it_can_use() {
-    const FINAL: u16 = 16;
+    const FINAL: AccessFlags = AccessFlags::FINAL;
     // The receiver may be of an unknown subclass that overrides the method, unless the method is final.
     check_jdk(jdk_class("sun/x/Inner", PUBLIC), INVOKEVIRTUAL, "pass", false, false);
     check_jdk(jdk_class("sun/x/Inner", PUBLIC | FINAL), INVOKEVIRTUAL, "pass", false, true);

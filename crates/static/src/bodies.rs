@@ -283,7 +283,7 @@ impl<'w, 's> Bodies<'w, 's> {
             return;
         }
         // Character coders of the program get the arrays without a copy.
-        let uses_own_coders = jdk::uses_coders(class, &reference.name)
+        let uses_own_coders = fissure_jdk::uses_coders(class, &reference.name)
             && self.world.extended.contains("java/nio/charset/Charset");
         let effect = if uses_own_coders { jdk::EXPOSES } else { effect };
         let (parameters, result) = types(&reference.descriptor);
@@ -303,7 +303,7 @@ impl<'w, 's> Bodies<'w, 's> {
             }
             return;
         }
-        let takes_arrays = jdk::may_take_arrays(class, &reference.name);
+        let takes_arrays = fissure_jdk::may_take_arrays(class, &reference.name);
         let mut first = None;
         for (&node, descriptor) in actuals.iter().zip(declared) {
             // Types such as `Lock` are not inert if the program implements them.
@@ -334,7 +334,7 @@ impl<'w, 's> Bodies<'w, 's> {
     fn may_call_program(&self, class: &str, method: &str) -> bool {
         let extended = &self.world.extended;
         let formats = class.starts_with("java/io/Print") && matches!(method, "printf" | "format");
-        extended.contains(class) && !jdk::holds_for_subclasses(class)
+        extended.contains(class) && !fissure_jdk::holds_for_subclasses(class)
             || formats && extended.contains("java/util/Formattable")
     }
 

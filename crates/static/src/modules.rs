@@ -8,23 +8,6 @@ use rustc_hash::FxHashSet;
 
 use crate::ClassSource;
 
-/// Modules with classes that have rows.
-const DESCRIBED: &[&str] =
-    &["java.base", "java.logging", "java.management", "java.net.http", "jdk.unsupported"];
-
-/// Prefixes of services that code with rows does not load, or whose objects it returns only as types that have rows.
-///
-/// The row of `getContent` already assumes that anything may happen. Security providers only supply digests and random
-/// numbers to code with rows, and console providers readers and writers. The other services are loaded by code without rows.
-const NOT_LOADED: &[&str] = &[
-    "java/net/ContentHandlerFactory",
-    "java/security/Provider",
-    "java/util/spi/ToolProvider",
-    "javax/management/remote/",
-    "javax/security/auth/spi/",
-    "jdk/internal/io/JdkConsoleProvider",
-];
-
 /// The modules of the JDK.
 #[derive(Debug)]
 pub(crate) struct Modules {
@@ -37,12 +20,12 @@ impl Modules {
     pub(crate) fn new(source: &dyn ClassSource) -> Self {
         let descriptors = source.descriptors();
         let all: Vec<_> = descriptors.iter().filter_map(|bytes| read_module(bytes).ok().flatten()).collect();
-        let mut inner: FxHashSet<String> = DESCRIBED.iter().map(|&name| name.to_owned()).collect();
+        let mut inner: FxHashSet<String> = fissure_jdk::described_modules().map(str::to_owned).collect();
         loop {
             let before = inner.len();
             for module in &all {
                 let is_provider = module.provides.iter().any(|(service, _)| {
-                    !NOT_LOADED.iter().any(|prefix| service.starts_with(prefix))
+                    !fissure_jdk::is_not_loaded(service)
                         && source.module(service).is_some_and(|owner| inner.contains(owner))
                 });
                 if is_provider || inner.contains(&module.name) {

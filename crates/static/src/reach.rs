@@ -13,7 +13,7 @@ use fissure_classfile::flow::{Dynamic, FlowBody, FlowClass, InvokeKind, MemberRe
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    jdk::{self, Opens, Reason},
+    jdk::{Opens, Reason},
     world::{ClassId, Kind, Lambda, MethodId, Target, World, handle_kind},
 };
 
@@ -153,7 +153,7 @@ impl Reach {
             is_own
                 && world.supertypes(class).iter().any(|&supertype| {
                     let class = world.class(supertype);
-                    class.kind.is_of_jdk() && jdk::loads_by_name(&class.name)
+                    class.kind.is_of_jdk() && fissure_jdk::loads_by_name(&class.name)
                 })
         }) {
             reach.count(world, Reason::Providers, true);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fissure_classfile::AccessFlags;
 use fissure_model::locality::{LocalClass, LocalSites, Locality};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,9 +11,6 @@ use crate::{
     graph::{FieldKey, Level, Node, is_capture},
     world::{Kind, MethodId},
 };
-
-const FINAL: u16 = 0x0010;
-const VOLATILE: u16 = 0x0040;
 
 /// The strongly connected components of the call graph, callees first.
 pub(crate) fn components(
@@ -362,7 +360,7 @@ fn answer(bodies: &mut Bodies<'_, '_>, propagation: &Propagation, others: &FxHas
 fn is_plain(bodies: &Bodies<'_, '_>, key: FieldKey) -> bool {
     let field = &bodies.world.fields[key as usize];
     let class = bodies.world.class(field.class);
-    class.flow.fields[field.index as usize].access & (FINAL | VOLATILE) == 0
+    !class.flow.fields[field.index as usize].access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE)
 }
 
 /// Adds the fields that unreachable code names to the shared ones, so that they stay instrumented should that code run after all.

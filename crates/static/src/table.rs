@@ -4,12 +4,12 @@
 //! that cannot be overridden are analysed. Calls through interfaces or of overridable methods are assumed to do what their
 //! rows say: those rows are checked against the code of their classes in turn, or the callee is code of the program, which
 //! the main analysis covers. If the code does more than its row says, the row is wrong, or the code is known to be harmless
-//! ([`HARMLESS`]).
+//! (`table-check.txt` of the crate `jdk`).
 
 mod calls;
 mod summary;
 
-use fissure_classfile::flow::types;
+use fissure_classfile::{AccessFlags, flow::types};
 
 use crate::{
     ClassSource,
@@ -18,287 +18,6 @@ use crate::{
     world::{Follow, MethodId, World},
 };
 use summary::{STATIC, Set, Summaries, Summary, bits, is_inert};
-
-const PUBLIC_OR_PROTECTED: u16 = 0x0005;
-const STATIC_METHOD: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
-
-/// Code that seems to do more than its row says but does no harm: the reason, and prefixes of the methods or of the sites where
-/// references escape.
-const HARMLESS: &[(&str, &[&str])] = &[
-    (
-        "class members, method types and lookups hold only classes and names, and are not invoked here",
-        &[
-            "java.lang.Class.",
-            "java.lang.Enum.lambda$describeConstable",
-            "java.lang.invoke.MemberName.",
-            "java.lang.invoke.MethodHandles",
-            "java.lang.invoke.MethodType.",
-            "java.lang.reflect.",
-        ],
-    ),
-    (
-        "only the JVM calls bootstrap methods, with constants",
-        &["java.lang.runtime.", "new java.lang.runtime.", "java.util.FormatProcessor."],
-    ),
-    (
-        "only characters, bytes and lengths are copied",
-        &[
-            "java.lang.StringBu",
-            "new java.lang.String",
-            "java.lang.StringCoding.",
-            "java.lang.reflect.Array.newInstance",
-        ],
-    ),
-    (
-        "for a program that creates class loaders the analysis assumes anything already",
-        &["java.lang.ClassLoader.get"],
-    ),
-    ("URLs are compared and not stored", &["java.lang.Package.isSealed"]),
-    (
-        "formats share constants, field positions that store nothing, and formats that they created themselves and clone",
-        &[
-            "java.text.Bidi.",
-            "java.text.CollationElementIterator.",
-            "java.text.CompactNumberFormat.",
-            "java.text.DateFormat.format",
-            "java.text.DateFormatSymbols.equals",
-            "java.text.DecimalFormat.",
-            "java.text.ListFormat.",
-            "java.text.MessageFormat.",
-            "java.text.NumberFormat.",
-            "java.text.SimpleDateFormat.",
-            "java.time.temporal.WeekFields.of",
-            "java.util.Calendar.createCalendar",
-            "java.util.GregorianCalendar.",
-            "java.util.Locale$",
-            "new java.text.Bidi",
-            "sun.util.locale.LocaleMatcher.",
-        ],
-    ),
-    (
-        "only attributes of exactly the JDK's classes are registered",
-        &["new java.text.AttributedCharacterIterator$Attribute"],
-    ),
-    (
-        "a file descriptor references the streams that use it and never returns them; permissions are checked by number or name",
-        &[
-            "java.io.FileCleanable.",
-            "java.io.FileInputStream.",
-            "java.io.FileOutputStream.",
-            "java.io.RandomAccessFile.close",
-            "new java.io.FileInputStream",
-            "new java.io.FileOutputStream",
-            "new java.io.RandomAccessFile",
-            "new sun.nio.ch.FileChannelImpl",
-        ],
-    ),
-    (
-        "the result is new or an empty constant; the time zone of a calendar has its own row",
-        &[
-            "java.nio.ByteBuffer.allocateDirect",
-            "java.nio.charset.CoderResult.",
-            "java.security.MessageDigest.getInstance",
-            "java.time.temporal.IsoFields$",
-            "java.util.Base64.",
-            "java.util.Calendar.getInstance",
-            "java.util.stream.FindOps.",
-        ],
-    ),
-    (
-        "time zones are only compared and their names read",
-        &["java.text.DateFormat.equals", "java.util.Calendar.equals", "java.util.Formatter$FormatSpecifier."],
-    ),
-    ("the hook restores the terminal", &["java.io.Console."]),
-    (
-        "only `toString` of arguments is called; `Formattable` classes of the program are handled by the analysis",
-        &["java.io.PrintStream.format", "java.io.PrintWriter.format"],
-    ),
-    (
-        "readers and writers of a channel wrap it",
-        &[
-            "java.nio.file.FileChannelLinesSpliterator",
-            "java.util.Scanner.makeReadable",
-            "sun.nio.cs.StreamEncoder.writeBytes",
-        ],
-    ),
-    (
-        "file systems of the JDK store no options and no visitors; for those of the program the analysis assumes anything already",
-        &["java.nio.file.FileSystems.", "java.nio.file.Files.", "java.nio.file.Path.of"],
-    ),
-    (
-        "cleanup actions hold numbers and files, and run no code of the program",
-        &[
-            "java.util.jar.JarFile.",
-            "java.util.zip.ZipFile$",
-            "jdk.internal.ref.Cleaner.",
-            "new java.util.zip.Deflater$DeflaterZStreamRef",
-            "new java.util.zip.Inflater$InflaterZStreamRef",
-            "new java.util.zip.ZipFile$",
-        ],
-    ),
-    (
-        "a lock holds only threads, and the blocker that it sets has no accessible methods",
-        &[
-            "java.util.concurrent.ConcurrentHashMap$TreeBin.contendedLock",
-            "java.util.concurrent.locks.AbstractQueuedLongSynchronizer.",
-            "java.util.concurrent.locks.AbstractQueuedSynchronizer.",
-            "java.util.concurrent.locks.ReentrantReadWriteLock$",
-        ],
-    ),
-    (
-        "a new copy sets one of its own fields by reflection",
-        &[
-            "java.util.concurrent.ConcurrentSkipListSet.setMap",
-            "java.util.concurrent.CopyOnWriteArrayList.resetLock",
-        ],
-    ),
-    (
-        "tasks of operations that are parallel only on request, by calls that have their own rows",
-        &[
-            "java.util.ArraysParallelSortHelpers$",
-            "java.util.Collections$CopiesList.stream",
-            "java.util.concurrent.CountedCompleter.",
-            "java.util.concurrent.ForkJoinTask.",
-            "java.util.stream.DoublePipeline.",
-            "java.util.stream.GathererOp$",
-            "java.util.stream.IntPipeline.",
-            "java.util.stream.LongPipeline.",
-            "java.util.stream.ReferencePipeline.",
-            "java.util.stream.SliceOps$",
-            "java.util.stream.SortedOps$",
-            "java.util.stream.WhileOps$",
-            "new java.util.ArrayPrefixHelpers$",
-            "new java.util.ArraysParallelSortHelpers$",
-            "new java.util.DualPivotQuicksort$",
-            "new java.util.concurrent.ConcurrentHashMap$BulkTask",
-            "new java.util.stream.AbstractTask",
-            "new java.math.BigInteger$RecursiveOp",
-            "new java.util.stream.ForEachOps$",
-            "new java.util.stream.GathererOp$",
-            "new java.util.stream.Nodes$",
-        ],
-    ),
-    (
-        "parts of the loading of services, bundles and time-zone rules or of deserialization, whose callers have their own rows",
-        &[
-            "java.lang.management.DefaultPlatformMBeanProvider$",
-            "java.time.Ser.",
-            "java.time.chrono.Ser.",
-            "java.time.zone.",
-            "java.util.Calendar$1.",
-            "java.util.ResourceBundle$",
-            "java.util.ServiceLoader$",
-            "java.util.TimerThread.",
-            "jdk.internal.module.",
-            "new java.io.ClassCache$",
-            "new java.time.zone.",
-            "new java.util.ResourceBundle$",
-        ],
-    ),
-    (
-        "date texts and time-zone names are cached",
-        &["java.time.chrono.ChronoZonedDateTimeImpl.", "java.time.format.DateTime"],
-    ),
-    (
-        "matches are passed to a consumer, and digits to method handles of the JDK",
-        &[
-            "java.util.DecimalDigits.",
-            "java.util.FormatItem",
-            "java.util.HexDigits.",
-            "java.util.OctalDigits.",
-            "java.util.Scanner$FindSpliterator.",
-            "java.util.regex.Matcher$",
-        ],
-    ),
-    (
-        "a comparator is reversed",
-        &[
-            "java.util.ReverseOrderListView.sort",
-            "java.util.TreeMap$AscendingSubMap.descendingMap",
-            "java.util.concurrent.CopyOnWriteArrayList$Reversed.sort",
-        ],
-    ),
-    (
-        "code sources are compared, and keys are created",
-        &[
-            "java.util.jar.JarVerifier$",
-            "new sun.security.util.ManifestDigester",
-            "sun.net.util.URLUtil.",
-            "sun.security.x509.",
-        ],
-    ),
-    ("a stream is passed only for deserialization", &["java.util.TreeMap.buildFromSorted"]),
-    (
-        "the shared sets contain only characteristics or the constants of an enumeration",
-        &["java.nio.file.attribute.AclEntry$", "java.util.EnumSet.of", "java.util.stream.Collector"],
-    ),
-    ("names of attributes are shared", &["java.util.jar.Attributes.", "java.util.jar.Manifest.read"]),
-    (
-        "providers count as instantiated by unknown code",
-        &[
-            "java.security.SecureRandom.",
-            "java.util.UUID.nameUUIDFromBytes",
-            "java.util.random.RandomGeneratorFactory.",
-            "sun.security.jca.",
-        ],
-    ),
-    (
-        "thread-local coders and their keys",
-        &["java.util.regex.Matcher.appendExpandedReplacement", "sun.nio.cs.ThreadLocalCoders."],
-    ),
-    (
-        "a proxy holds the connection that it was created for, and type descriptions are compared",
-        &[
-            "java.lang.management.ManagementFactory.",
-            "new javax.management.MBeanServerInvocationHandler",
-            "sun.management.",
-        ],
-    ),
-    ("the parser's own handler gets the parser's errors", &["jdk.internal.util.xml.impl.ParserSAX."]),
-];
-
-/// Prefixes of classes that name classes of modules that the core of the JDK cannot use, and why that does no harm.
-const NAMING: &[(&str, &str)] = &[
-    (
-        "com/sun/jmx/mbeanserver/JavaBeansAccessor",
-        "it has no row, and the analysis assumes anything where it calls by reflection",
-    ),
-    ("java/security/Security", "of the security providers only digests and random numbers have rows"),
-    ("java/security/Signature", "it only compares a name"),
-    ("jdk/internal/icu/text/BidiBase$", "the shaper of numbers is final and holds nothing"),
-    ("jdk/internal/module/SystemModules", "it describes the modules themselves"),
-    ("jdk/internal/logger/SimpleConsoleLogger$", "it only compares a name"),
-    ("sun/launcher/LauncherHelper", "agents count as called by unknown code"),
-    ("sun/net/ext/ExtendedSocketOptions", "socket options hold names and numbers"),
-    ("sun/net/www/protocol/http/Negotiator", "the negotiator of a connection is not passed on"),
-    ("sun/security/provider/certpath/RevocationChecker", "it only compares names"),
-    ("sun/security/tools/KeyStoreUtil", "it is part of a tool"),
-    ("sun/text/bidi/BidiBase$", "the shaper of numbers is final and holds nothing"),
-];
-
-/// Types whose objects are empty constants when a static method returns them from a static field.
-const GIVEN: &[&str] = &[
-    "java/util/Comparator",
-    "java/util/Enumeration",
-    "java/util/Iterator",
-    "java/util/List",
-    "java/util/ListIterator",
-    "java/util/Map",
-    "java/util/NavigableMap",
-    "java/util/NavigableSet",
-    "java/util/Set",
-    "java/util/SortedMap",
-    "java/util/SortedSet",
-    "java/util/Spliterator",
-    "java/util/Spliterator$OfDouble",
-    "java/util/Spliterator$OfInt",
-    "java/util/Spliterator$OfLong",
-    "java/util/stream/DoubleStream",
-    "java/util/stream/IntStream",
-    "java/util/stream/LongStream",
-    "java/util/stream/Stream",
-];
 
 /// The result of comparing the table with the code of a JDK.
 #[derive(Debug, Default)]
@@ -323,8 +42,7 @@ pub fn check_modules(source: &mut dyn ClassSource, names: &[String]) -> Vec<Stri
     let mut world = World::new(source, Follow::Undescribed);
     let mut found = Vec::new();
     for class in names {
-        let is_known = NAMING.iter().any(|(prefix, _)| class.starts_with(prefix));
-        if is_known || world.is_inner(class) != Some(true) {
+        if fissure_jdk::may_name_other_modules(class) || world.is_inner(class) != Some(true) {
             continue;
         }
         for named in world.names_in(class) {
@@ -349,12 +67,12 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&s
             let row = jdk::effect(name, &method.name, &method.descriptor);
             let is_claim = row.level == Level::Local && !row.opens.is_anything();
             let is_claim = is_claim || doubted.contains(&name.as_str());
-            if !is_claim || method.access & PUBLIC_OR_PROTECTED == 0 {
+            if !is_claim || !method.access.intersects(AccessFlags::PUBLIC | AccessFlags::PROTECTED) {
                 continue;
             }
             match &method.body {
                 Some(_) => methods.push(world.declared(class, index as u32)),
-                None => check.native += usize::from(method.access & 0x0100 != 0),
+                None => check.native += usize::from(method.access.contains(AccessFlags::NATIVE)),
             }
         }
     }
@@ -376,8 +94,19 @@ pub fn check_table(source: &mut dyn ClassSource, names: &[String], doubted: &[&s
 
 fn is_harmless(method: &str, summary: &Summary) -> bool {
     let site = summary.escape_site.as_deref().unwrap_or(method);
-    let prefixes = HARMLESS.iter().flat_map(|(_, prefixes)| prefixes.iter());
-    prefixes.into_iter().any(|prefix| site.starts_with(prefix) || method.starts_with(prefix))
+    is_harmless_site(site) || is_harmless_site(method)
+}
+
+/// Whether a site, as `World::describe` names it, is known to do no harm.
+fn is_harmless_site(site: &str) -> bool {
+    let site = site.split(" by ").next().unwrap_or(site);
+    match site.strip_prefix("new ") {
+        Some(class) => fissure_jdk::is_harmless_creation(class),
+        None => {
+            let (class, method) = site.rsplit_once('.').unwrap_or_default();
+            fissure_jdk::is_harmless_code(class, method)
+        }
+    }
 }
 
 /// Whether an object of that type may be of a class of the program.
@@ -386,7 +115,9 @@ fn may_be_own(world: &mut World<'_>, descriptor: &str) -> bool {
         return false;
     };
     let class = world.load(name);
-    !is_inert(descriptor) && !GIVEN.contains(&name) && world.class(class).flow.access & FINAL == 0
+    !is_inert(descriptor)
+        && !fissure_jdk::is_given(name)
+        && !world.class(class).flow.access.contains(AccessFlags::FINAL)
 }
 
 /// Where a method does more than its row says, in one sentence.
@@ -396,7 +127,7 @@ fn compare(world: &mut World<'_>, method: MethodId, summary: &Summary) -> Option
     let declared = &flow.methods[info.index? as usize];
     let (parameters, result) = types(&declared.descriptor);
     let receiver = format!("L{class_name};");
-    let is_static = declared.access & STATIC_METHOD != 0;
+    let is_static = declared.access.contains(AccessFlags::STATIC);
     let mut kinds: Vec<&str> = if is_static { Vec::new() } else { vec![&receiver] };
     kinds.extend(parameters.into_iter().filter(|kind| kind.starts_with(['L', '['])));
     // The analysis treats exceptions, with all that they hold, and threads as shared anyway.

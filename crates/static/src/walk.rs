@@ -142,7 +142,7 @@ impl Walk<'_, '_, '_, '_> {
                 state.pops(usize::from(pops));
                 state.pushes(usize::from(pushes));
             }
-            Operation::Stack(opcode) => move_slots(opcode, &mut state.stack),
+            Operation::Stack(moved) => moved.apply(&mut state.stack),
             Operation::Load(slot) => {
                 let value = state.locals.get(usize::from(slot)).copied().flatten();
                 state.stack.push(value);
@@ -374,38 +374,6 @@ impl Walk<'_, '_, '_, '_> {
             (true, _) => state.pops(slots),
             (false, b'L') => state.stack.push(Some(field_node)),
             (false, _) => state.pushes(slots),
-        }
-    }
-}
-
-/// The stack instructions from `pop` to `swap`, on slots.
-pub(crate) fn move_slots<T: Copy + Default>(opcode: u8, stack: &mut Vec<T>) {
-    let mut pop = || stack.pop().unwrap_or_default();
-    match opcode {
-        87 => {
-            pop();
-        }
-        88 => {
-            pop();
-            pop();
-        }
-        89..=91 => {
-            let top = pop();
-            let below: Vec<_> = (0..opcode - 89).map(|_| pop()).collect();
-            stack.push(top);
-            stack.extend(below.into_iter().rev());
-            stack.push(top);
-        }
-        92..=94 => {
-            let (top, second) = (pop(), pop());
-            let below: Vec<_> = (0..opcode - 92).map(|_| pop()).collect();
-            stack.extend([second, top]);
-            stack.extend(below.into_iter().rev());
-            stack.extend([second, top]);
-        }
-        _ => {
-            let (top, second) = (pop(), pop());
-            stack.extend([top, second]);
         }
     }
 }

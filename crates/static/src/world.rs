@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use fissure_classfile::flow::{FlowClass, Handle, InvokeKind, Operation, content_hash, read_flow, shape};
+use fissure_classfile::{
+    AccessFlags,
+    flow::{FlowClass, Handle, InvokeKind, Operation, content_hash, read_flow, shape},
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -16,15 +19,6 @@ pub(crate) type ClassId = u32;
 pub(crate) type MethodId = u32;
 /// A method's name and descriptor, by number.
 pub(crate) type Selector = u32;
-
-const PRIVATE: u16 = 0x0002;
-const STATIC: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
-const ABSTRACT: u16 = 0x0400;
-const NATIVE: u16 = 0x0100;
-const INTERFACE: u16 = 0x0200;
-const ENUM: u16 = 0x4000;
-const PUBLIC_OR_PROTECTED: u16 = 0x0005;
 
 /// Bounds the walk to the root; the JVM rejects cyclic inheritance, but class files may contain it.
 const MOST_ANCESTORS: u32 = 1000;
@@ -92,11 +86,11 @@ pub(crate) struct Class {
 
 impl Class {
     pub(crate) fn is_interface(&self) -> bool {
-        self.flow.access & INTERFACE != 0
+        self.flow.access.contains(AccessFlags::INTERFACE)
     }
 
     pub(crate) fn is_enum(&self) -> bool {
-        self.flow.access & ENUM != 0
+        self.flow.access.contains(AccessFlags::ENUM)
     }
 }
 
@@ -452,7 +446,7 @@ impl<'s> World<'s> {
         self.push(Method {
             class,
             index: Some(index),
-            is_static: method.access & STATIC != 0,
+            is_static: method.access.contains(AccessFlags::STATIC),
             parameters: parameters.into(),
             returns_reference: result == Some(b'L'),
         })
@@ -499,10 +493,10 @@ impl<'s> World<'s> {
         let method = &info.flow.methods[index as usize];
         match info.kind {
             Kind::Missing => Target::Unknown,
-            _ if method.access & ABSTRACT != 0 => Target::Abstract,
+            _ if method.access.contains(AccessFlags::ABSTRACT) => Target::Abstract,
             Kind::Jdk => Target::Jdk(class),
-            Kind::Application if method.access & NATIVE != 0 => Target::Native,
-            _ if method.access & NATIVE != 0 => Target::Jdk(class),
+            Kind::Application if method.access.contains(AccessFlags::NATIVE) => Target::Native,
+            _ if method.access.contains(AccessFlags::NATIVE) => Target::Jdk(class),
             _ if method.body.is_none() => Target::Unknown,
             _ => Target::Method(self.declared(class, index)),
         }
@@ -573,22 +567,26 @@ impl<'s> World<'s> {
         let method = self.method(method);
         let class = self.class(method.class);
         let access = |index: u32| class.flow.methods[index as usize].access;
-        class.flow.access & FINAL != 0
-            || method.index.is_some_and(|index| access(index) & (PRIVATE | FINAL) != 0)
+        class.flow.access.contains(AccessFlags::FINAL)
+            || method
+                .index
+                .is_some_and(|index| access(index).intersects(AccessFlags::PRIVATE | AccessFlags::FINAL))
     }
 
     /// Whether a native method that a class declares cannot be overridden.
     pub(crate) fn is_exact_native(&self, class: ClassId, selector: Selector) -> bool {
         let class = self.class(class);
         let access = class.methods.get(&selector).map(|&index| class.flow.methods[index as usize].access);
-        (class.flow.access | access.unwrap_or_default()) & (PRIVATE | FINAL) != 0
+        (class.flow.access | access.unwrap_or_default()).intersects(AccessFlags::PRIVATE | AccessFlags::FINAL)
     }
 
     /// Whether a method is package-private, so that classes of other packages cannot override it.
     pub(crate) fn is_package_private(&self, method: MethodId) -> bool {
         let method = self.method(method);
         let access = |index: u32| self.class(method.class).flow.methods[index as usize].access;
-        method.index.is_some_and(|index| access(index) & (PUBLIC_OR_PROTECTED | PRIVATE) == 0)
+        method.index.is_some_and(|index| {
+            !access(index).intersects(AccessFlags::PUBLIC | AccessFlags::PROTECTED | AccessFlags::PRIVATE)
+        })
     }
 
     /// Whether a reference in code resolves to a package-private method, possibly an abstract one.
@@ -598,7 +596,9 @@ impl<'s> World<'s> {
             let info = self.class(id);
             if let Some(&index) = info.methods.get(&selector) {
                 let access = info.flow.methods[index as usize].access;
-                return info.kind.is_followed() && access & (PUBLIC_OR_PROTECTED | PRIVATE) == 0;
+                return info.kind.is_followed()
+                    && !access
+                        .intersects(AccessFlags::PUBLIC | AccessFlags::PROTECTED | AccessFlags::PRIVATE);
             }
             step = info.parent;
         }
@@ -621,7 +621,9 @@ impl<'s> World<'s> {
         }
         let mut methods = info.flow.methods.iter();
         let is_native = methods.any(|method| {
-            method.access & NATIVE != 0 && method.name == name && method.descriptor == descriptor
+            method.access.contains(AccessFlags::NATIVE)
+                && method.name == name
+                && method.descriptor == descriptor
         });
         if is_native { jdk::native_effect(name, descriptor) } else { jdk::UNKNOWN_RECEIVER }
     }
@@ -631,8 +633,9 @@ impl<'s> World<'s> {
         let flow = &self.class(class).flow;
         // A final method cannot be called through a supertype, only by code that can use the class itself.
         let excluded =
-            if self.class(class).kind == Kind::Inner { PRIVATE | STATIC } else { PRIVATE | STATIC | FINAL };
-        let can = |access: u16| access & excluded == 0;
+            if self.class(class).kind == Kind::Inner { AccessFlags::empty() } else { AccessFlags::FINAL };
+        let can =
+            |access: AccessFlags| !access.intersects(AccessFlags::PRIVATE | AccessFlags::STATIC | excluded);
         flow.methods
             .iter()
             .filter(|method| can(method.access) && !method.name.starts_with('<'))
@@ -656,7 +659,7 @@ impl<'s> World<'s> {
                 field.name == name && field.descriptor == descriptor
             };
             if let Some(index) = info.flow.fields.iter().position(matches) {
-                let is_static = info.flow.fields[index].access & STATIC != 0;
+                let is_static = info.flow.fields[index].access.contains(AccessFlags::STATIC);
                 found = match info.kind {
                     Kind::Application | Kind::Outer => {
                         FieldTarget::Known(self.field_number(id, index as u32))
@@ -679,7 +682,7 @@ impl<'s> World<'s> {
         let Field { class, index } = self.fields[key as usize].clone();
         let info = self.class(class);
         let field = &info.flow.fields[index as usize];
-        let mut is_empty = field.descriptor.starts_with('[') && field.access & FINAL != 0;
+        let mut is_empty = field.descriptor.starts_with('[') && field.access.contains(AccessFlags::FINAL);
         let mut writes = 0;
         for body in info.flow.methods.iter().filter_map(|method| method.body.as_ref()) {
             for (index, instruction) in body.instructions.iter().enumerate() {
@@ -704,15 +707,16 @@ impl<'s> World<'s> {
         let selector = self.selector(name, descriptor);
         let class = self.class(class);
         let index = class.methods.get(&selector);
-        let access = index.map_or(PUBLIC_OR_PROTECTED, |&index| class.flow.methods[index as usize].access);
-        class.flow.access & 1 != 0 && access & PUBLIC_OR_PROTECTED != 0
+        let access = index.map_or(AccessFlags::PUBLIC, |&index| class.flow.methods[index as usize].access);
+        class.flow.access.contains(AccessFlags::PUBLIC)
+            && access.intersects(AccessFlags::PUBLIC | AccessFlags::PROTECTED)
     }
 
     /// Whether a class has a final field of that name.
     pub(crate) fn is_final_field(&mut self, class: ClassId, name: &str) -> bool {
         let supertypes = self.supertypes(class);
         let mut fields = supertypes.iter().flat_map(|&id| self.class(id).flow.fields.iter());
-        fields.find(|field| field.name == name).is_some_and(|field| field.access & FINAL != 0)
+        fields.find(|field| field.name == name).is_some_and(|field| field.access.contains(AccessFlags::FINAL))
     }
 
     pub(crate) fn field_number(&mut self, class: ClassId, index: u32) -> FieldKey {

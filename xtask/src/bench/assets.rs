@@ -7,22 +7,23 @@
 use std::{
     collections::BTreeSet,
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
     time::Instant,
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use fissure_testing::{Folder, Program, compile};
 use serde_json::Value;
 
 use super::positive;
 use crate::{
     jdk::{self, Jdk},
     statistics::median,
-    workspace::{cargo, files_below, fresh_folder, root, succeed, target},
+    workspace::{cargo, fresh_folder, succeed, target},
 };
 
-const SOURCES: &str = "programs/assets";
 /// Profiling runs, as many as in the paper.
 const PROFILING_RUNS: u64 = 10;
 /// The number of runs by which two hunts differ whose times are compared.
@@ -33,20 +34,14 @@ const LEAST_RATE: f64 = 0.9;
 const MOST_MISSED: f64 = 1.0 / 3.0;
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The number of runs of each hunt
+    #[arg(long, default_value = "100", value_parser = positive::<u64>)]
     runs: u64,
+    /// Only programs whose name contains this
+    #[arg(long, value_name = "PART")]
     program: Option<String>,
-}
-
-/// A program, the patterns planted in it, and its configuration.
-#[derive(Debug, PartialEq, Eq)]
-struct Program {
-    class: String,
-    planted: Vec<u64>,
-    config: String,
-    /// Whether it is a program for another strategy.
-    is_for_other_strategy: bool,
 }
 
 /// The result of a hunt.
@@ -69,63 +64,26 @@ struct Bench {
 }
 
 /// Builds, measures and prints. Fails if a required value is missed.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: Options) -> Result<()> {
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release", "-p", "fissure", "-p", "fissure-jvm"]))?;
     let classes = fresh_folder("bench-assets")?;
-    let sources = files_below(&root().join(SOURCES), "java")?;
-    succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(&sources))?;
-    let programs = sources.iter().map(|source| read(source)).collect::<Result<Vec<_>>>()?;
+    let programs = Folder::Assets.programs().map_err(anyhow::Error::msg)?;
+    compile(&jdk.bin().join("javac"), &programs, &classes).map_err(anyhow::Error::msg)?;
     let bench = Bench { jdk, fissure: target()?.join("release/fissure"), classes, options };
     let wanted = |program: &&Program| {
-        !program.is_for_other_strategy
+        program.header.strategy.is_none()
             && bench.options.program.as_ref().is_none_or(|part| program.class.contains(part.as_str()))
     };
     let (broken, correct): (Vec<&Program>, Vec<&Program>) =
-        programs.iter().filter(wanted).partition(|program| !program.planted.is_empty());
+        programs.iter().filter(wanted).partition(|program| planted(program).next().is_some());
     bench.detection(&broken, &correct)?;
     bench.cost(&broken)
 }
 
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { runs: 100, program: None };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--runs", number] => options.runs = positive(number)?,
-            ["--program", part] => options.program = Some(part.to_owned()),
-            _ => bail!("unknown option '{}': [--runs N] [--program PART]", pair.join(" ")),
-        }
-    }
-    Ok(options)
-}
-
-fn read(file: &Path) -> Result<Program> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let class = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(program(class, &text))
-}
-
-fn program(class: String, text: &str) -> Program {
-    let mut program = Program {
-        class,
-        planted: Vec::new(),
-        config: "[atomic-sets]\n".to_owned(),
-        is_for_other_strategy: false,
-    };
-    let header = text.lines().take_while(|line| line.starts_with("//"));
-    for directive in header.filter_map(|line| line.strip_prefix("// fissure: ")) {
-        match directive.split_whitespace().collect::<Vec<_>>()[..] {
-            ["must-be-bug" | "must-confirm", pattern, _] => program.planted.extend(pattern.parse::<u64>()),
-            ["strategy", ..] => program.is_for_other_strategy = true,
-            ["config", ..] => {
-                program.config.push_str(directive.strip_prefix("config ").unwrap_or_default());
-                program.config.push('\n');
-            }
-            _ => {}
-        }
-    }
-    program
+/// The patterns planted in a program.
+fn planted(program: &Program) -> impl Iterator<Item = u64> {
+    program.header.must_be_bug.iter().chain(&program.header.must_confirm).filter_map(|claim| claim.pattern)
 }
 
 impl Bench {
@@ -137,7 +95,7 @@ impl Bench {
         for program in broken {
             let directed = self.hunt(program, "assetfuzzer")?;
             let random = self.hunt(program, "random")?;
-            let is_found = program.planted.iter().all(|pattern| directed.patterns.contains(pattern));
+            let is_found = planted(program).all(|pattern| directed.patterns.contains(&pattern));
             if !is_found {
                 missing.push(program.class.as_str());
             }
@@ -190,7 +148,7 @@ impl Bench {
     fn report(&self, program: &Program, strategy: &str, profile: u64, runs: &str) -> Result<Value> {
         let json = self.classes.join("report.json");
         let config = self.classes.join("fissure.toml");
-        fs::write(&config, &program.config)?;
+        fs::write(&config, program.header.config_file())?;
         let mut command = Command::new(&self.fissure);
         command.args(["hunt", "--strategy", strategy, "--check", "atomic-sets", "--jobs", "1"]);
         command.args(["--profile", &profile.to_string(), "--runs", runs]).arg("--config").arg(&config);
@@ -291,21 +249,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_name_the_planted_patterns() {
-        let text = "// Words.\n// fissure: must-confirm 7 A$B\n// fissure: may-confirm 6 A$B\n// fissure: config x = 'y z'\n";
-        let expected = Program {
-            class: "A".to_owned(),
-            planted: vec![7],
-            config: "[atomic-sets]\nx = 'y z'\n".to_owned(),
-            is_for_other_strategy: false,
-        };
-        assert_eq!(program("A".to_owned(), text), expected);
-        let race =
-            program("A".to_owned(), "// fissure: strategy racefuzzer\n// fissure: must-confirm race A.b\n");
-        assert!(race.planted.is_empty() && race.is_for_other_strategy);
-    }
-
-    #[test]
     fn rates_count_runs_and_not_findings() {
         let finding = |pattern: u64, seeds: &[u64]| json!({"kind": "atomic-set-violation", "status": "bug", "pattern": pattern, "seeds": seeds});
         let random = json!({"findings": [finding(6, &[1, 2]), finding(7, &[2, 3])]});
@@ -315,12 +258,5 @@ mod tests {
             json!({"campaigns": [{"predicted": 2, "confirmed": 1, "runs_with_hits": 4, "thrashings": 3}]});
         let result = hunt_result(&directed, 4);
         assert_eq!((result.predicted, result.confirmed, result.rate, result.thrashings), (2, 1, 1.0, 3));
-    }
-
-    #[test]
-    fn options_are_parsed() {
-        let options = parse(&["--runs", "3", "--program", "Pair"]).unwrap();
-        assert_eq!(options, Options { runs: 3, program: Some("Pair".to_owned()) });
-        assert!(parse(&["--rounds", "3"]).is_err() && parse(&["--runs", "0"]).is_err());
     }
 }

@@ -14,6 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
 
 use super::positive;
 use crate::{
@@ -25,20 +26,38 @@ use crate::{
 const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
 
 /// A goal with an access that no program has: accesses become scheduling points, and no thread is ever paused.
-const UNREACHABLE_GOAL: &str = "between|elements|||W Nowhere.at:1";
+const UNREACHABLE_GOAL: &str = r#"{"delay":{"points":"all","last":{"site":"Nowhere.at:1","act":"write"}}}"#;
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How often each program runs with each seed
+    #[arg(long, default_value = "100", value_parser = positive::<u64>)]
     runs: u64,
+    /// The number of seeds
+    #[arg(long, default_value = "1", value_parser = positive::<u64>)]
     seeds: u64,
-    /// How many threads keep the processors busy during the runs.
+    /// How many threads keep the processors busy during the runs
+    #[arg(long, value_name = "THREADS", default_value = "0")]
     busy: usize,
+    /// Only programs whose name contains this
+    #[arg(long, value_name = "PART")]
     program: Option<String>,
-    /// Whether accesses are scheduling points, too, and not only locks.
-    at_accesses: bool,
-    /// A `java` to use instead of that of the JDK.
+    /// Where threads are switched
+    #[arg(long, value_enum, default_value = "locks")]
+    at: Points,
+    /// A `java` to use instead of that of the JDK
+    #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
+}
+
+/// The scheduling points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Points {
+    /// Operations of locks
+    Locks,
+    /// Accesses, too
+    Accesses,
 }
 
 /// The parts of a run that must be identical: the output of the program, and the report.
@@ -53,8 +72,7 @@ struct Bench {
 }
 
 /// Builds, runs and compares. Fails if anything differs.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
+pub(crate) fn run(options: Options) -> Result<()> {
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release", "-p", "fissure", "-p", "fissure-jvm"]))?;
     let classes = fresh_folder("bench-determinism")?;
@@ -64,7 +82,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     }
     succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(&sources))?;
     let java = options.java.clone().unwrap_or_else(|| jdk.bin().join("java"));
-    let at_accesses = options.at_accesses;
+    let at_accesses = options.at == Points::Accesses;
     let bench = Bench { fissure: target()?.join("release/fissure"), java, classes, at_accesses };
     let names: Vec<String> = sources
         .iter()
@@ -87,26 +105,6 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
             differing => bail!("{differing} pairs of program and seed gave different runs"),
         }
     })
-}
-
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { runs: 100, seeds: 1, busy: 0, program: None, at_accesses: false, java: None };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--runs", number] => options.runs = positive(number)?,
-            ["--seeds", number] => options.seeds = positive(number)?,
-            ["--busy", number] => options.busy = positive(number)?,
-            ["--program", part] => options.program = Some(part.to_owned()),
-            ["--at", "accesses"] => options.at_accesses = true,
-            ["--at", "locks"] => options.at_accesses = false,
-            ["--java", path] => options.java = Some(path.into()),
-            _ => bail!(
-                "unknown option '{}': [--runs N] [--seeds N] [--busy N] [--program PART] [--at locks|accesses] [--java PATH]",
-                pair.join(" ")
-            ),
-        }
-    }
-    Ok(options)
 }
 
 impl Bench {
@@ -187,22 +185,4 @@ fn write_differences(folder: &Path, counts: &BTreeMap<Seen, u64>) -> Result<()> 
     }
     println!("    see {}", folder.display());
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_have_defaults_and_limits() {
-        let defaults =
-            Options { runs: 100, seeds: 1, busy: 0, program: None, at_accesses: false, java: None };
-        assert_eq!(parse(&[]).unwrap(), defaults);
-        let options = parse(&["--runs", "20", "--busy", "2", "--program", "Clock"]).unwrap();
-        assert_eq!(options, Options { runs: 20, busy: 2, program: Some("Clock".to_owned()), ..defaults });
-        assert!(parse(&["--at", "accesses"]).unwrap().at_accesses);
-        for wrong in [&["--runs", "0"][..], &["--at", "home"], &["--busy"], &["--speed", "3"]] {
-            assert!(parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

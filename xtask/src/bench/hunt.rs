@@ -7,12 +7,14 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
     time::Instant,
 };
 
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use fissure_testing::{Claim, Folder, Program, compile};
 use serde_json::Value;
 
 use super::positive;
@@ -41,22 +43,28 @@ const OPERATIONS: Kernel = Kernel { class: "ControlledOperations", count: 3_000_
 const SMALL: &str = "Figure1";
 
 /// The options of the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The number of runs of each hunt
+    #[arg(long, default_value = "100", value_parser = positive::<u64>)]
     runs: u64,
+    /// How often speed is measured
+    #[arg(long, default_value = "5", value_parser = positive::<usize>)]
     rounds: usize,
+    /// Only programs whose name contains this, and no speed
+    #[arg(long, value_name = "PART")]
     program: Option<String>,
-    part: Part,
+    /// Only a part of the benchmark
+    #[arg(long, value_enum)]
+    only: Option<Part>,
 }
 
-/// The part of the benchmark to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Everything; without speed if `--program` selects some programs.
-    All,
-    /// Only the last of the strategies.
+    /// The last of the strategies
     Ours,
-    /// Only speed.
+    /// Speed
     Speed,
 }
 
@@ -96,14 +104,6 @@ impl Cost {
     }
 }
 
-/// A program with the findings that its header promises (kinds and subjects), and the options in its header.
-#[derive(Debug)]
-struct Program {
-    class: String,
-    promised: Vec<(String, String)>,
-    options: Vec<String>,
-}
-
 /// The result of a hunt.
 #[derive(Debug, PartialEq)]
 struct HuntResult {
@@ -123,81 +123,35 @@ struct Bench {
 }
 
 /// Builds, measures and prints.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let options = parse(arguments)?;
-    let programs = programs()?;
+pub(crate) fn run(options: Options) -> Result<()> {
+    let programs = Folder::Hunt.programs().map_err(anyhow::Error::msg)?;
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release"]))?;
-    let hunt_classes = compile(&jdk, "programs/hunt", "bench-hunt")?;
-    let kernel_classes = compile(&jdk, "programs/bench", "bench-control")?;
+    let hunt_classes = fresh_folder("bench-hunt")?;
+    compile(&jdk.bin().join("javac"), &programs, &hunt_classes).map_err(anyhow::Error::msg)?;
+    let kernel_classes = compile_kernels(&jdk)?;
     let fissure = target()?.join("release/fissure");
     let bench = Bench { jdk, fissure, hunt_classes, kernel_classes, options };
-    if bench.options.part != Part::Speed {
+    let Options { program, only, .. } = &bench.options;
+    if *only != Some(Part::Speed) {
         bench.detection(&programs)?;
     }
-    if bench.options.part == Part::Speed || bench.options.program.is_none() && bench.options.part == Part::All
-    {
+    if *only == Some(Part::Speed) || only.is_none() && program.is_none() {
         bench.speed()?;
     }
     Ok(())
 }
 
-fn parse(arguments: &[&str]) -> Result<Options> {
-    let mut options = Options { runs: 100, rounds: 5, program: None, part: Part::All };
-    for pair in arguments.chunks(2) {
-        match *pair {
-            ["--runs", number] => options.runs = positive(number)?,
-            ["--rounds", number] => options.rounds = positive(number)?,
-            ["--program", part] => options.program = Some(part.to_owned()),
-            ["--only", "ours"] => options.part = Part::Ours,
-            ["--only", "speed"] => options.part = Part::Speed,
-            _ => bail!(
-                "unknown option '{}': [--runs N] [--rounds N] [--program PART] [--only ours|speed]",
-                pair.join(" ")
-            ),
-        }
-    }
-    Ok(options)
-}
-
-fn compile(jdk: &Jdk, sources: &str, name: &str) -> Result<PathBuf> {
-    let classes = fresh_folder(name)?;
-    let sources = files_below(&root().join(sources), "java")?;
+fn compile_kernels(jdk: &Jdk) -> Result<PathBuf> {
+    let classes = fresh_folder("bench-control")?;
+    let sources = files_below(&root().join("programs/bench"), "java")?;
     succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(sources))?;
     Ok(classes)
 }
 
-fn programs() -> Result<Vec<Program>> {
-    let files = files_below(&root().join("programs/hunt"), "java")?;
-    files.iter().map(|file| read_program(file)).collect()
-}
-
-fn read_program(file: &Path) -> Result<Program> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let class = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Program { class, promised: promised(&text), options: options(&text) })
-}
-
-/// The directives of a header: the lines that begin with `fissure:`.
-fn directives(text: &str) -> impl Iterator<Item = &str> {
-    let header = text.lines().take_while(|line| line.starts_with("//"));
-    header.filter_map(|line| line.strip_prefix("// fissure: "))
-}
-
-/// The options of `fissure hunt` in a header.
-fn options(text: &str) -> Vec<String> {
-    let options = directives(text).filter_map(|directive| directive.strip_prefix("hunt "));
-    options.flat_map(str::split_whitespace).map(str::to_owned).collect()
-}
-
-/// The findings that a header promises.
-fn promised(text: &str) -> Vec<(String, String)> {
-    directives(text)
-        .filter_map(|directive| match directive.split_whitespace().collect::<Vec<_>>()[..] {
-            ["must-be-bug" | "must-confirm", kind, subject] => Some((kind.to_owned(), subject.to_owned())),
-            _ => None,
-        })
-        .collect()
+/// The findings that the header of a program promises.
+fn promised(program: &Program) -> impl Iterator<Item = &Claim> {
+    program.header.must_be_bug.iter().chain(&program.header.must_confirm)
 }
 
 impl Bench {
@@ -207,11 +161,11 @@ impl Bench {
             self.options.program.as_ref().is_none_or(|part| program.class.contains(part))
         };
         let (correct, broken): (Vec<&Program>, Vec<&Program>) =
-            programs.iter().filter(wanted).partition(|program| program.promised.is_empty());
+            programs.iter().filter(wanted).partition(|program| promised(program).next().is_none());
         println!("share of {} runs that show a promised finding\n", self.options.runs);
-        let strategies = match self.options.part {
-            Part::Ours => &STRATEGIES[STRATEGIES.len() - 1..],
-            Part::All | Part::Speed => &STRATEGIES[..],
+        let strategies = match self.options.only {
+            Some(Part::Ours) => &STRATEGIES[STRATEGIES.len() - 1..],
+            _ => &STRATEGIES[..],
         };
         print!("{:<28}", "program");
         strategies.iter().for_each(|(heading, _)| print!("{heading:>11}"));
@@ -248,7 +202,7 @@ impl Bench {
         command
             .args(["hunt", "--no-minimise", "--runs", &self.options.runs.to_string()])
             .args(options)
-            .args(&program.options);
+            .args(&program.header.options);
         command.arg("--json").arg(&report).arg("--").arg(self.java());
         command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
         let output = with_empty_input(&mut command)
@@ -262,7 +216,7 @@ impl Bench {
         if !report["problem"].is_null() {
             bail!("{}: {}", line(&command), report["problem"]);
         }
-        Ok(judge(&report, &program.promised))
+        Ok(judge(&report, &promised(program).collect::<Vec<_>>()))
     }
 
     fn speed(&self) -> Result<()> {
@@ -329,22 +283,16 @@ fn with_empty_input(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null())
 }
 
-fn judge(report: &Value, promised: &[(String, String)]) -> HuntResult {
+fn judge(report: &Value, promised: &[&Claim]) -> HuntResult {
     let runs = report["runs"].as_u64().unwrap_or_default().max(1) as f64;
     let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut result = HuntResult { probability: 0.0, unexpected: Vec::new() };
     for finding in findings.iter().filter(|finding| finding["status"] != "warning") {
-        let (kind, subject) =
-            (finding["kind"].as_str().unwrap_or_default(), finding["subject"].as_str().unwrap_or_default());
-        let is_promised = |(promised_kind, promised): &(String, String)| {
-            promised_kind == kind
-                && promised.strip_suffix('*').map_or(promised == subject, |start| subject.starts_with(start))
-        };
-        if promised.iter().any(is_promised) {
+        if promised.iter().any(|claim| claim.covers(finding)) {
             let hits = finding["hits"].as_u64().unwrap_or_default() as f64;
             result.probability = result.probability.max(hits / runs);
         } else {
-            result.unexpected.push(format!("{kind} {subject}"));
+            result.unexpected.push(format!("{} {}", finding["kind"], finding["subject"]));
         }
     }
     result
@@ -363,30 +311,11 @@ mod tests {
         assert_eq!(disturbed.format(1e3, "ms").split(" in the").next(), Some("1000.00 ms"));
     }
 
-    #[test]
-    fn options_have_defaults_and_limits() {
-        assert_eq!(parse(&[]).unwrap(), Options { runs: 100, rounds: 5, program: None, part: Part::All });
-        let options = parse(&["--runs", "20", "--program", "Figure", "--only", "ours"]).unwrap();
-        let program = Some("Figure".to_owned());
-        assert_eq!(options, Options { runs: 20, rounds: 5, program, part: Part::Ours });
-        for wrong in [&["--runs", "0"][..], &["--runs"], &["--speed", "3"], &["--only", "theirs"]] {
-            assert!(parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn headers_name_promised_findings_and_options() {
-        let text = "// Words.\n// fissure: must-be-bug deadlock A.b\n// fissure: must-warn deadlock A.c\n\
-                    // fissure: hunt --atomic A.b\n\nclass A {}";
-        assert_eq!(promised(text), [("deadlock".to_owned(), "A.b".to_owned())]);
-        assert_eq!(options(text), ["--atomic", "A.b"]);
-    }
-
     fn check(status: &str, subject: &str, probability: f64, unexpected: usize) {
         let finding =
             serde_json::json!({"kind": "deadlock", "status": status, "subject": subject, "hits": 5});
         let report = serde_json::json!({"runs": 20, "findings": [finding]});
-        let result = judge(&report, &[("deadlock".to_owned(), "A.b:*".to_owned())]);
+        let result = judge(&report, &[&Claim::new("deadlock", "A.b:*")]);
         assert!((result.probability - probability).abs() < 1e-9, "{result:?}");
         assert_eq!(result.unexpected.len(), unexpected, "{result:?}");
     }
@@ -405,6 +334,6 @@ mod tests {
             let source = root().join("programs/bench").join(format!("{}.java", kernel.class));
             assert!(source.is_file(), "{}", source.display());
         }
-        assert!(programs().unwrap().iter().any(|program| program.class == SMALL));
+        assert!(Folder::Hunt.programs().unwrap().iter().any(|program| program.class == SMALL));
     }
 }

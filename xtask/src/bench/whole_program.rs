@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 
 use super::positive;
 use crate::{
@@ -17,19 +18,20 @@ use crate::{
     workspace::{cargo, fresh_folder, line, succeed, target},
 };
 
-/// The default number of classes; the time limit applies to this number.
-const CLASSES: usize = 1000;
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The number of classes; the time limit applies to the default
+    #[arg(long, default_value = "1000", value_parser = positive::<u32>)]
+    classes: u32,
+}
 
 /// The time limit, in seconds.
 const TIME_LIMIT: f64 = 60.0;
 
 /// Builds, generates, measures and prints.
-pub(crate) fn run(arguments: &[&str]) -> Result<()> {
-    let classes = match arguments {
-        [] => CLASSES,
-        ["--classes", number] => positive::<u32>(number)? as usize,
-        _ => bail!("unknown option '{}': [--classes N]", arguments.join(" ")),
-    };
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let classes = options.classes as usize;
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release"]))?;
     let folder = fresh_folder("bench-static")?;

@@ -7,13 +7,12 @@ use std::{
 
 use anyhow::{Context, Result};
 use fissure_classfile::{
-    Advised, Call, ClassSummary, Control, Environment, FieldSummary, Foreign, LockCall, MethodFacts, Plan,
-    Region, Site, read_summary, rewrite,
+    AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, Call, ClassSummary, Contents, Control,
+    ControlledAccesses, ControlledCode, Detection, Environment, Exploration, FieldSummary, Foreign, LockCall,
+    MethodFacts, Plan, Product, Region, Scheduling, Script, Site, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
-
-const FINAL_OR_VOLATILE: u16 = 0x0010 | 0x0040;
 
 /// The root of all classes; fields must not be added to it.
 const ROOT: &str = "java/lang/Object";
@@ -41,39 +40,39 @@ pub(crate) enum Purpose {
     Watch,
     /// To control threads, with all scheduling points.
     Control,
+    /// To explore the schedules of harnesses, with all scheduling points.
+    Explore,
     /// To report both sides of each join point, with its arguments, to a monitor script.
     MonitorScript,
 }
 
 impl Purpose {
     fn plan(self) -> Plan<'static> {
-        let both = Plan {
-            monitors: true,
-            monitor_sites: true,
-            blocks: true,
-            volatiles: true,
-            fields: true,
-            arrays: true,
-            entries: true,
-            synchronization: true,
-            ..Plan::empty(HOOK)
-        };
-        match self {
-            Purpose::MonitorScript => {
-                Plan { monitors: true, advice: true, lock_calls: LOCK_CALLS, ..Plan::empty(HOOK) }
+        let scheduling =
+            Scheduling { calls: &[WAIT], regions: &[Region { method: "loadClass", descriptor: None }] };
+        let product = match self {
+            Purpose::Watch => Product::Detect(Detection {
+                monitors: true,
+                accesses: Accesses::FieldsAndElements,
+                is_selective: false,
+                synchronization: true,
+                clones: true,
+                entries: true,
+                atomicity: Some(Atomicity { blocks: Blocks::MonitorsAndMethods, announced: &[] }),
+            }),
+            Purpose::Control => {
+                let contents = Contents::CollectionsAndAtomics;
+                let accesses = Some(ControlledAccesses { elements: true, contents });
+                let inside = Some(ControlledCode { accesses, units: true, entries: true });
+                Product::Control(Control { scheduling, monitors: true, inside })
             }
-            Purpose::Watch => Plan { repetitions: true, waits: true, ..both },
-            Purpose::Control => Plan {
-                units: true,
-                contents: true,
-                atomics: true,
-                control: Some(Control {
-                    calls: &[WAIT],
-                    regions: &[Region { method: "loadClass", descriptor: None }],
-                }),
-                ..both
-            },
-        }
+            Purpose::Explore => Product::Explore(Exploration { scheduling, monitors: true, points: true }),
+            Purpose::MonitorScript => {
+                let advice = Some(Advice { lock_calls: LOCK_CALLS });
+                Product::Script(Script { monitors: true, synchronization: true, advice })
+            }
+        };
+        Plan::new(HOOK, product)
     }
 }
 
@@ -185,7 +184,9 @@ impl Environment for World {
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign {
         match self.declaration(class, name, descriptor) {
             None => Foreign::Resolve,
-            Some((_, field)) if field.access & FINAL_OR_VOLATILE != 0 => Foreign::Ignore,
+            Some((_, field)) if field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE) => {
+                Foreign::Ignore
+            }
             Some(_) if is_static => Foreign::Resolve,
             // A shadow field has the name of its original, so of two fields with one name only one can have a shadow.
             Some((declaring, _))

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, ValueEnum};
-use fissure_model::{
-    goal::Goal,
-    pattern::Pattern,
-    settings::{AccessPoints, Control, SetRules, Steering, Wanted},
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use fissure_hunt::{Points, RunSettings, Shard};
+use fissure_model::{pattern::Pattern, settings::SetRules};
+use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
-use super::shard::Shard;
 use crate::{
     args::{ScopeList, YesNo},
     error::Error,
@@ -94,8 +94,8 @@ pub(crate) struct SteeringArguments {
     pub(crate) is_static: bool,
 
     /// The strategy that schedules threads. Several, with commas between them, hunt one after the other.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "atomfuzzer")]
-    pub(crate) strategy: Vec<StrategyName>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = registry::default().name, value_parser = strategy_parser())]
+    pub(crate) strategy: Vec<&'static StrategyKind>,
 
     /// The checkers that look at every run, whatever the strategy: atomic-sets. It makes every access to a field a scheduling point.
     #[arg(long, alias = "monitor", value_name = "CHECKER", value_delimiter = ',')]
@@ -107,7 +107,7 @@ pub(crate) struct SteeringArguments {
 
     /// The scheduling points: where threads may be preempted.
     #[arg(long, value_name = "WHERE", default_value = "auto")]
-    pub(crate) points: Points,
+    pub(crate) points: PointsName,
 
     /// A run ends after so many steps, with a note.
     #[arg(long, value_name = "N", default_value_t = STEPS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -129,25 +129,13 @@ pub(crate) struct SteeringArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StrategyName {
-    /// Random, but threads are paused where their atomic blocks could be violated, and runs have goals at accesses.
-    Atomfuzzer,
-    /// Predicts atomic-set violations from profiling runs, and makes them happen.
-    Assetfuzzer,
-    /// Predicts races from profiling runs, and brings the racing accesses together.
-    Racefuzzer,
-    /// Every thread that can run is equally likely.
-    Random,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckerName {
     /// The eleven patterns of atomic-set violations.
     AtomicSets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Points {
+pub(crate) enum PointsName {
     /// Locks, and in runs with a goal at accesses also fields, array elements, atomics and collections.
     Auto,
     /// Locks, and where threads wait, start and end.
@@ -160,118 +148,50 @@ pub(crate) enum Points {
     Elements,
 }
 
-impl StrategyName {
-    fn steering(self) -> Steering {
-        match self {
-            StrategyName::Atomfuzzer => Steering::Atomfuzzer,
-            StrategyName::Assetfuzzer => Steering::Assetfuzzer,
-            StrategyName::Racefuzzer => Steering::Racefuzzer,
-            StrategyName::Random => Steering::Random,
-        }
-    }
-}
-
-impl Points {
-    /// At least fields, and also array elements if atomic sets contain them.
-    fn with_fields(self, sets: &SetRules) -> Points {
-        match self {
-            Points::Elements => Points::Elements,
-            _ if sets.contents => Points::Elements,
-            _ => Points::Fields,
-        }
-    }
-
-    /// The accesses that are scheduling points in runs that discover goals, if there are such runs; the next entry if those are too many.
-    pub(crate) fn for_discovery(self) -> &'static [AccessPoints] {
-        match self {
-            Points::Auto | Points::Elements => &[AccessPoints::All, AccessPoints::Fields],
-            Points::Fields => &[AccessPoints::Fields],
-            Points::Locks | Points::Volatiles => &[],
-        }
-    }
-
-    fn accesses(self) -> AccessPoints {
-        match self {
-            Points::Auto | Points::Locks | Points::Volatiles => AccessPoints::None,
-            Points::Fields => AccessPoints::Fields,
-            Points::Elements => AccessPoints::All,
+impl From<PointsName> for Points {
+    fn from(name: PointsName) -> Points {
+        match name {
+            PointsName::Auto => Points::Auto,
+            PointsName::Locks => Points::Locks,
+            PointsName::Volatiles => Points::Volatiles,
+            PointsName::Fields => Points::Fields,
+            PointsName::Elements => Points::Elements,
         }
     }
 }
 
 impl SteeringArguments {
     /// The strategies of the command line, each once.
-    pub(crate) fn strategies(&self) -> Vec<Steering> {
-        let mut strategies: Vec<Steering> = Vec::new();
-        for name in &self.strategy {
-            let strategy = name.steering();
-            if !strategies.contains(&strategy) {
+    pub(crate) fn strategies(&self) -> Vec<&'static StrategyKind> {
+        let mut strategies: Vec<&'static StrategyKind> = Vec::new();
+        for strategy in &self.strategy {
+            if !strategies.contains(strategy) {
                 strategies.push(strategy);
             }
         }
         if strategies.is_empty() {
-            strategies.push(Steering::Atomfuzzer);
+            strategies.push(registry::default());
         }
         strategies
     }
 
     /// The strategy of a single run.
-    pub(crate) fn strategy(&self) -> Result<Steering, Error> {
+    pub(crate) fn strategy(&self) -> Result<&'static StrategyKind, Error> {
         match self.strategies()[..] {
             [strategy] => Ok(strategy),
             _ => Err(Error::SeveralStrategies),
         }
     }
 
-    /// How a run with this seed and goal is controlled. `sets` come from the configuration.
-    pub(crate) fn control(
-        &self,
-        steering: Steering,
-        seed: u64,
-        goal: Option<Goal>,
-        sets: &SetRules,
-    ) -> Control {
-        let is_set = |name| self.check.contains(&name) || steering == Steering::Assetfuzzer;
-        let wanted = Wanted {
-            predictions: false,
-            violations: is_set(CheckerName::AtomicSets),
-            races: steering == Steering::Racefuzzer,
-            interleavings: false,
-        };
-        let points = if wanted == Wanted::default() { self.points } else { self.points.with_fields(sets) };
-        let access_points = match &goal {
-            Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
-            _ => None,
-        };
-        let control = Control {
-            steering,
-            seed,
+    /// How runs are controlled. `sets` come from the configuration.
+    pub(crate) fn run_settings(&self, sets: SetRules) -> RunSettings {
+        RunSettings {
             pause: self.pause,
-            target: goal,
-            schedule: None,
+            points: self.points.into(),
             steps: self.steps,
-            volatiles: !matches!(points, Points::Auto | Points::Locks),
-            accesses: points.accesses(),
-            instrumented: Vec::new(),
-            units: wanted.violations,
-            wanted,
-            sets: if wanted.violations { sets.clone() } else { SetRules::default() },
-        };
-        match access_points {
-            Some((points, instrumented)) => with_access_points(control, points, instrumented),
-            None => control,
+            checks_atomic_sets: self.check.contains(&CheckerName::AtomicSets),
+            sets,
         }
-    }
-
-    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
-    pub(crate) fn discovery(
-        &self,
-        steering: Steering,
-        seed: u64,
-        points: AccessPoints,
-        instrumented: Vec<String>,
-    ) -> Control {
-        with_access_points(self.control(steering, seed, None, &SetRules::default()), points, instrumented)
     }
 
     /// These options, with those of a report in place of defaults. Options that this version does not know come from another version and
@@ -282,17 +202,18 @@ impl SteeringArguments {
         merged.is_static |= words.last().is_some_and(|word| word == "--static");
         for pair in words.chunks(2) {
             let [option, value] = pair else { break };
-            let is_random = self.strategy.contains(&StrategyName::Random);
             match option.as_str() {
-                "--strategy" if value == Steering::Random.name() && !is_random => {
-                    merged.strategy = vec![StrategyName::Random];
+                "--strategy" if self.strategies() == [registry::default()] => {
+                    if let Some(strategy) = registry::find(value) {
+                        merged.strategy = vec![strategy];
+                    }
                 }
                 "--check" | "--monitor" if self.check.is_empty() => {
                     merged.check.extend(CheckerName::from_str(value, false));
                 }
                 "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
-                "--points" if self.points == Points::Auto => {
-                    merged.points = Points::from_str(value, false).unwrap_or(Points::Auto);
+                "--points" if self.points == PointsName::Auto => {
+                    merged.points = PointsName::from_str(value, false).unwrap_or(PointsName::Auto);
                 }
                 "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
                 "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
@@ -304,13 +225,13 @@ impl SteeringArguments {
     }
 
     /// The options that a replay must repeat, including the configuration's file. With several strategies, each finding names its own.
-    pub(crate) fn words(&self, strategies: &[Steering], config: Option<&Path>) -> Vec<String> {
+    pub(crate) fn words(&self, strategies: &[&StrategyKind], config: Option<&Path>) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         if let [strategy] = strategies
-            && *strategy != Steering::Atomfuzzer
+            && *strategy != registry::default()
         {
-            add("--strategy", strategy.name().to_owned());
+            add("--strategy", strategy.name.to_owned());
         }
         if self.check.contains(&CheckerName::AtomicSets) {
             add("--check", "atomic-sets".to_owned());
@@ -318,7 +239,7 @@ impl SteeringArguments {
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
         }
-        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != Points::Auto) {
+        if let Some(points) = self.points.to_possible_value().filter(|_| self.points != PointsName::Auto) {
             add("--points", points.get_name().to_owned());
         }
         if self.steps != STEPS {
@@ -345,20 +266,20 @@ impl SteeringArguments {
     }
 }
 
-/// The same run, with these accesses as scheduling points.
-fn with_access_points(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
-    let wanted = Wanted { interleavings: true, ..Wanted::default() };
-    // Calls of atomics are accesses themselves, so the volatile accesses inside them need no scheduling points.
-    let (units, sets) = (false, SetRules::default());
-    Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
-}
-
 /// The configuration's file among the options that a replay must repeat.
 pub(crate) fn config_of(words: &[String]) -> Option<PathBuf> {
     words.chunks(2).find_map(|pair| match pair {
         [option, value] if option == CONFIG => Some(PathBuf::from(value)),
         _ => None,
     })
+}
+
+/// Reads the name of a strategy that users may choose; the help lists them.
+fn strategy_parser() -> impl TypedValueParser<Value = &'static StrategyKind> {
+    // As in the rest of the help, descriptions have no full stop.
+    let names = registry::offered()
+        .map(|strategy| PossibleValue::new(strategy.name).help(strategy.about.trim_end_matches('.')));
+    PossibleValuesParser::new(names).try_map(|name| registry::find(&name).ok_or(StrategyError::Unknown(name)))
 }
 
 /// A probability as chances in a million.
@@ -382,7 +303,7 @@ mod tests {
             strategy: Vec::new(),
             check: Vec::new(),
             pause: ALWAYS,
-            points: Points::Auto,
+            points: PointsName::Auto,
             steps: STEPS,
             time_limit: 1,
             atomic: Vec::new(),
@@ -391,9 +312,14 @@ mod tests {
         }
     }
 
-    fn check_strategies(names: &[StrategyName], expected: &[Steering]) {
-        let arguments = SteeringArguments { strategy: names.to_vec(), ..arguments() };
-        assert_eq!(arguments.strategies(), expected);
+    fn strategy(name: &str) -> &'static StrategyKind {
+        registry::find(name).unwrap()
+    }
+
+    fn check_strategies(names: &[&str], expected: &[&str]) {
+        let strategies = |names: &[&str]| names.iter().map(|name| strategy(name)).collect::<Vec<_>>();
+        let arguments = SteeringArguments { strategy: strategies(names), ..arguments() };
+        assert_eq!(arguments.strategies(), strategies(expected));
         assert_eq!(arguments.strategy().is_ok(), expected.len() == 1);
     }
 
@@ -410,44 +336,28 @@ mod tests {
 
     #[test]
     fn strategies_come_one_after_the_other_and_each_once() {
-        use StrategyName::{Assetfuzzer, Racefuzzer, Random};
-        check_strategies(&[], &[Steering::Atomfuzzer]);
-        check_strategies(&[Random, Random], &[Steering::Random]);
-        check_strategies(&[Racefuzzer, Assetfuzzer], &[Steering::Racefuzzer, Steering::Assetfuzzer]);
-    }
-
-    #[test]
-    fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
-        let accesses = |arguments: &SteeringArguments, steering, sets: &SetRules| {
-            let control = arguments.control(steering, 1, None, sets);
-            (control.accesses, control.units)
-        };
-        let plain = SetRules::default();
-        assert_eq!(accesses(&arguments(), Steering::Atomfuzzer, &plain), (AccessPoints::None, false));
-        assert_eq!(accesses(&arguments(), Steering::Racefuzzer, &plain), (AccessPoints::Fields, false));
-        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &plain), (AccessPoints::Fields, true));
-        let contents = SetRules { contents: true, ..SetRules::default() };
-        assert_eq!(accesses(&arguments(), Steering::Assetfuzzer, &contents), (AccessPoints::All, true));
-        let checked = SteeringArguments { check: vec![CheckerName::AtomicSets], ..arguments() };
-        assert_eq!(accesses(&checked, Steering::Random, &plain), (AccessPoints::Fields, true));
-        assert_eq!(
-            checked.words(&[Steering::Random], None).join(" "),
-            "--strategy random --check atomic-sets"
-        );
+        check_strategies(&[], &["atomfuzzer"]);
+        check_strategies(&["random", "random"], &["random"]);
+        check_strategies(&["racefuzzer", "assetfuzzer"], &["racefuzzer", "assetfuzzer"]);
     }
 
     #[test]
     fn a_replay_repeats_the_options_that_are_not_defaults() {
-        assert!(arguments().words(&[Steering::Atomfuzzer], None).is_empty());
+        assert!(arguments().words(&[strategy("atomfuzzer")], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let chosen =
-            SteeringArguments { pause: 500_000, points: Points::Volatiles, steps: 9, scope, ..arguments() };
+        let chosen = SteeringArguments {
+            pause: 500_000,
+            points: PointsName::Volatiles,
+            steps: 9,
+            scope,
+            ..arguments()
+        };
         let atomic = vec!["a.B.m".parse().unwrap()];
         let check = vec![CheckerName::AtomicSets];
         let chosen = SteeringArguments { atomic, check, is_static: true, ..chosen };
         let text = "--strategy random --check atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
-        let words = chosen.words(&[Steering::Random], Some(config));
+        let words = chosen.words(&[strategy("random")], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));
         assert_eq!(words.join(" "), text);
         let read = arguments().with_defaults(&words);

@@ -1,62 +1,31 @@
 //! Runs several controlled runs at the same time and gives their results in the order in which they were planned.
 
 use std::{
-    io::{self, IsTerminal, Write},
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
 
+use fissure_hunt::{Ending, Outcome};
 use fissure_model::settings::Control;
 
-use super::run::{Ending, Outcome, Print, Program};
-use crate::error::Error;
+use super::run::{Finished, Print, Program};
+use crate::{error::Error, progress::Progress};
 
-/// Shows the number of finished runs, if standard error is a terminal.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    is_shown: bool,
-    all: u64,
-    done: AtomicU64,
-}
-
-impl Progress {
-    /// Progress to a number of runs.
-    pub(crate) fn new(all: u64) -> Self {
-        Progress { is_shown: io::stderr().is_terminal(), all, done: AtomicU64::new(0) }
-    }
-
-    fn step(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.is_shown {
-            // The runs that discover goals at accesses are not planned in advance.
-            let all = self.all.max(done);
-            let _ = write!(io::stderr(), "\r\x1b[Kfissure: {done} of {all} runs");
-        }
-    }
-
-    /// Erases the line.
-    pub(crate) fn clear(&self) {
-        if self.is_shown {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-/// Executes runs, `jobs` at a time, and gives their results in order. After a run for which `is_last` holds, no run starts, and the
+/// Executes runs, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
 pub(crate) fn run_all(
     program: &Program<'_>,
     controls: &[Control],
     jobs: usize,
     progress: &Progress,
-    is_last: &(impl Fn(&Outcome) -> bool + Sync),
-) -> Result<Vec<Outcome>, Error> {
+    is_last: &(dyn Fn(&Outcome) -> bool + Sync),
+) -> Result<Vec<Finished>, Error> {
     let next = AtomicUsize::new(0);
     let last = AtomicUsize::new(usize::MAX);
-    let results: Mutex<Vec<Option<Result<Outcome, Error>>>> =
+    let results: Mutex<Vec<Option<Result<Finished, Error>>>> =
         Mutex::new(controls.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..jobs.min(controls.len()) {
@@ -69,7 +38,10 @@ pub(crate) fn run_all(
                     }
                     let result = program.run(control.clone(), Print::Keep);
                     progress.step();
-                    if result.as_ref().map_or(true, |outcome| is_interrupted(outcome) || is_last(outcome)) {
+                    if result
+                        .as_ref()
+                        .map_or(true, |finished| is_interrupted(finished) || is_last(&finished.outcome))
+                    {
                         last.fetch_min(index, Ordering::SeqCst);
                     }
                     results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
@@ -82,15 +54,15 @@ pub(crate) fn run_all(
     let mut outcomes = Vec::new();
     for (index, result) in results.into_iter().enumerate() {
         let Some(result) = result.filter(|_| index <= last) else { break };
-        let outcome = result?;
-        if is_interrupted(&outcome) {
+        let finished = result?;
+        if is_interrupted(&finished) {
             break;
         }
-        outcomes.push(outcome);
+        outcomes.push(finished);
     }
     Ok(outcomes)
 }
 
-fn is_interrupted(outcome: &Outcome) -> bool {
-    outcome.ending == Ending::Interrupted
+fn is_interrupted(finished: &Finished) -> bool {
+    finished.outcome.ending == Ending::Interrupted
 }

@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    fs,
     io::Read,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -12,20 +11,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fissure_hunt::{Ending, Outcome};
 use fissure_model::{
-    goal::Goal,
     pattern::Pattern,
     pointcut::Pointcut,
-    record::{Run, RunEnd},
-    settings::{Analysis, AtomizerSettings, Control, Order, Settings, Watch},
+    settings::{Control, ControlledSettings, Mode, Settings},
 };
-use fissure_report::Exit;
 
-use crate::{
-    collect::{self, Jvm},
-    error::Error,
-    launch, project, signals,
-};
+use super::process::process;
+use crate::{collect, error::Error, launch, project, run_folder, signals};
 
 /// How often the end of a run is checked for.
 const INTERVAL: Duration = Duration::from_millis(4);
@@ -57,114 +51,55 @@ pub(crate) enum Print {
     Show,
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// The program ended, or was ended by the conductor.
-    Ended(Exit),
-    /// It took too long and was killed.
-    TimeLimit,
-    /// Fissure was interrupted.
-    Interrupted,
-}
-
-/// The result of one run.
+/// A run that has ended.
 #[derive(Debug)]
-pub(crate) struct Outcome {
-    /// The seed of its random choices.
-    pub(crate) seed: u64,
-    /// The goal that it tried to reach.
-    pub(crate) goal: Option<Goal>,
-    /// How it ended.
-    pub(crate) ending: Ending,
-    /// The records of its JVMs.
-    pub(crate) jvms: Vec<Jvm>,
-    /// The beginning of its output, if that was kept.
-    pub(crate) printed: Vec<u8>,
-}
-
-impl Outcome {
-    /// The records of its controlled JVMs about their runs.
-    pub(crate) fn accounts(&self) -> impl Iterator<Item = &Run> {
-        self.jvms.iter().filter_map(|jvm| jvm.run.as_ref())
-    }
-
-    /// How the conductor ended the run: the worst end of its JVMs.
-    pub(crate) fn end(&self) -> RunEnd {
-        let ends = [RunEnd::Deadlock, RunEnd::Hang, RunEnd::TooLong];
-        ends.into_iter().find(|end| self.accounts().any(|run| run.end == *end)).unwrap_or(RunEnd::Finished)
-    }
-
-    /// The program's exit code or signal; `None` if Fissure ended the run.
-    pub(crate) fn own_exit(&self) -> Option<Exit> {
-        match self.ending {
-            Ending::Ended(exit) if self.end() == RunEnd::Finished => Some(exit),
-            _ => None,
-        }
-    }
-
-    /// Failures of Fissure: such a run says nothing about the program.
-    pub(crate) fn internal_errors(&self) -> impl Iterator<Item = &String> {
-        self.jvms.iter().flat_map(|jvm| &jvm.internal_errors)
-    }
-
-    /// Whether every watched JVM recorded its whole run.
-    pub(crate) fn is_complete(&self) -> bool {
-        let mut watched = self.jvms.iter().filter(|jvm| jvm.watched()).peekable();
-        watched.peek().is_some() && watched.all(|jvm| jvm.ended && jvm.run.is_some())
-    }
-
-    /// Why another run with this seed and goal may differ.
-    pub(crate) fn uncontrolled(&self) -> impl Iterator<Item = &str> {
-        self.accounts().flat_map(|run| &run.uncontrolled).map(String::as_str)
-    }
+pub(crate) struct Finished {
+    /// The result.
+    pub(crate) outcome: Outcome,
+    /// The beginning of the program's output, if that was kept.
+    pub(crate) output: Vec<u8>,
 }
 
 impl Program<'_> {
     /// Runs the program once.
-    pub(crate) fn run(&self, control: Control, print: Print) -> Result<Outcome, Error> {
-        let folder =
-            tempfile::Builder::new().prefix("run-").tempdir_in(self.folder).map_err(Error::Folder)?;
+    pub(crate) fn run(&self, control: Control, print: Print) -> Result<Finished, Error> {
+        let folder = run_folder::create_in(self.folder)?;
         let (seed, goal) = (control.seed, control.target.clone());
+        tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
         let settings = folder.path().join("settings.json");
-        self.write_settings(control, folder.path(), &settings)?;
-        signals::disable_address_randomisation();
-        let mut process = launch::controlled(self.command, &self.agent, &settings)?;
+        self.write_settings(control, &settings)?;
+        let mut command = launch::controlled(self.command, &self.agent, &settings)?;
         // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
-        process.process_group(0).stdin(Stdio::null());
+        command.process_group(0).stdin(Stdio::null());
         if print == Print::Keep {
-            process.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
-        let mut child = launch::spawn(&mut process)?;
+        let mut child = launch::spawn(&mut command)?;
         let streams = [child.stdout.take().map(keep), child.stderr.take().map(keep)];
         let ending = self.wait_for(&mut child);
-        let ending = ending.map_err(|source| launch::wait_error(&process, source))?;
+        let ending = ending.map_err(|source| launch::wait_error(&command, source))?;
         let mut printed = Vec::new();
         for stream in streams.into_iter().flatten() {
             printed.extend(stream.recv_timeout(OUTPUT_GRACE).unwrap_or_default());
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
-        Ok(Outcome { seed, goal, ending, jvms, printed })
+        tracing::info!(seed, ?ending, jvms = jvms.len(), "a run has ended");
+        let processes = jvms.into_iter().map(process).collect();
+        Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
     }
 
-    fn write_settings(&self, control: Control, folder: &Path, file: &Path) -> Result<(), Error> {
+    fn write_settings(&self, control: Control, file: &Path) -> Result<(), Error> {
         let settings = Settings {
-            explore: false,
-            analysis: Analysis::Racer,
-            races: false,
-            atomizer: Some(AtomizerSettings { atomic: self.atomic.to_vec(), without: Vec::new() }),
             scope: self.scope.to_vec(),
-            watch: Watch::Locks,
-            order: Order::default(),
-            monitor: None,
-            locality: self.locality.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            locality_checked: false,
-            control: Some(control),
             whereabouts: project::whereabouts(),
-            folder: folder.to_string_lossy().into_owned(),
+            mode: Mode::Control(Box::new(ControlledSettings {
+                control,
+                atomic: self.atomic.to_vec(),
+                locality: self.locality.as_deref().map(run_folder::locality_file),
+            })),
+            log: run_folder::log_filter(),
         };
-        let text = serde_json::to_string_pretty(&settings).map_err(|error| Error::Folder(error.into()))?;
-        fs::write(file, text).map_err(Error::Folder)
+        run_folder::write_settings(&settings, file)
     }
 
     /// Waits until the program ends, and kills it at the time limit or if Fissure is interrupted.

@@ -2,13 +2,15 @@
 
 mod classes;
 mod command;
+#[cfg(test)]
+mod jdk_knowledge;
 mod jimage;
 
 use std::{
     env,
     ffi::{OsStr, OsString},
     fs,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
@@ -16,14 +18,14 @@ use std::{
 
 use fissure_classfile::flow::content_hash;
 use fissure_model::locality::Locality;
-use fissure_static::{Entry, Progress, analyse};
+use fissure_static::{Entry, Progress as Part, analyse};
 
-use crate::{agent, launch};
+use crate::{agent, launch, progress::Progress};
 use classes::Classes;
 use command::Main;
 use jimage::ModuleFile;
 
-/// Progress is shown if the analysis takes longer than this, and updated at this interval.
+/// Progress is shown if the analysis takes longer than this.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Variables whose options the JVM adds to those of the command line.
@@ -108,15 +110,20 @@ pub(crate) fn prepare(command: &[OsString], folder: &Path) -> Result<PathBuf, Lo
     {
         return Ok(result);
     }
-    let mut meter = Meter { shown: Instant::now(), is_open: false };
-    let locality = analyse(&mut classes, &entry, &mut |progress| meter.show(progress));
-    meter.clear();
+    let begun = Instant::now();
+    let progress = Progress::of_task("static analysis");
+    let locality = analyse(&mut classes, &entry, &mut |part| {
+        if begun.elapsed() > PATIENCE {
+            progress.show_task(describe(part));
+        }
+    });
+    drop(progress);
     let locality = locality.map_err(|_| LocalityError::NoSuchMain(main))?;
-    let text = serde_json::to_string(&locality).unwrap_or_default();
     let unwritten = |error: io::Error| LocalityError::Read {
         path: result.display().to_string(),
         reason: error.to_string(),
     };
+    let text = serde_json::to_string(&locality).map_err(|error| unwritten(error.into()))?;
     fs::write(&result, &text).map_err(unwritten)?;
     if let Some(kept) = kept {
         // A cache that cannot be written makes no difference to this run.
@@ -179,31 +186,12 @@ fn feature(release: &str) -> u32 {
     digits.split(['.', '-', '+']).next().and_then(|number| number.parse().ok()).unwrap_or(11)
 }
 
-/// Shows the progress of the analysis on a terminal.
-struct Meter {
-    shown: Instant,
-    is_open: bool,
-}
-
-impl Meter {
-    fn show(&mut self, progress: Progress) {
-        if self.shown.elapsed() < PATIENCE || !io::stderr().is_terminal() {
-            return;
-        }
-        self.shown = Instant::now();
-        self.is_open = true;
-        let text = match progress {
-            Progress::Reaching => "finding reachable methods".to_owned(),
-            Progress::Methods(done, all) => format!("{done} of {all} methods"),
-            Progress::Solving => "finding shared locations".to_owned(),
-        };
-        let _ = write!(io::stderr(), "\r\x1b[Kfissure: static analysis: {text}");
-    }
-
-    fn clear(&self) {
-        if self.is_open {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+/// A part of the analysis, in words.
+fn describe(part: Part) -> String {
+    match part {
+        Part::Reaching => "finding reachable methods".to_owned(),
+        Part::Methods(done, all) => format!("{done} of {all} methods"),
+        Part::Solving => "finding shared locations".to_owned(),
     }
 }
 

@@ -110,6 +110,17 @@ pub(crate) enum ObjectError {
         reason: String,
     },
 
+    /// The calls of the operations do not fit into one class.
+    #[error(
+        "the calls of {class} cannot be generated ({reason}); give fewer methods or values to call them with"
+    )]
+    TooLarge {
+        /// The class under test.
+        class: String,
+        /// The limit of class files.
+        reason: String,
+    },
+
     /// The user's file cannot be used.
     #[error("{path}: {reason}")]
     SpecFile {

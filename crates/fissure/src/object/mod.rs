@@ -2,7 +2,7 @@
 //!
 //! `options` reads the user's settings; `target` decides which methods can be called, and `knowledge` what their class files say about
 //! them; `session` keeps a JVM with the driver (`driver`, `wire`, `describe`, `pin`) and the generated operations (`bytecode`, `values`);
-//! `probe` and `search` execute harnesses; `present` makes findings and reports of the results, and `java` writes programs that show
+//! `probe` and `search` execute harnesses and give `results`; `present` makes findings and reports of the results, and `java` writes programs that show
 //! a violation without Fissure.
 
 mod bytecode;
@@ -18,20 +18,16 @@ mod options;
 mod pin;
 mod present;
 mod probe;
+mod results;
 mod search;
 mod session;
 mod target;
 mod values;
 mod wire;
 
-use std::{
-    env, fs, io,
-    io::{IsTerminal, Write},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{env, path::PathBuf, time::Duration};
 
-use fissure_model::settings::{Analysis, Order, Settings, Watch, Whereabouts};
+use fissure_model::settings::{Mode as AgentMode, Settings};
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
@@ -47,13 +43,16 @@ use crate::{
     args::{ObjectArguments, SchedulesName},
     doctor,
     error::Error,
+    progress::Progress,
+    project,
     reporting::Reporting,
+    run_folder,
     verdict::Code,
-    watch,
 };
 use driver::Setup;
 use probe::Nature;
-use search::{Bounds, Findings, Mode, Search};
+use results::Findings;
+use search::{Bounds, Mode, Search};
 use session::Session;
 use target::{Callable, Target};
 
@@ -68,7 +67,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     let reporting = Reporting::prepare(&options.reporting)?;
     let settings = options::settings(options)?;
     let harness = options::harness(options)?;
-    let folder = watch::plain_folder()?;
+    let folder = run_folder::create()?;
     driver::unpack(folder.path()).map_err(Error::Folder)?;
     let setup = Setup {
         java: java(options)?,
@@ -103,7 +102,6 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         Some(schema) => work.one(&schema)?,
         None => work.all(options.trust_core)?,
     }
-    work.conclude();
     let Work { report, notices, violations, target, .. } = work;
     if let Some(folder) = &options.emit_java {
         present::emit_java(folder, &target, &violations)?;
@@ -122,22 +120,12 @@ fn controlled_setup(setup: Setup, class: &str) -> Result<Setup, Error> {
     let file = setup.folder.join("settings.json");
     let package = class.rsplit_once('.').and_then(|(package, _)| format!("{package}.*").parse().ok());
     let settings = Settings {
-        explore: true,
-        analysis: Analysis::Racer,
-        races: false,
-        atomizer: None,
         scope: package.into_iter().collect(),
-        watch: Watch::Locks,
-        order: Order::StartJoin,
-        monitor: None,
-        locality: None,
-        locality_checked: false,
-        control: None,
-        whereabouts: Whereabouts::default(),
-        folder: setup.folder.to_string_lossy().into_owned(),
+        whereabouts: project::whereabouts(),
+        mode: AgentMode::Explore,
+        log: run_folder::log_filter(),
     };
-    let text = serde_json::to_string(&settings).map_err(|error| Error::Folder(error.into()))?;
-    fs::write(&file, text).map_err(Error::Folder)?;
+    run_folder::write_settings(&settings, &file)?;
     Ok(Setup { agent: Some((agent, file)), ..setup })
 }
 
@@ -333,14 +321,14 @@ impl Work {
         alphabet: &Alphabet,
         work: impl Fn(Search<'_>) -> Result<Findings, ObjectError>,
     ) -> Result<Findings, Error> {
-        let mut progress = progress(name);
+        let progress = Progress::of_search(name, self.bounds.budget);
         let mut findings = Findings::default();
         let is_controlled = !matches!(self.control, Control::Off);
         if self.stresses {
             let part = if is_controlled { self.bounds.budget.mul_f64(STRESSED) } else { self.bounds.budget };
             let bounds = Bounds { budget: part, ..self.bounds };
             self.session.open(&self.target, methods, alphabet)?;
-            findings = work(Search::new(&mut self.session, alphabet, bounds, Mode::Stress, &mut progress))?;
+            findings = work(Search::new(&mut self.session, alphabet, bounds, Mode::Stress, &progress))?;
         }
         if findings.violation.is_some() || !is_controlled {
             return Ok(findings);
@@ -359,7 +347,7 @@ impl Work {
         let budget = self.bounds.budget.saturating_sub(findings.elapsed).max(Duration::from_millis(100));
         let bounds = Bounds { budget, ..self.bounds };
         session.open(&self.target, methods, alphabet)?;
-        let controlled = work(Search::new(session, alphabet, bounds, Mode::Controlled, &mut progress))?;
+        let controlled = work(Search::new(session, alphabet, bounds, Mode::Controlled, &progress))?;
         Ok(findings.and(controlled))
     }
 
@@ -429,10 +417,6 @@ impl Work {
         }
         blamed
     }
-
-    fn conclude(&mut self) {
-        clear_progress();
-    }
 }
 
 /// The core method to blame: the update with the most invocations, because updates interfere with each other.
@@ -445,26 +429,4 @@ fn blamed(alphabet: &Alphabet, harness: &Harness) -> String {
         .map(|&one| alphabet.method_name(one));
     let any = operations.first().map_or(CORE, |&one| alphabet.method_name(one));
     updates.max_by_key(|name| calls(name)).unwrap_or(any).to_owned()
-}
-
-/// Shows the progress of a search on a terminal, a few times a second.
-fn progress(name: &str) -> impl FnMut(u64, u64) + use<> {
-    let name = name.to_owned();
-    let terminal = io::stderr().is_terminal();
-    let mut last = None;
-    move |harnesses, executions| {
-        let now = std::time::Instant::now();
-        let due = last.is_none_or(|last| now.duration_since(last) > Duration::from_millis(200));
-        if terminal && due {
-            last = Some(now);
-            let text = format!("\r\u{1b}[K{name}: {harnesses} harnesses, {executions} executions");
-            let _ = io::stderr().write_all(text.as_bytes());
-        }
-    }
-}
-
-fn clear_progress() {
-    if io::stderr().is_terminal() {
-        let _ = io::stderr().write_all(b"\r\x1b[K");
-    }
 }

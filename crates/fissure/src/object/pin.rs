@@ -4,6 +4,13 @@
 
 use std::{fs, thread, time::Duration};
 
+use rustix::{
+    process::{Pid, Signal},
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
+
+use crate::signals;
+
 /// How often the threads are searched for.
 const TRIES: usize = 100;
 
@@ -45,31 +52,24 @@ fn pinned(process: u32, processors: &[usize]) -> usize {
     pinned
 }
 
-/// Kills a JVM that does not answer any more.
+/// Kills a JVM that does not answer any more. It is a child that has not been reaped, so its id has not been reused.
 pub(crate) fn kill(process: u32) {
-    // SAFETY: the process is a child that has not been reaped, so its id has not been reused.
-    unsafe { libc::kill(process as i32, libc::SIGKILL) };
+    if let Some(process) = Pid::from_raw(process.cast_signed()) {
+        signals::send(process, Signal::KILL);
+    }
 }
 
 /// The processors that this process may use.
 fn allowed() -> Vec<usize> {
-    // SAFETY: a `cpu_set_t` is a plain bit set, and all zeroes is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the size passed is that of the set, which is writable.
-    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } != 0 {
-        return Vec::new();
-    }
-    // SAFETY: every number is below CPU_SETSIZE, and so within the set.
-    (0..libc::CPU_SETSIZE as usize).filter(|&number| unsafe { libc::CPU_ISSET(number, &set) }).collect()
+    let set = sched_getaffinity(None).unwrap_or_default();
+    (0..CpuSet::MAX_CPU).filter(|&number| set.is_set(number)).collect()
 }
 
+/// Pins a thread, unless it has ended meanwhile.
 fn set(thread: i32, processor: usize) -> bool {
-    // SAFETY: a `cpu_set_t` is a plain bit set, and all zeroes is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the number comes from such a set, and so is within it.
-    unsafe { libc::CPU_SET(processor, &mut set) };
-    // SAFETY: the size passed is that of the set; for a thread that has ended meanwhile the call only fails.
-    unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
+    let mut set = CpuSet::new();
+    set.set(processor);
+    Pid::from_raw(thread).is_some_and(|thread| sched_setaffinity(Some(thread), &set).is_ok())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use fissure_report::{
     object::{AtomicOutcome, ObjectReport, ViolationReport},
 };
 
-use super::{error::ObjectError, interleaving, java, search::Violation, target::Target};
+use super::{error::ObjectError, interleaving, java, results::Violation, target::Target};
 
 /// A violation as reports show it.
 #[derive(Debug, Clone)]

@@ -15,13 +15,15 @@ use fissure_object::{
     spec::{Domain, Role, Spec},
 };
 
-use fissure_report::object::{RateReport, SchedulesReport};
+use fissure_report::object::RateReport;
 
 use super::{
     driver::{Depth, RunEnd, Stressed},
     error::ObjectError,
+    results::{Findings, PREEMPTIONS, Violation},
     session::Session,
 };
+use crate::progress::Progress;
 
 /// The limits of a search.
 #[derive(Debug, Clone, Copy)]
@@ -52,79 +54,6 @@ impl Bounds {
     }
 }
 
-/// The results of a search.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Findings {
-    /// The outcome that is not atomic.
-    pub(crate) violation: Option<Violation>,
-    /// How many harnesses were executed.
-    pub(crate) harnesses: u64,
-    /// The number of executions, all together.
-    pub(crate) executions: u64,
-    /// The time until the violation was seen or the search was given up.
-    pub(crate) elapsed: Duration,
-    /// Harnesses with a linearization that does not end or that has different results each time.
-    pub(crate) undetermined: u64,
-    /// Harnesses that hung or killed the JVM when executed by several threads.
-    pub(crate) stuck: Vec<String>,
-    /// Harnesses whose results depend on the calling thread.
-    pub(crate) thread_dependent: u64,
-    /// The executions under controlled schedules.
-    pub(crate) schedules: Schedules,
-    /// How fast the single harness of `--harness` was executed, if it was stressed.
-    pub(crate) rate: Option<RateReport>,
-}
-
-impl Findings {
-    /// The results of this search and a later one together.
-    pub(crate) fn and(self, later: Findings) -> Findings {
-        Findings {
-            violation: self.violation.or(later.violation),
-            harnesses: self.harnesses + later.harnesses,
-            executions: self.executions + later.executions,
-            elapsed: self.elapsed + later.elapsed,
-            undetermined: self.undetermined.max(later.undetermined),
-            stuck: self.stuck.into_iter().chain(later.stuck).collect(),
-            thread_dependent: self.thread_dependent.max(later.thread_dependent),
-            schedules: later.schedules,
-            rate: self.rate.or(later.rate),
-        }
-    }
-}
-
-impl Schedules {
-    /// For the report, if any schedule was controlled.
-    pub(crate) fn report(&self) -> Option<SchedulesReport> {
-        (self.harnesses + self.unfinished > 0).then_some(SchedulesReport {
-            preemptions: PREEMPTIONS,
-            harnesses: self.harnesses,
-            schedules: self.schedules,
-            unfinished: self.unfinished,
-            cut: self.cut,
-        })
-    }
-}
-
-/// How many schedules were executed, and how many were not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Schedules {
-    /// Harnesses of which all schedules with at most [`PREEMPTIONS`] preemptions were executed.
-    pub(crate) harnesses: u64,
-    /// The number of these schedules.
-    pub(crate) schedules: u64,
-    /// Harnesses with more schedules than there was time for.
-    pub(crate) unfinished: u64,
-    /// Executions that took too long and were cut off.
-    pub(crate) cut: u64,
-    /// Harnesses that do not always do the same under the same schedule.
-    pub(crate) diverged: u64,
-    /// Harnesses that start threads, which are not controlled.
-    pub(crate) strays: u64,
-}
-
-/// How many preemptions controlled schedules have at most.
-pub(crate) const PREEMPTIONS: u32 = 2;
-
 /// How harnesses are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -132,25 +61,6 @@ pub(crate) enum Mode {
     Stress,
     /// Under one schedule after the other.
     Controlled,
-}
-
-/// An outcome that is not atomic.
-#[derive(Debug, Clone)]
-pub(crate) struct Violation {
-    /// The harness, with numbers of the alphabet.
-    pub(crate) harness: Harness,
-    /// The outcome, result by result.
-    pub(crate) outcome: Vec<String>,
-    /// How often it was seen.
-    pub(crate) hits: u64,
-    /// In how many executions.
-    pub(crate) executions: u64,
-    /// The atomic outcomes, each with the linearizations that lead to it.
-    pub(crate) atomic: Vec<(Vec<String>, Vec<Vec<usize>>)>,
-    /// Outcomes of the last executions, how often each was seen, and whether it is atomic.
-    pub(crate) counts: Vec<(Vec<String>, u64, bool)>,
-    /// The steps of a controlled execution with this outcome, as the agent records them.
-    pub(crate) steps: Option<String>,
 }
 
 /// The outcome that shows that a harness is not atomic.
@@ -222,7 +132,7 @@ pub(crate) struct Search<'a> {
     bounds: Bounds,
     started: Instant,
     findings: Findings,
-    progress: &'a mut dyn FnMut(u64, u64),
+    progress: &'a Progress,
     /// Whether a harness is executed for the whole time even if it shows a violation.
     patient: bool,
     mode: Mode,
@@ -237,7 +147,7 @@ impl<'a> Search<'a> {
         alphabet: &'a Alphabet,
         bounds: Bounds,
         mode: Mode,
-        progress: &'a mut dyn FnMut(u64, u64),
+        progress: &'a Progress,
     ) -> Self {
         let (started, findings) = (Instant::now(), Findings::default());
         Search {
@@ -440,7 +350,7 @@ impl<'a> Search<'a> {
                 None => return Ok(false),
             }
         }
-        (self.progress)(self.findings.harnesses, self.findings.executions);
+        self.progress.show_search(self.findings.harnesses, self.findings.executions);
         self.findings.harnesses += u64::from(ready.explored == 0);
         let Some(seen) = self.violates(ready, time)? else { return Ok(false) };
         self.findings.elapsed = self.started.elapsed();

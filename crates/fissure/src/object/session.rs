@@ -118,7 +118,10 @@ impl Session {
         }
         let internal = target.internal_name();
         let plan = Plan { name: &name, target: &internal, constructor, operations };
-        let class = bytecode::generate(&plan);
+        let class = bytecode::generate(&plan).map_err(|error| ObjectError::TooLarge {
+            class: target.class.name.clone(),
+            reason: error.to_string(),
+        })?;
         self.loaded = Some(Loaded {
             target: target.class.name.clone(),
             name: name.replace('/', "."),

@@ -219,7 +219,7 @@ fn callable(
         parameters.push(values::domain(&parameter.kind, &parameter.type_name, role)?);
     }
     let given = settings.read_only.iter().any(|entry| is_meant(entry, info)).then_some((true, "given"));
-    let built_in = |known: &BuiltIn| (builtin::names(known.read_only, &info.name, number), "built in");
+    let built_in = |known: &BuiltIn| (known.is_read_only(&info.name, number), "built in");
     let reads = given.or_else(|| known.map(built_in));
     let read_only = reads.is_some_and(|(reads, _)| reads);
     let method = Method { name: info.name.clone(), parameters, read_only, seems_read_only: read_only };

@@ -1,13 +1,13 @@
 //! Shared by the tests of the executable: the paths of tools, and commands that do not depend on the environment.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
 pub(crate) mod hunting;
+pub(crate) mod object;
 pub(crate) mod slurm;
 
 use std::{
     env,
-    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::LazyLock,
@@ -15,44 +15,31 @@ use std::{
 
 use serde_json::Value;
 
-/// Environment variables that affect JVMs, Fissure or its reports.
-const ENVIRONMENT: [&str; 21] = [
-    "BUILDKITE_PARALLEL_JOB",
-    "BUILDKITE_PARALLEL_JOB_COUNT",
-    "CIRCLE_NODE_INDEX",
-    "CIRCLE_NODE_TOTAL",
-    "CI_NODE_INDEX",
-    "CI_NODE_TOTAL",
-    "CLASSPATH",
-    "FISSURE_AGENT",
-    "FISSURE_SHARDS",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "JOB_COMPLETION_INDEX",
-    "NO_COLOR",
-    "PARALLEL_SEQ",
-    "SLURM_ARRAY_TASK_COUNT",
-    "SLURM_ARRAY_TASK_ID",
-    "SLURM_ARRAY_TASK_MAX",
-    "SLURM_ARRAY_TASK_MIN",
-    "SLURM_ARRAY_TASK_STEP",
-    "SLURM_CONF",
-    "_JAVA_OPTIONS",
-];
+pub(crate) use fissure_testing::{isolated, javas, jdk_tool};
 
-/// A command that does the same wherever the tests run: in a shell, or in the job of a CI system that numbers its jobs.
-pub(crate) fn isolated(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = Command::new(program);
-    for variable in ENVIRONMENT {
-        command.env_remove(variable);
+/// Fissure with its agent, independent of the environment.
+pub(crate) fn fissure() -> Command {
+    let mut command = fissure_alone();
+    let agent = agent();
+    // Fissure finds it beside itself.
+    if agent.parent() != Path::new(EXECUTABLE).parent() {
+        command.env("FISSURE_AGENT", agent);
     }
     command
 }
 
-/// Fissure, independent of the environment.
-pub(crate) fn fissure() -> Command {
-    isolated(env!("CARGO_BIN_EXE_fissure"))
+/// Fissure for what needs no agent.
+pub(crate) fn fissure_alone() -> Command {
+    isolated(EXECUTABLE)
 }
+
+/// The agent that was built from the same sources as the executable.
+pub(crate) fn agent() -> &'static Path {
+    fissure_testing::agent(Path::new(EXECUTABLE))
+}
+
+/// The executable under test.
+const EXECUTABLE: &str = env!("CARGO_BIN_EXE_fissure");
 
 /// Parses a report and checks it against the published schema.
 pub(crate) fn read_report(text: &str) -> Value {
@@ -72,46 +59,9 @@ pub(crate) fn schema_problems(report: &Value) -> Vec<String> {
     errors.map(|error| format!("against the schema, {}: {error}", error.instance_path())).collect()
 }
 
-/// Prints that a test is skipped. Unlike the output of the macros, this is shown for tests that pass, too.
-pub(crate) fn skip(reason: &str) {
-    let _ = io::stderr().write_all(format!("SKIPPED: {reason}\n").as_bytes());
-}
-
 /// The whole output of a command.
 pub(crate) fn output_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// The JVMs to test on: the user's own, and those that `FISSURE_TEST_JAVAS` names.
-pub(crate) fn javas() -> Vec<PathBuf> {
-    let mut javas = vec![jdk_tool("java")];
-    if let Some(more) = env::var_os("FISSURE_TEST_JAVAS") {
-        javas.extend(env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
-    }
-    for java in &javas {
-        assert!(java.is_file(), "{} of FISSURE_TEST_JAVAS is no file", java.display());
-    }
-    javas
-}
-
-/// The release of a JVM, such as 17.
-pub(crate) fn java_version(java: &Path) -> u32 {
-    let output = isolated(java).arg("-version").output().expect("a JVM can be started");
-    let text = output_text(&output);
-    let version = text.split('"').nth(1).unwrap_or_default();
-    let digits = version.split(['.', '-', '+']).next().unwrap_or_default();
-    digits.parse().unwrap_or_else(|_| panic!("{} does not tell its version: {text}", java.display()))
-}
-
-/// A tool of the JDK, by `JAVA_HOME` or by the search path.
-pub(crate) fn jdk_tool(name: &str) -> PathBuf {
-    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    home.into_iter()
-        .chain(env::split_paths(&path))
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("these tests need a JDK and there is no `{name}`: run `cargo xtask setup`"))
 }
 
 /// A folder with one compiled class and those nested in it, and its source.
@@ -125,48 +75,53 @@ pub(crate) fn compiled(class: &str, source: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The jars that the file `pom.xml` of a folder names, fetched by Maven; nothing, with a message, if that is not possible.
-pub(crate) fn fetched(project: &Path, what: &str) -> Option<Vec<PathBuf>> {
+/// The jars that the file `pom.xml` of a folder names, fetched by Maven. The error says why they cannot be fetched here.
+pub(crate) fn fetched(project: &Path) -> Result<Vec<PathBuf>, String> {
     let name = project.file_name().expect("a folder has a name");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let library = folder.join("jars");
-    if env::var_os("FISSURE_TEST_OFFLINE").is_some() {
-        skip(&format!("{what}, because FISSURE_TEST_OFFLINE is set"));
-        return None;
-    }
+    offline_is_not_set()?;
     let wanted = std::fs::read(project.join("pom.xml")).expect("the list of jars is there");
     let done = folder.join("fetched.xml");
     if std::fs::read(&done).ok().as_ref() != Some(&wanted) {
-        let path = env::var_os("PATH").unwrap_or_default();
-        if !env::split_paths(&path).any(|folder| folder.join("mvn").is_file()) {
-            skip(&format!("{what}, because there is no Maven (`mvn`) to fetch them"));
-            return None;
-        }
+        fissure_testing::find_on_path("mvn").ok_or("there is no Maven (`mvn`)")?;
         let mut maven = Command::new("mvn");
         maven.args(["--quiet", "--batch-mode", "dependency:copy-dependencies", "--file"]);
         maven.arg(project.join("pom.xml")).arg(format!("-DoutputDirectory={}", library.display()));
         let output = maven.output().expect("Maven can be started");
+        let text = output_text(&output);
+        if !output.status.success() && is_without_network(&text) {
+            return Err("Maven has no network".to_owned());
+        }
         assert!(
             output.status.success(),
-            "Maven could not fetch {what}; set FISSURE_TEST_OFFLINE=1 to do without:\n{}",
-            output_text(&output)
+            "Maven could not fetch the jars; set FISSURE_TEST_OFFLINE=1 to do without:\n{text}"
         );
         std::fs::write(&done, &wanted).expect("a file can be written beside the jars");
     }
     let entries = std::fs::read_dir(&library).expect("Maven has made the folder of the jars");
     let mut jars: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     jars.sort();
-    Some(jars)
+    Ok(jars)
 }
 
-/// The agent of the same build, next to the executable under test.
-pub(crate) fn agent() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_fissure")).parent().expect("an executable lies in a folder");
-    let agent = folder.join("libfissure_jvm.so");
-    assert!(
-        agent.is_file(),
-        "{} is missing: run `cargo build -p fissure-jvm`, or all tests by `cargo xtask test`",
-        agent.display()
-    );
-    agent
+/// An error if the user wants no test to use the network.
+pub(crate) fn offline_is_not_set() -> Result<(), String> {
+    match env::var_os("FISSURE_TEST_OFFLINE") {
+        Some(_) => Err("FISSURE_TEST_OFFLINE is set".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// Whether a build tool says that it cannot reach the network.
+pub(crate) fn is_without_network(text: &str) -> bool {
+    [
+        "Unknown host",
+        "UnknownHostException",
+        "Network is unreachable",
+        "Connection refused",
+        "name resolution",
+    ]
+    .iter()
+    .any(|sign| text.contains(sign))
 }

@@ -1,22 +1,24 @@
 //! Detects pool threads that wait for work. Their time-out does not concern the program: it only ends an idle thread.
 
-use crate::{agent::Agent, vm::RawFrame};
+use fissure_control::{IdlePools, RawFrame};
+
+use crate::agent::Agent;
 
 /// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
 
-/// The methods in which threads of a pool wait for work.
-const WAITING: &[(&str, &str)] = &[
-    ("java.util.concurrent.ThreadPoolExecutor", "getTask"),
-    ("java.util.concurrent.ForkJoinPool", "awaitWork"),
-    ("java.util.concurrent.ForkJoinPool", "runWorker"),
+/// The methods in which threads of Kotlin's pool wait for work.
+const KOTLIN: &[(&str, &str)] = &[
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "park"),
     ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "tryPark"),
 ];
 
-/// Queues whose time-outs are the due times of their tasks.
-const TASK_QUEUES: &[&str] =
-    &["java.util.concurrent.DelayQueue", "java.util.concurrent.ScheduledThreadPoolExecutor"];
+const POOLS: IdlePools = IdlePools {
+    is_waiting: |class, method| {
+        fissure_jdk::is_idle_method(class, method) || KOTLIN.contains(&(class, method))
+    },
+    is_task_queue: fissure_jdk::is_task_queue,
+};
 
 /// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
@@ -24,20 +26,7 @@ pub(super) fn is_worker_without_work(agent: &Agent) -> bool {
         let (class, method) = agent.tool.method(frame.method)?;
         Some((agent.tool.class_name(class)?.replace('/', "."), method))
     };
-    is_waiting(agent.tool.stack(DEPTH).into_iter().filter_map(method))
-}
-
-/// Whether these frames, innermost first, are those of a pool thread that waits for work.
-fn is_waiting(frames: impl Iterator<Item = (String, String)>) -> bool {
-    for (class, method) in frames {
-        if TASK_QUEUES.iter().any(|queue| class.starts_with(queue)) {
-            return false;
-        }
-        if WAITING.contains(&(class.as_str(), method.as_str())) {
-            return true;
-        }
-    }
-    false
+    POOLS.is_waiting(agent.tool.stack(DEPTH).into_iter().filter_map(method))
 }
 
 #[cfg(test)]
@@ -49,7 +38,7 @@ mod tests {
             let (class, method) = frame.rsplit_once('.').unwrap();
             (class.to_owned(), method.to_owned())
         });
-        assert_eq!(is_waiting(frames), expected);
+        assert_eq!(POOLS.is_waiting(frames), expected);
     }
 
     #[test]

@@ -1,56 +1,8 @@
-//! The flags of a site for the conductor: whether its lock is relevant, whether a block that should be atomic begins there, and its role
-//! in the goal of the run.
+//! The flags of a site of a class file for the conductor (see [`fissure_control::flags`]), and the JDK classes whose locks are relevant.
 
-use fissure_classfile::{ArraySource, Site, SiteKind, SiteTarget};
-use fissure_model::goal::{Act, Goal, GoalSite, SetGoal};
-use fissure_schedule::strategy::GoalRole;
-
-/// Threads are not preempted here, and the lock is not relevant.
-pub(crate) const QUIET: i32 = 1;
-/// A block that should be atomic begins here.
-pub(crate) const BLOCK: i32 = 2;
-/// A block begins here that should be atomic if the application called its method.
-pub(crate) const LIBRARY_BLOCK: i32 = 4;
-/// The local acquire of the goal: the second one in its block.
-pub(crate) const AGAIN: i32 = 8;
-/// The remote acquire of the goal.
-pub(crate) const BETWEEN: i32 = 16;
-/// The acquire of the goal that shall come later.
-pub(crate) const LATER: i32 = 64;
-/// The acquire of the goal that shall come earlier.
-pub(crate) const EARLIER: i32 = 128;
-/// The site is in a JDK class whose locks are relevant only if the application uses it.
-pub(crate) const LIBRARY: i32 = 32;
-/// The first of four bits, one for each event of the goal: the access may be this event.
-const LETTERS: u32 = 12;
-/// The first of four bits, one for each event: the lock acquired here must be released after this event.
-const WINDOWS: u32 = 16;
-/// The lock acquired here must not be held before the first event.
-const GATE: i32 = 1 << 20;
-
-const PUBLIC: u16 = 1;
-
-/// JDK classes whose locks are relevant to programs: collections and string buffers. The locks of all others are internal to the JDK.
-const RELEVANT: &[&str] = &["java.lang.StringBuffer", "java.util."];
-/// Exceptions among them, whose locks are internal as well.
-const INTERNAL: &[&str] = &[
-    "java.util.Calendar",
-    "java.util.concurrent.ConcurrentHashMap",
-    "java.util.Currency",
-    "java.util.Formatter",
-    "java.util.Locale",
-    "java.util.Random",
-    "java.util.ResourceBundle",
-    "java.util.ServiceLoader",
-    "java.util.TimeZone",
-    // The number of its acquires depends on when garbage is collected.
-    "java.util.WeakHashMap",
-    "java.util.jar.",
-    "java.util.logging.",
-    "java.util.prefs.",
-    "java.util.spi.",
-    "java.util.zip.",
-];
+use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
+use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, place};
+use fissure_model::{event::AccessKind, goal::Goal};
 
 /// The flags of a site in the class of this name. `has_blocks` says whether blocks of a class outside of the application count if the
 /// application calls them.
@@ -72,7 +24,7 @@ pub(crate) fn flags(
         if site.kind != SiteKind::EnterMethod || site.method != "run" {
             flags |= BLOCK;
         }
-    } else if begins_block && has_blocks && site.access & PUBLIC != 0 {
+    } else if begins_block && has_blocks && site.access.contains(AccessFlags::PUBLIC) {
         flags |= LIBRARY_BLOCK;
     }
     if is_jdk {
@@ -80,7 +32,12 @@ pub(crate) fn flags(
     }
     if target.is_some() {
         let place = place(class, site.method, site.line.map(u32::from));
-        flags |= goal_flags(&place, site.kind, name(&site.target), target);
+        let access = match site.kind {
+            SiteKind::Read => Some(AccessKind::Read),
+            SiteKind::Write => Some(AccessKind::Write),
+            _ => None,
+        };
+        flags |= goal_flags(&place, access, name(&site.target), target);
     }
     flags
 }
@@ -98,79 +55,9 @@ fn name<'a>(target: &SiteTarget<'a>) -> &'a str {
     }
 }
 
-/// The flags of a site for its role in the goal.
-pub(crate) fn goal_flags(place: &str, kind: SiteKind, name: &str, target: Option<&Goal>) -> i32 {
-    let access = match kind {
-        SiteKind::Read => Some(false),
-        SiteKind::Write => Some(true),
-        _ => None,
-    };
-    match target {
-        None => 0,
-        Some(Goal::Acquires(pair)) => {
-            let (first, second) = if pair.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
-            let again = if place == pair.local { first } else { 0 };
-            let remote = if place == pair.remote { second } else { 0 };
-            again | remote
-        }
-        Some(Goal::Accesses(goal)) => {
-            let act = match access {
-                Some(false) => Act::Read,
-                Some(true) => Act::Write,
-                None => Act::Acquire,
-            };
-            let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
-            let is_meant = |site: &GoalSite| site.act == act && site.place == place && is_named(site);
-            let first = goal.first.as_ref().is_some_and(is_meant);
-            let remote = goal.remote.as_ref().is_some_and(is_meant);
-            bits(LETTERS, [first, remote, is_meant(&goal.last)].into_iter())
-        }
-        Some(Goal::Race(race)) => {
-            let is_meant = |write, there: &str| access == Some(write) && there == place;
-            bits(LETTERS, race.accesses.iter().map(|access| is_meant(access.write, &access.place)))
-        }
-        Some(Goal::Set(goal)) if access.is_some() => {
-            bits(LETTERS, goal.events.iter().map(|event| access == Some(event.write) && event.place == place))
-        }
-        Some(Goal::Set(goal)) => {
-            let is_gate = goal.gate.as_ref().is_some_and(|gate| gate.place == place);
-            let windows = goal.windows.iter().map(|window| window.iter().any(|site| site == place));
-            bits(WINDOWS, windows) | if is_gate { GATE } else { 0 }
-        }
-    }
-}
-
-fn bits(from: u32, holds: impl Iterator<Item = bool>) -> i32 {
-    holds.take(4).enumerate().fold(0, |bits, (place, holds)| bits | i32::from(holds) << (from + place as u32))
-}
-
-/// The events that an access at a site with these flags may be.
-pub(crate) fn letters(flags: i32) -> u8 {
-    (flags >> LETTERS & 0xf) as u8
-}
-
-/// The role of acquiring a lock at a site with these flags, in a calling context with this hash.
-pub(crate) fn lock_role(flags: i32, goal: Option<&Goal>, context: u64) -> GoalRole {
-    let is_gate = flags & GATE != 0
-        && match goal {
-            Some(Goal::Set(SetGoal { gate: Some(gate), .. })) => gate.context == format!("{context:x}"),
-            _ => false,
-        };
-    GoalRole { windows: (flags >> WINDOWS & 0xf) as u8, is_gate, ..GoalRole::default() }
-}
-
 /// Whether the locks of a class are internal to the JDK.
 pub(crate) fn is_quiet(class: &str, is_jdk: bool) -> bool {
-    let begins = |list: &[&str]| list.iter().any(|prefix| class.starts_with(prefix));
-    is_jdk && (!begins(RELEVANT) || begins(INTERNAL))
-}
-
-/// The name of a site for users and other runs.
-pub(crate) fn place(class: &str, method: &str, line: Option<u32>) -> String {
-    match line {
-        Some(line) => format!("{class}.{method}:{line}"),
-        None => format!("{class}.{method}"),
-    }
+    is_jdk && fissure_jdk::is_internal_lock(class)
 }
 
 #[cfg(test)]

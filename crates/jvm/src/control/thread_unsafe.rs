@@ -1,80 +1,30 @@
 //! Thread-unsafe objects of classes outside of the application. A call of such an object is one access as long as no other thread
 //! interferes, but many accesses inside. If threads use such an object without a common lock, later runs instrument its class.
 
-use fissure_model::ids::LocationId;
-use jvmti_bindings::sys::jni::{JNIEnv, jobject};
+use fissure_control::ThreadUnsafe;
+use jvmti_bindings::sys::jni::jobject;
 
-use super::State;
 use crate::{agent::Agent, vm::Jni};
-
-/// Prefixes of classes that are not instrumented: thread-safe classes, classes without state, classes that delegate to another object,
-/// and classes that the JVM itself depends on.
-const EXCLUDED: &[&str] = &[
-    "java.lang.StringBuffer",
-    "java.lang.invoke.",
-    "java.util.Arrays$",
-    "java.util.Collections$",
-    "java.util.Hashtable",
-    "java.util.ImmutableCollections",
-    "java.util.Properties",
-    "java.util.Stack",
-    "java.util.Vector",
-    "java.util.concurrent.",
-    "jdk.internal.",
-    "sun.",
-];
-
-/// Classes that delegate to an object of another class.
-const DELEGATING: &[(&str, &str)] = &[
-    ("java.util.HashSet", "java.util.HashMap"),
-    ("java.util.LinkedHashSet", "java.util.LinkedHashMap"),
-    ("java.util.TreeSet", "java.util.TreeMap"),
-];
 
 /// No class hierarchy is as deep.
 const DEEPEST: usize = 100;
 
+const KNOWN: ThreadUnsafe =
+    ThreadUnsafe { is_excluded: fissure_jdk::is_thread_safe, delegate_of: fissure_jdk::delegate_of };
+
 /// The classes whose code works on an object, most derived first; empty if the object is not to be instrumented.
-pub(super) fn parts_of(agent: &Agent, environment: *mut JNIEnv, object: jobject) -> Vec<String> {
-    let jni = Jni::new(environment);
-    let mut parts = Vec::new();
-    let mut class = Some(jni.class_of(object));
-    while let Some(this) = class.filter(|_| parts.len() < DEEPEST) {
+pub(super) fn parts_of(agent: &Agent, jni: Jni, object: jobject) -> Vec<String> {
+    let mut next = Some(jni.class_of(object));
+    let classes = std::iter::from_fn(|| {
+        let this = next?;
         let name = agent.tool.class_name(this).unwrap_or_default().replace('/', ".");
-        class = jni.superclass(this);
+        next = jni.superclass(this);
         jni.forget(this);
-        if parts.is_empty() && is_excluded(&name) {
-            break;
-        }
-        // A class in scope is instrumented anyway.
-        let is_in_scope = agent.scope.covers(&name) && !agent.scope.is_on_demand(&name);
-        if class.is_some() && !is_in_scope {
-            add(&mut parts, &name);
-        }
-    }
-    parts
-}
-
-/// The classes of thread-unsafe objects that threads used without a common lock, without duplicates.
-pub(super) fn unguarded(state: &mut State) -> Vec<String> {
-    let found = state.conductor.observer().map(|observer| observer.unguarded()).unwrap_or_default();
-    let parts = |location| state.points.parts(location).iter().cloned();
-    let mut classes: Vec<String> = found.into_iter().map(LocationId).flat_map(parts).collect();
-    classes.sort();
-    classes.dedup();
-    classes
-}
-
-fn is_excluded(class: &str) -> bool {
-    EXCLUDED.iter().any(|prefix| class.starts_with(prefix))
-}
-
-fn add(parts: &mut Vec<String>, class: &str) {
-    // Inner classes work on the fields of their outer class.
-    let outer = class.split('$').next().unwrap_or(class);
-    let delegates = DELEGATING.iter().filter(|(name, _)| *name == outer).map(|(_, delegate)| *delegate);
-    parts.push(outer.to_owned());
-    parts.extend(delegates.map(str::to_owned));
+        // `Object` has no state. A class in scope is instrumented anyway.
+        let is_instrumented = agent.scope.covers(&name) && !agent.scope.is_on_demand(&name);
+        next.is_some().then_some((name, is_instrumented))
+    });
+    KNOWN.parts(classes.take(DEEPEST))
 }
 
 #[cfg(test)]
@@ -84,11 +34,7 @@ mod tests {
     #[test]
     fn only_thread_unsafe_classes_are_instrumented() {
         fn check(class: &str, expected: &[&str]) {
-            let mut parts = Vec::new();
-            if !is_excluded(class) {
-                add(&mut parts, class);
-            }
-            assert_eq!(parts, expected, "{class}");
+            assert_eq!(KNOWN.parts([(class.to_owned(), false)].into_iter()), expected, "{class}");
         }
         check("java.util.ArrayList", &["java.util.ArrayList"]);
         check("java.util.ArrayList$SubList", &["java.util.ArrayList"]);

@@ -41,22 +41,22 @@ pub(crate) fn watch(control: &'static Control) {
         if state.is_over {
             return;
         }
-        silent = if state.is_idle && !state.conductor.has_strays() { silent + 1 } else { 0 };
-        if state.is_idle && !state.conductor.awaited_events().is_empty() {
-            let limit = if state.conductor.expects_events() { LONGEST_ABSENCE } else { LONGEST_SILENCE };
+        silent = if state.is_idle && !state.run.conductor.has_strays() { silent + 1 } else { 0 };
+        if state.is_idle && !state.run.conductor.awaited_events().is_empty() {
+            let limit = if state.run.conductor.expects_events() { LONGEST_ABSENCE } else { LONGEST_SILENCE };
             if silent > limit {
                 end_run(state, RunEnd::Hang);
             }
-            let decision = state.conductor.wait_for_events(INTERVAL.as_nanos() as u64);
+            let decision = state.run.conductor.wait_for_events(INTERVAL.as_nanos() as u64);
             drop(control.follow(state, None, decision));
             continue;
         }
         if silent > LONGEST_SILENCE {
             end_run(state, RunEnd::Hang);
         }
-        let Some(thread) = state.conductor.running() else { continue };
+        let Some(thread) = state.run.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };
-        if state.awaits_thread_end || !state.conductor.others_may_run() {
+        if state.awaits_thread_end || !state.run.conductor.others_may_run() {
             continue;
         }
         let steps = progress(&state);
@@ -90,16 +90,17 @@ pub(crate) fn watch(control: &'static Control) {
 
 /// A number that grows with every step and operation under control.
 fn progress(state: &State) -> u64 {
-    state.conductor.trace().last() + state.conductor.executed()
+    state.run.conductor.trace().last() + state.run.conductor.executed()
 }
 
 /// Lets other threads run beside a thread, if it has made no progress since the check.
 fn leave(control: &'static Control, thread: ThreadId, steps: u64, reason: &str) {
     let mut state = control.state();
-    let is_there = state.conductor.running() == Some(thread) && progress(&state) == steps;
+    let is_there = state.run.conductor.running() == Some(thread) && progress(&state) == steps;
     if is_there {
-        state.lose_control(reason);
-        let decision = state.conductor.leave(thread);
+        tracing::warn!(thread = thread.0, name = state.run.conductor.name(thread), reason, "control is lost");
+        state.run.lose_control(reason);
+        let decision = state.run.conductor.leave(thread);
         drop(control.follow(state, None, decision));
     }
 }

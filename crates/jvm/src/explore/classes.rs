@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Control, Environment, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Site, SiteTarget, read_summary,
-    rewrite,
+    Environment, Exploration, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Product, Scheduling, Site,
+    SiteTarget, read_summary, rewrite,
 };
+use fissure_jdk::{LockOperation, Member, PointKind, ThreadEvent};
 
 use crate::{
     agent::Agent,
@@ -13,102 +14,40 @@ use crate::{
     hook::{EXPLORE, THREAD_FIELDS},
     jdk,
     mutex::locked,
-    scope,
     sites::{SiteInfo, Sites, target},
 };
 
-use ProbeArguments::{MapResult, This};
+use ProbeArguments::This;
 use ProbePoint::{Entry, Return};
 
-/// JDK packages whose classes objects may be built from. Lock classes are not among them: each of their operations is one step.
-const BUILDING_BLOCKS: &[&str] = &["java.util.", "java.util.concurrent.", "java.util.concurrent.atomic."];
-
-const fn probe(
-    method: &'static str,
-    at: ProbePoint,
-    hook_method: &'static str,
-    argument: ProbeArguments,
-) -> Probe<'static> {
-    Probe { method, descriptor: None, at, hook_method, argument }
+/// The probes to insert into a JDK class, by its internal name. Every operation of a lock, a semaphore or a latch is one step, also one that
+/// only shows the state.
+fn probes(class: &str) -> Vec<Probe<'static>> {
+    let threads = fissure_jdk::thread_methods(class).iter().filter_map(|member| match member.role {
+        ThreadEvent::Start => Some(jdk::probe(member, Entry, "threadStarting", This)),
+        ThreadEvent::Interrupt => Some(jdk::probe(member, Return, "interrupted", This)),
+        ThreadEvent::Join | ThreadEvent::Uncaught => None,
+    });
+    let reflection = fissure_jdk::reflection_methods(class).iter().filter_map(jdk::reflection_probe);
+    let is_step = |member: &&Member<LockOperation>| {
+        !matches!(member.role, LockOperation::Made | LockOperation::ReleaseInside)
+    };
+    let locks = fissure_jdk::lock_methods(class).iter().filter(is_step).map(step);
+    let is_call = |member: &&Member<PointKind>| member.role != PointKind::Made;
+    let points = fissure_jdk::semaphore_points(class).iter().filter(is_call).map(step);
+    threads.chain(reflection).chain(locks).chain(points).collect()
 }
 
-const fn step(method: &'static str) -> Probe<'static> {
-    probe(method, Entry, "steps", This)
-}
-
-const THREAD: &[Probe<'static>] =
-    &[probe("start", Entry, "threadStarting", This), probe("interrupt", Return, "interrupted", This)];
-
-const REFLECTION: &[Probe<'static>] = &[Probe {
-    method: "filterFields",
-    descriptor: Some("(Ljava/lang/Class;[Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;"),
-    at: Return,
-    hook_method: "visibleFields",
-    argument: MapResult,
-}];
-
-const LOCK: &[Probe<'static>] = &[
-    step("lock"),
-    step("lockInterruptibly"),
-    step("tryLock"),
-    step("unlock"),
-    step("isLocked"),
-    step("isHeldByCurrentThread"),
-    step("hasQueuedThreads"),
-    step("getHoldCount"),
-];
-
-const STAMPED_LOCK: &[Probe<'static>] = &[
-    step("writeLock"),
-    step("tryWriteLock"),
-    step("writeLockInterruptibly"),
-    step("readLock"),
-    step("tryReadLock"),
-    step("readLockInterruptibly"),
-    step("tryOptimisticRead"),
-    step("validate"),
-    step("unlockWrite"),
-    step("unlockRead"),
-    step("unlock"),
-    step("tryUnlockWrite"),
-    step("tryUnlockRead"),
-    step("tryConvertToWriteLock"),
-    step("tryConvertToReadLock"),
-    step("tryConvertToOptimisticRead"),
-];
-
-const SEMAPHORE: &[Probe<'static>] = &[
-    step("acquire"),
-    step("acquireUninterruptibly"),
-    step("tryAcquire"),
-    step("release"),
-    step("availablePermits"),
-    step("drainPermits"),
-];
-
-const LATCH: &[Probe<'static>] = &[step("countDown"), step("await"), step("getCount")];
-
-fn probes(class: &str) -> &'static [Probe<'static>] {
-    match class {
-        "java/lang/Thread" => THREAD,
-        "jdk/internal/reflect/Reflection" => REFLECTION,
-        "java/util/concurrent/locks/ReentrantLock"
-        | "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock"
-        | "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock" => LOCK,
-        "java/util/concurrent/locks/StampedLock" => STAMPED_LOCK,
-        "java/util/concurrent/Semaphore" => SEMAPHORE,
-        "java/util/concurrent/CountDownLatch" => LATCH,
-        _ => &[],
-    }
+fn step<T>(member: &Member<T>) -> Probe<'static> {
+    jdk::probe(member, Entry, "steps", This)
 }
 
 /// Whether the accesses in a class's code are scheduling points; the name is with dots.
 fn has_points(agent: &Agent, class: &str) -> bool {
-    if !scope::is_jdk_name(class) {
+    if !fissure_jdk::is_jdk_name(class) {
         return !class.starts_with("fissure.object.");
     }
-    let package = class.rfind('.').map_or("", |end| &class[..=end]);
-    BUILDING_BLOCKS.contains(&package) || agent.settings.scope.iter().any(|pointcut| pointcut.names(class))
+    fissure_jdk::is_building_block(class) || agent.settings.scope.iter().any(|pointcut| pointcut.names(class))
 }
 
 /// Rewrites a class; `None` if it stays as it is.
@@ -116,18 +55,16 @@ pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) ->
     let dotted = name.replace('/', ".");
     let has_points = has_points(agent, &dotted);
     // The hooks call `Thread` to sleep for real; these calls must not be redirected to the hooks.
-    let control = match name {
-        "java/lang/Thread" => Control { calls: &[], ..control::plan_for_exploring() },
+    let scheduling = match name {
+        "java/lang/Thread" => Scheduling { calls: &[], ..control::plan_for_exploring() },
         _ => control::plan_for_exploring(),
     };
+    let monitors = !fissure_jdk::keeps_its_monitors(name);
     let plan = Plan {
-        monitors: !jdk::keeps_its_monitors(name),
-        monitor_sites: true,
-        control: Some(control),
-        points: has_points,
+        hook: EXPLORE,
+        product: Product::Explore(Exploration { scheduling, monitors, points: has_points }),
         added_fields: if name == "java/lang/Thread" { THREAD_FIELDS } else { &[] },
-        probes: probes(name),
-        ..Plan::empty(EXPLORE)
+        probes: &probes(name),
     };
     let file = read_summary(bytes).ok().and_then(|summary| summary.source_file).map(Arc::from);
     let mut code = locked(&agent.code);
@@ -173,12 +110,11 @@ mod tests {
     /// The hook class must have all methods that rewritten code calls: without them the JVM would not even start.
     #[test]
     fn the_hook_class_has_all_called_methods() {
-        let hook = include_bytes!("../../hook/classes/java/lang/FissureExplore.class");
-        let has = |name: &str| hook.windows(name.len()).any(|part| part == name.as_bytes());
-        for call in control::plan_for_exploring().calls {
-            let is_own = call.class == Some("java/lang/Thread") && call.name.ends_with('0');
-            assert!(is_own || has(call.hook_method) && has(call.hook_descriptor), "{call:?}");
-        }
+        let hook: [&[u8]; 2] = [
+            include_bytes!("../../hook/classes/java/lang/FissureExplore.class"),
+            include_bytes!("../../hook/classes/java/lang/FissureScheduled.class"),
+        ];
+        let has = |name: &str| hook.concat().windows(name.len()).any(|part| part == name.as_bytes());
         for class in ["java/lang/Thread", "java/util/concurrent/locks/StampedLock"] {
             probes(class).iter().for_each(|probe| assert!(has(probe.hook_method), "{probe:?}"));
         }

@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// The answer to an actor: the exploration is over.
-const OVER: jint = 0;
+pub(crate) const OVER: jint = 0;
 /// The actor's part of an execution begins.
-const RUN: jint = 1;
+pub(crate) const RUN: jint = 1;
 /// The execution has ended, and this actor evaluates its result.
-const LAST: jint = 2;
+pub(crate) const LAST: jint = 2;
 /// The same for an execution that was cut.
-const LAST_OF_CUT: jint = 3;
+pub(crate) const LAST_OF_CUT: jint = 3;
 
 struct Fields(ThreadFields);
 

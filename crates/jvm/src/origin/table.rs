@@ -330,7 +330,7 @@ impl Tally {
 
 /// Whether a name, with dots, looks like that of a JDK class. Only the prefix `java.` is reserved for the JDK.
 fn is_named_like_jdk(class: &str) -> bool {
-    crate::scope::is_jdk_name(class)
+    fissure_jdk::is_jdk_name(class)
 }
 
 fn canonical(path: &str) -> String {

@@ -137,8 +137,8 @@ pub(crate) fn view(
         facts: facts(report, finding),
         replay: report.replay_command(finding),
         consequence: finding.consequence.as_ref().map(|consequence| ConsequenceView {
-            exception: words::clean(&consequence.exception),
-            short: words::clean(names::consequence(&consequence.exception)),
+            exception: words::clean(consequence.kind.name()),
+            short: words::clean(names::consequence(&consequence.kind)),
             message: words::clean(&consequence.message),
             thread: words::clean(&consequence.thread),
             stack: stack(&names::own_frames(&consequence.stack)),
@@ -172,7 +172,7 @@ pub(crate) fn view(
 
 fn facts(report: &Report, finding: &Finding) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(names::test(finding).map(|test| format!("in test {test}")));
+    facts.extend(finding.test.as_ref().map(|test| format!("in test {test}")));
     facts.push(format!("found by {}", finding.analysis));
     facts.extend(finding.pattern.map(|pattern| format!("pattern {pattern}")));
     match finding.owner.as_deref() {
@@ -201,12 +201,9 @@ fn site_view(finding: &Finding, site: &Site, sources: &dyn SourceFinder) -> Site
     };
     let parts = source.map(|source| {
         let excerpt = excerpt::excerpt(finding, site, &source, WIDEST);
-        let part =
-            |from: usize, count: usize| excerpt.line.chars().skip(from).take(count).collect::<String>();
-        let end = excerpt.start + excerpt.length;
-        (part(0, excerpt.start), part(excerpt.start, excerpt.length), part(end, WIDEST))
+        [excerpt.before(), excerpt.marked(), excerpt.after()].map(str::to_owned)
     });
-    let (before, marked, after) = parts.unwrap_or_default();
+    let [before, marked, after] = parts.unwrap_or_default();
     SiteView {
         thread: words::clean(&names::thread(&site.thread)),
         color: steps::thread_number(finding, &site.thread) % 5,

@@ -15,7 +15,8 @@ pub fn fingerprint(finding: &Finding) -> String {
         // Each subject has one finding, and it depends on the schedule which of its sites a run shows.
         Kind::DataRace | Kind::AtomicityViolation | Kind::NonAtomicMethod => {}
         Kind::Failure => {
-            let exception = finding.consequence.as_ref().map(|consequence| consequence.exception.clone());
+            let exception =
+                finding.consequence.as_ref().map(|consequence| consequence.kind.name().to_owned());
             parts.extend(exception);
         }
         Kind::AtomicSetViolation | Kind::Deadlock | Kind::Custom => {
@@ -151,8 +152,10 @@ mod tests {
     fn failures_differ_by_their_exceptions() {
         let print = |exception: &str, reason: &str| {
             let consequence = Some(fissure_model::finding::Consequence {
-                exception: exception.to_owned(),
-                ..Default::default()
+                kind: exception.to_owned().into(),
+                message: String::new(),
+                thread: String::new(),
+                stack: Vec::new(),
             });
             let found = finding(Kind::Failure, "A.m", &[("A.m", 1)]);
             fingerprint(&Finding { consequence, reason: Some(reason.to_owned()), ..found })

@@ -106,7 +106,7 @@ pub(crate) fn append() -> Finding {
         seeds: (0..61).map(|k| 4 + k * 3 / 2).collect(),
         schedules: vec!["0*33 1*6 2*5 1*6".to_owned()],
         consequence: Some(Consequence {
-            exception: "java.lang.StringIndexOutOfBoundsException".to_owned(),
+            kind: "java.lang.StringIndexOutOfBoundsException".to_owned().into(),
             message: "index 5, length 0".to_owned(),
             thread: "appender".to_owned(),
             stack: appender(vec![
@@ -223,7 +223,12 @@ pub(crate) fn atomic_set() -> Finding {
             pattern: 8,
             set: "com.acme.text.Buffer".to_owned(),
             units: ["append", "delete"].map(|unit| format!("com.acme.text.Buffer.{unit}")),
-            events: vec![expected("append:22", "chars", true), expected("delete:30", "count", false)],
+            events: vec![
+                expected("append:22", "chars", true),
+                expected("delete:30", "chars", false),
+                expected("delete:30", "count", false),
+                expected("append:25", "count", true),
+            ],
             windows: vec![vec!["com.acme.text.Buffer.append:19".to_owned()]],
             gate: None,
         }))],
@@ -296,9 +301,10 @@ pub(crate) fn stuck() -> Finding {
         runs: 100,
         seeds: vec![8],
         consequence: Some(Consequence {
-            exception: "exit".to_owned(),
+            kind: "exit".to_owned().into(),
             message: "the program ended with exit code 3, otherwise it ends with 0".to_owned(),
-            ..Consequence::default()
+            thread: String::new(),
+            stack: Vec::new(),
         }),
         sites: vec![site("waits to be notified", "eraser", at("delete", 30), &[])],
         ..Finding::new(Kind::Deadlock, Status::Bug, "conductor", "com.acme.text.Buffer.delete")
@@ -354,7 +360,7 @@ pub(crate) fn hostile() -> Finding {
         seeds: vec![1],
         schedules: vec![text.clone()],
         consequence: Some(Consequence {
-            exception: text.clone(),
+            kind: text.clone().into(),
             message: text.clone(),
             thread: text.clone(),
             stack: vec![at.clone()],

@@ -21,11 +21,16 @@
 //!
 //! The checker reports whether the pattern has happened, not the strategy.
 
-use fissure_analysis::atomic_sets::patterns::Who;
-use fissure_model::ids::{LockId, ThreadId};
+use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
+use fissure_model::{
+    goal::Goal,
+    ids::{LockId, ThreadId},
+    settings::Wanted,
+};
 
 use super::{
-    Candidate, Choice, GoalRole, Strategy, Target, View, uniform::yields_to_sleepers, willing_except,
+    Candidate, Choice, GoalRole, Strategy, Target, View, registry::StrategyKind, uniform::yields_to_sleepers,
+    willing_except,
 };
 use crate::{operation::Operation, random::Random};
 
@@ -33,6 +38,23 @@ use crate::{operation::Operation, random::Random};
 const PATIENCE: u32 = 32;
 /// How many choices without a further event the search waits before it restarts.
 const LONGEST: u64 = 20_000;
+
+/// The registration.
+pub(super) const KIND: StrategyKind = StrategyKind {
+    name: "assetfuzzer",
+    about: "Predicts atomic-set violations from profiling runs, and makes them happen.",
+    predicts: true,
+    wanted: Wanted { violations: true, ..StrategyKind::PLAIN.wanted },
+    build: |settings| Ok(Box::new(AssetFuzzer::new(&letters(settings.target.as_ref())))),
+    ..StrategyKind::PLAIN
+};
+
+/// The unit that executes each event of a goal, in order. All words of one pattern agree in this; they differ in locations.
+fn letters(goal: Option<&Goal>) -> Vec<Who> {
+    let Some(Goal::Set(goal)) = goal else { return Vec::new() };
+    let word = WORDS.iter().find(|word| word.pattern == goal.pattern);
+    word.map_or_else(Vec::new, |word| word.letters.iter().map(|letter| letter.who).collect())
+}
 
 /// The strategy whose goal is one predicted atomic-set violation.
 #[derive(Debug)]

@@ -20,15 +20,53 @@
 //! for a notification, or gives one, is paused until another has acquired the same lock; and a notified thread is paused before
 //! it reacquires its monitor, like one that acquires a lock again.
 
-use fissure_model::ids::{LockId, ThreadId};
+use fissure_model::{
+    goal::Goal,
+    ids::{LockId, ThreadId},
+    settings::Control,
+};
 
-use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing};
-use crate::random::Random;
+use super::{
+    Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View, registry::StrategyKind,
+    uniform::yields_to_sleepers, willing,
+};
+use crate::{
+    random::Random,
+    recording::{Recording, RecordingError},
+};
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
 /// How many choices a pause lasts at most.
 const LONGEST_PAUSE: u64 = 20_000;
+
+/// The registration.
+pub(super) const KIND: StrategyKind = StrategyKind {
+    name: "atomfuzzer",
+    about: "Random, but threads are paused where their atomic blocks could be violated, and runs have goals at accesses.",
+    learns: true,
+    build,
+    ..StrategyKind::PLAIN
+};
+
+/// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run.
+fn build(settings: &Control) -> Result<Box<dyn Strategy>, RecordingError> {
+    let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.target {
+        Some(Goal::Accesses(goal)) => {
+            let interleaver = match goal.is_sequential {
+                true => Interleaver::sequential(goal.shape()),
+                false => Interleaver::new(goal.shape(), settings.pause),
+            };
+            (Box::new(interleaver), goal.prefix.as_deref())
+        }
+        Some(Goal::Acquires(pair)) => (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref()),
+        _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
+    };
+    Ok(match prefix.map(str::parse::<Recording>).transpose()? {
+        Some(prefix) => Box::new(Guided::new(&prefix, rest)),
+        None => rest,
+    })
+}
 
 /// The role of an acquire in the pair of acquires that is the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

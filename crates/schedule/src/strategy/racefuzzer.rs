@@ -12,15 +12,28 @@
 //!   that an execution ends, and ends in the same way in a replay.
 //! - The conductor reports races, not the strategy.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::{ids::ThreadId, settings::Wanted};
 
-use super::{Candidate, Choice, GoalRole, Strategy, View, uniform::yields_to_sleepers, willing_except};
+use super::{
+    Candidate, Choice, GoalRole, Strategy, View, registry::StrategyKind, uniform::yields_to_sleepers,
+    willing_except,
+};
 use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
 /// How many choices a pause lasts at most.
 const LONGEST: u64 = 20_000;
+
+/// The registration.
+pub(super) const KIND: StrategyKind = StrategyKind {
+    name: "racefuzzer",
+    about: "Predicts races from profiling runs, and brings the racing accesses together.",
+    predicts: true,
+    wanted: Wanted { races: true, ..StrategyKind::PLAIN.wanted },
+    build: |_| Ok(Box::new(RaceFuzzer::new())),
+    ..StrategyKind::PLAIN
+};
 
 /// The strategy whose goal is a race.
 #[derive(Debug, Default)]

@@ -4,8 +4,20 @@ use std::{collections::VecDeque, fmt};
 
 use fissure_model::ids::ThreadId;
 
-use super::{Choice, Sequential, Strategy, View};
+use super::{Choice, Sequential, Strategy, View, registry::StrategyKind};
 use crate::{random::Random, recording::Recording};
+
+/// The registration.
+pub const REPLAY: StrategyKind = StrategyKind {
+    name: "replay",
+    about: "Follows a recorded schedule.",
+    is_offered: false,
+    build: |settings| {
+        let recording: Recording = settings.schedule.as_deref().unwrap_or_default().parse()?;
+        Ok(Box::new(Replay::new(&recording)))
+    },
+    ..StrategyKind::PLAIN
+};
 
 /// Where an execution departed from its recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

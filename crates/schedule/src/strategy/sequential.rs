@@ -1,8 +1,17 @@
 //! The sequential schedule: no thread is preempted; each runs until it waits for another, ends or yields. A failure in such an
 //! execution is not schedule-dependent.
 
-use super::{Choice, Strategy, View, uniform::yields_to_sleepers, willing};
+use super::{Choice, Strategy, View, registry::StrategyKind, uniform::yields_to_sleepers, willing};
 use crate::random::Random;
+
+/// The registration.
+pub const SEQUENTIAL: StrategyKind = StrategyKind {
+    name: "sequential",
+    about: "No thread is preempted.",
+    is_offered: false,
+    build: |_| Ok(Box::new(Sequential)),
+    ..StrategyKind::PLAIN
+};
 
 /// Lets the current thread continue as long as it can; then chooses at random.
 #[derive(Debug, Default)]

@@ -3,8 +3,16 @@
 //! Kept without changes, except for a thread that yields or spins: it continues only if no other thread can run, and if the others
 //! sleep, time advances. The paper's scheduler is fair with probability one; this one is fair within a bounded number of steps.
 
-use super::{Choice, Strategy, View, willing};
+use super::{Choice, Strategy, View, registry::StrategyKind, willing};
 use crate::random::Random;
+
+/// The registration.
+pub const RANDOM: StrategyKind = StrategyKind {
+    name: "random",
+    about: "Every thread that can run is equally likely.",
+    build: |_| Ok(Box::new(Uniform)),
+    ..StrategyKind::PLAIN
+};
 
 /// Chooses at random.
 #[derive(Debug, Default)]

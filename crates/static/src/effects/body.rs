@@ -4,7 +4,10 @@
 
 use std::rc::Rc;
 
-use fissure_classfile::flow::{FlowBody, FlowClass, FlowInstruction, InvokeKind, Operation, shape};
+use fissure_classfile::{
+    AccessFlags,
+    flow::{FlowBody, FlowClass, FlowInstruction, InvokeKind, Operation, shape},
+};
 
 use super::{
     Analysis, InstanceId,
@@ -12,12 +15,7 @@ use super::{
     classes::{ClassId, ELEMENT},
     heap::{ContextId, Kind, NodeId, Object, Site, Use},
 };
-use crate::{
-    frame::{Argument, State},
-    walk::move_slots,
-};
-
-const FINAL: u16 = 16;
+use crate::frame::{Argument, State};
 
 /// The pass over one method in one context.
 pub(crate) struct Body<'a, 's> {
@@ -171,7 +169,7 @@ impl Body<'_, '_> {
                 state.pops(usize::from(pops));
                 state.pushes(usize::from(pushes));
             }
-            Operation::Stack(opcode) => move_slots(opcode, &mut state.stack),
+            Operation::Stack(moved) => moved.apply(&mut state.stack),
             Operation::Load(slot) => {
                 let value = state.locals.get(usize::from(slot)).copied().flatten();
                 state.stack.push(value);
@@ -433,11 +431,9 @@ impl Body<'_, '_> {
             (true, true) => {
                 if let Some(value) = state.pop() {
                     // Only a final field is certain to keep the same handle.
-                    let is_final = self
-                        .flow
-                        .fields
-                        .iter()
-                        .any(|field| field.name == reference.name && field.access & FINAL != 0);
+                    let is_final = self.flow.fields.iter().any(|field| {
+                        field.name == reference.name && field.access.contains(AccessFlags::FINAL)
+                    });
                     if let Some(&field) = self.analysis.handles.get(&value).filter(|_| is_final) {
                         self.analysis.handles.insert(node, field);
                     }

@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
-use fissure_classfile::flow::{FlowClass, FlowMethod, read_flow};
+use fissure_classfile::{
+    AccessFlags,
+    flow::{FlowClass, FlowMethod, read_flow},
+};
 use rustc_hash::FxHashMap;
 
-use crate::{ClassSource, Origin, effects::boundary};
+use crate::{ClassSource, Origin};
 
 /// The number of a class.
 pub(crate) type ClassId = u32;
@@ -23,13 +26,6 @@ pub(crate) const ALL: FieldKey = 2;
 pub(crate) const CAPTURED: FieldKey = 3;
 /// The fields of classes are numbered from here on.
 const FIRST_FIELD: FieldKey = 300;
-
-const INTERFACE: u16 = 0x200;
-const ENUM: u16 = 0x4000;
-const ABSTRACT: u16 = 0x400;
-const NATIVE: u16 = 0x100;
-const STATIC: u16 = 8;
-const PRIVATE: u16 = 2;
 
 /// A class.
 #[derive(Debug)]
@@ -95,7 +91,7 @@ impl<'s> Classes<'s> {
     }
 
     pub(crate) fn is_static(&self, class: ClassId, index: u32) -> bool {
-        self.method(class, index).access & STATIC != 0
+        self.method(class, index).access.contains(AccessFlags::STATIC)
     }
 
     /// The class of this internal name; arrays count as classes without members.
@@ -108,7 +104,7 @@ impl<'s> Classes<'s> {
         let (flow, is_application) = match found {
             Some((origin, bytes)) => {
                 let is_application = origin == Origin::Application;
-                let is_analysed = is_application || is_own || boundary::is_analysed(name);
+                let is_analysed = is_application || is_own || fissure_jdk::is_analysed(name);
                 // If the code cannot be parsed, the class is loaded without it.
                 let flow = read_flow(&bytes, is_analysed).or_else(|_| read_flow(&bytes, false));
                 (flow.ok().map(|flow| (flow, is_analysed)), is_application)
@@ -179,23 +175,23 @@ impl<'s> Classes<'s> {
     /// enumeration.
     pub(crate) fn is_concrete(&self, class: ClassId) -> bool {
         let class = self.class(class);
-        class.is_analysed && class.flow.access & (INTERFACE | ENUM) == 0
+        class.is_analysed && !class.flow.access.intersects(AccessFlags::INTERFACE | AccessFlags::ENUM)
     }
 
     /// Whether it is an enumeration whose code is analysed.
     pub(crate) fn is_own_enumeration(&self, class: ClassId) -> bool {
         let class = self.class(class);
-        class.is_analysed && class.flow.access & ENUM != 0
+        class.is_analysed && class.flow.access.contains(AccessFlags::ENUM)
     }
 
     /// A private method of a class; no other class can override it.
     pub(crate) fn private_method(&self, class: ClassId, name: &str, descriptor: &str) -> Option<Found> {
         let index = *self.class(class).methods.get(&(name.to_owned(), descriptor.to_owned()))?;
-        (self.method(class, index).access & PRIVATE != 0).then(|| self.code(class, index))
+        (self.method(class, index).access.contains(AccessFlags::PRIVATE)).then(|| self.code(class, index))
     }
 
     pub(crate) fn is_interface(&self, class: ClassId) -> bool {
-        self.class(class).flow.access & INTERFACE != 0
+        self.class(class).flow.access.contains(AccessFlags::INTERFACE)
     }
 
     /// The method that a call invokes on an object of exactly this class, or that a reference in code resolves to.
@@ -209,7 +205,7 @@ impl<'s> Classes<'s> {
             }
             let Some(&index) = class.methods.get(&key) else { continue };
             let access = class.flow.methods[index as usize].access;
-            if access & ABSTRACT != 0 {
+            if access.contains(AccessFlags::ABSTRACT) {
                 continue;
             }
             if !self.is_interface(id) {
@@ -234,7 +230,10 @@ impl<'s> Classes<'s> {
 
     fn code(&self, class: ClassId, index: u32) -> Found {
         let method = self.method(class, index);
-        if self.class(class).is_analysed && method.access & NATIVE == 0 && method.body.is_some() {
+        if self.class(class).is_analysed
+            && !method.access.contains(AccessFlags::NATIVE)
+            && method.body.is_some()
+        {
             Found::Code(class, index)
         } else {
             Found::Boundary(class)
@@ -247,7 +246,9 @@ impl<'s> Classes<'s> {
         for id in self.supertypes(class) {
             let class = self.class(id);
             let methods = class.flow.methods.iter().filter(|method| {
-                method.access & 1 != 0 && method.access & STATIC == 0 && !method.name.starts_with('<')
+                method.access.contains(AccessFlags::PUBLIC)
+                    && !method.access.contains(AccessFlags::STATIC)
+                    && !method.name.starts_with('<')
             });
             if class.is_application {
                 all.extend(methods.map(|method| (method.name.clone(), method.descriptor.clone())));

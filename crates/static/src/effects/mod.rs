@@ -67,19 +67,6 @@ const UNKNOWN_CALLER: InstanceId = 0;
 /// Marks an instance without a method: a harness, or the unknown caller.
 const NO_METHOD: u32 = u32::MAX;
 
-/// The methods that a harness calls on a result, by the type of the result.
-const RESULT_CALLS: [(&str, &str, &str); 9] = [
-    ("java/util/Map$Entry", "getKey", "()Ljava/lang/Object;"),
-    ("java/util/Map$Entry", "getValue", "()Ljava/lang/Object;"),
-    ("java/util/Map", "entrySet", "()Ljava/util/Set;"),
-    ("java/util/Collection", "iterator", "()Ljava/util/Iterator;"),
-    ("java/util/Iterator", "hasNext", "()Z"),
-    ("java/util/Iterator", "next", "()Ljava/lang/Object;"),
-    ("java/util/Enumeration", "hasMoreElements", "()Z"),
-    ("java/util/Enumeration", "nextElement", "()Ljava/lang/Object;"),
-    ("java/util/Spliterator", "tryAdvance", "(Ljava/util/function/Consumer;)Z"),
-];
-
 /// A method in a context, with its effects.
 #[derive(Debug, Default)]
 pub(crate) struct Instance {
@@ -442,7 +429,7 @@ impl<'s> Analysis<'s> {
             }
             Kind::Made(class) => {
                 let mut is_known = false;
-                for method in RESULT_CALLS {
+                for method in fissure_jdk::result_calls() {
                     let interface = self.classes.load(method.0);
                     if self.classes.is_subtype(class, interface) {
                         is_known = true;
@@ -550,7 +537,12 @@ impl<'s> Analysis<'s> {
         }
         let class = self.classes.class(instance.class);
         let method = &class.flow.methods[instance.method as usize].name;
-        !class.is_application && boundary::is_harmless(&class.name, method, &self.classes.field_name(field))
+        let owner = self.classes.field_owner(field).map(|owner| &*self.classes.class(owner).name);
+        let name = self.classes.field_name(field);
+        let name = name.rsplit_once('.').map_or("", |(_, name)| name);
+        !class.is_application
+            && (owner.is_some_and(|owner| fissure_jdk::is_cached_view(owner, name))
+                || fissure_jdk::has_unobservable_writes(&class.name, method))
     }
 
     /// A site in words.

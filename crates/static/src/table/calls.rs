@@ -10,13 +10,6 @@ use crate::{
     world::{ClassId, MethodId, Target, handle_kind},
 };
 
-/// Classes whose code is analysed although their rows say more than their callers need: streams are parallel only on request.
-const ANALYSED: &[&str] = &["java/util/stream/StreamSupport"];
-
-/// Methods of collections that do not store their arguments.
-const LOOKS_UP: &[&str] =
-    &["containsAll", "get", "containsKey", "contains", "indexOf", "remove", "equals", "iterator", "toArray"];
-
 impl MethodPass<'_, '_, '_> {
     /// The result of a call.
     pub(super) fn call(
@@ -39,7 +32,7 @@ impl MethodPass<'_, '_, '_> {
         let class = self.summaries.world.load(&reference.class);
         let is_public = self.summaries.world.is_public(class, &reference.name, &reference.descriptor);
         // Rows with effects beyond `KEEPS` are taken as they are: such effects are what the check looks for.
-        let is_analysed = ANALYSED.contains(&reference.class.as_str());
+        let is_analysed = fissure_jdk::is_analysed_for_callers(&reference.class);
         if is_described && is_public && !is_analysed && (row.level > Level::Local || row.opens.is_anything())
         {
             return self.described(index, &reference.name, row, values);
@@ -128,7 +121,7 @@ impl MethodPass<'_, '_, '_> {
             return all | STATIC;
         }
         if row.links {
-            self.link(values, LOOKS_UP.contains(&name));
+            self.link(values, fissure_jdk::looks_up(name));
             return all | self.token(index);
         }
         self.token(index)

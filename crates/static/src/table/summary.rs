@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     jdk,
-    walk::move_slots,
     world::{ClassId, MethodId, World},
 };
 
@@ -25,30 +24,6 @@ pub(super) const STATIC: Set = 1 << 127;
 /// All created objects beyond the number of available bits.
 const OTHERS: Set = 1 << 126;
 const MOST_TOKENS: u32 = 125;
-
-/// Prefixes of types whose objects store nothing when the JDK holds them in static fields: they are immutable, only compute, or
-/// give access to private members elsewhere.
-const CONSTANTS: &[&str] = &[
-    "java/lang/CharacterData",
-    "java/lang/ref/ReferenceQueue",
-    "java/nio/charset/CodingErrorAction",
-    "java/nio/file/FileSystem",
-    "java/nio/file/spi/FileSystemProvider",
-    "java/text/DontCareFieldPosition",
-    "java/time/",
-    "java/util/Comparator",
-    "java/util/Formatter$Flags",
-    "java/util/function/",
-    "java/util/jar/Attributes$Name",
-    "java/util/zip/ZipCoder",
-    "javax/management/openmbean/",
-    "jdk/internal/access/",
-    "jdk/internal/math/",
-    "jdk/internal/misc/Java",
-    "jdk/internal/misc/ScopedMemoryAccess",
-    "jdk/internal/misc/Unsafe",
-    "sun/util/calendar/",
-];
 
 /// An array in a final static field. Most of these are empty and are passed around widely, so only elements that are stored
 /// into it directly after it was read from the field count.
@@ -329,7 +304,7 @@ impl MethodPass<'_, '_, '_> {
                 state.pops(usize::from(pops));
                 state.pushes(usize::from(pushes));
             }
-            Operation::Stack(opcode) => move_slots(opcode, &mut state.stack),
+            Operation::Stack(moved) => moved.apply(&mut state.stack),
             Operation::Load(slot) => {
                 state.stack.push(state.locals.get(usize::from(slot)).copied().unwrap_or_default());
             }
@@ -449,7 +424,7 @@ impl MethodPass<'_, '_, '_> {
         let Some(name) = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else {
             return !descriptor.starts_with('[');
         };
-        CONSTANTS.iter().any(|prefix| name.starts_with(prefix)) || self.carries_nothing(descriptor)
+        fissure_jdk::is_constant(name) || self.carries_nothing(descriptor)
     }
 
     /// Whether objects of this type reference no objects of the program; constants of the JDK's enumerations do not either.

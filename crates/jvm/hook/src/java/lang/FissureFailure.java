@@ -20,8 +20,7 @@ final class FissureFailure {
             FissureFailure.<RuntimeException>pass(thrown);
         }
         FissureHook.on = false;
-        FissureControl.on = false;
-        FissureExplore.on = false;
+        FissureScheduled.on = false;
         if (isReported) {
             return;
         }

@@ -480,6 +480,15 @@ public final class FissureHook {
 
     /** Hides the fields that the agent added: they alone are both synthetic and transient. */
     public static Field[] visibleFields(Field[] fields) {
+        try {
+            return withoutOwn(fields);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return fields;
+        }
+    }
+
+    private static Field[] withoutOwn(Field[] fields) {
         int visible = 0;
         for (int i = 0; i < fields.length; i++) {
             if (isVisible(fields[i])) {

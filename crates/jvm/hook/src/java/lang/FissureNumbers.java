@@ -31,7 +31,7 @@ final class FissureNumbers {
     static void addHalves(Object lock, Object write, Object read) {
         synchronized (TABLE.guard) {
             if (TABLE.find(write) == null) {
-                int number = FissureControl.newLock(lock);
+                int number = FissureConductor.newLock(lock);
                 TABLE.add(new FissureTable.Numbered(write, number));
                 TABLE.add(new FissureTable.Numbered(read, number));
             }
@@ -52,7 +52,7 @@ final class FissureNumbers {
         synchronized (TABLE.guard) {
             FissureTable.Numbered known = (FissureTable.Numbered) TABLE.find(lock);
             if (known == null) {
-                known = new FissureTable.Numbered(lock, FissureControl.newLock(lock));
+                known = new FissureTable.Numbered(lock, FissureConductor.newLock(lock));
                 TABLE.add(known);
             }
             return known;

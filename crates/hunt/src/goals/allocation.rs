@@ -1,0 +1,164 @@
+//! Shares out the runs of a round among the sources of goals.
+
+use fissure_model::goal::Goal;
+
+use super::{AccessGoals, AcquireGoals, GoalSource, Judgement, PredictedGoals, ROUND, Round, TURNS};
+use crate::outcome::Outcome;
+
+/// All sources of goals for the runs of one strategy.
+#[derive(Debug, Default)]
+pub struct Allocation {
+    /// Whether goals at acquires and accesses are tried; otherwise predicted ones.
+    learns: bool,
+    acquires: AcquireGoals,
+    accesses: AccessGoals,
+    predicted: PredictedGoals,
+    /// Whether there was a run of this strategy.
+    has_run: bool,
+    /// Whether a run showed a bug.
+    has_bug: bool,
+}
+
+impl Allocation {
+    /// For a strategy whose runs begin with these candidates.
+    pub fn new(learns: bool, acquires: AcquireGoals, accesses: AccessGoals) -> Self {
+        Allocation { learns, acquires, accesses, ..Allocation::default() }
+    }
+
+    /// The goals at accesses.
+    pub(crate) fn accesses(&self) -> &AccessGoals {
+        &self.accesses
+    }
+
+    /// The predicted goals.
+    pub(crate) fn predicted(&self) -> &PredictedGoals {
+        &self.predicted
+    }
+
+    /// Acquires and accesses in turn as long as nothing was made to happen, and mostly the kind that succeeded after that.
+    fn share(&self, runs: u64) -> Vec<Option<Goal>> {
+        let is_for_accesses = |run: u64| {
+            if !self.accesses.has_goal() {
+                // If no goal of either kind is left, both kinds start again.
+                !self.acquires.has_goal() && run % 2 == 1
+            } else if self.acquires.has_proof() {
+                let has_turn = self.acquires.turn() == TURNS / 2 && run == ROUND / 2;
+                has_turn || !self.has_bug && run % 4 == 1
+            } else {
+                let is_for_locks = match (self.accesses.is_proved(), self.accesses.is_reliable()) {
+                    (_, true) => self.acquires.turn() == 0 && run == ROUND / 2,
+                    (true, false) => run % 4 == 2,
+                    // Goals at accesses get half of the runs; those at acquires get a quarter, because random schedules reach some of
+                    // them by chance.
+                    (false, false) if self.accesses.has_open_access() => run.is_multiple_of(2),
+                    (false, false) => run % 4 != 3,
+                };
+                !is_for_locks || !self.acquires.has_goal()
+            }
+        };
+        let accesses = (0..runs).filter(|run| is_for_accesses(*run)).count() as u64;
+        let turn = self.acquires.turn();
+        let mut access_goals = match self.accesses.has_goal() {
+            true => self.accesses.propose(Round { runs: accesses, has_turn: turn == TURNS / 2 }).into_iter(),
+            false => self.accesses.again(accesses).into_iter(),
+        };
+        let mut acquire_goals =
+            self.acquires.propose(Round { runs: runs - accesses, has_turn: turn == 0 }).into_iter();
+        let goal = |run| if is_for_accesses(run) { access_goals.next() } else { acquire_goals.next() };
+        (0..runs).map(goal).map(Option::flatten).collect()
+    }
+}
+
+impl GoalSource for Allocation {
+    fn learn(&mut self, outcome: &Outcome, judgement: Judgement) {
+        self.has_run = true;
+        self.has_bug |= judgement.shows_bug;
+        self.acquires.learn(outcome, judgement);
+        self.predicted.learn(outcome, judgement);
+        self.accesses.learn(outcome, judgement);
+    }
+
+    /// The first run has no goal, as in the published algorithm of AtomFuzzer, unless the reference runs showed no candidate at locks and
+    /// there are goals at accesses.
+    fn propose(&self, round: Round) -> Vec<Option<Goal>> {
+        if !self.learns {
+            return self.predicted.propose(round);
+        }
+        let mut goals = self.share(round.runs);
+        if !self.has_run && (self.acquires.has_goal() || !self.accesses.has_goal()) {
+            goals.insert(0, None);
+            goals.truncate(round.runs as usize);
+        }
+        goals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Sketch;
+
+    const ACCESS: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
+    const ACQUIRE: &str = r#"{"delay":{"points":"fields","last":{"site":"A.m:1","act":"acquire"}}}"#;
+
+    fn learn(goals: &mut Allocation, sketch: Sketch, shown: &[&str], goal: Option<&str>, is_bad: bool) {
+        let mut outcome = sketch.outcome();
+        outcome.processes[0].run.as_mut().unwrap().goals =
+            shown.iter().map(|goal| goal.parse().unwrap()).collect();
+        outcome.goal = goal.map(|goal| goal.parse().unwrap());
+        goals.learn(&outcome, Judgement { is_bad, shows_bug: is_bad, is_news: false });
+    }
+
+    /// Expects these goals for the next runs: `l` for locks, `a` for accesses, `-` for none.
+    fn check(goals: &Allocation, expected: &str) {
+        let kinds = goals.share(expected.len() as u64).into_iter().map(|goal| match goal {
+            Some(Goal::Accesses(_)) => 'a',
+            Some(_) => 'l',
+            None => '-',
+        });
+        assert_eq!(kinds.collect::<String>(), expected);
+    }
+
+    #[test]
+    fn the_first_run_has_no_goal_unless_only_accesses_have_candidates() {
+        let first = |pairs, shown: &[&str]| {
+            let mut goals = Allocation { learns: true, ..Allocation::default() };
+            learn(&mut goals, Sketch { pairs, ..Sketch::default() }, shown, None, false);
+            goals.has_run = false;
+            goals.propose(Round { runs: 2, has_turn: true })[0].is_some()
+        };
+        assert!(!first(&[], &[]) && !first(&["a/x"], &[]) && !first(&["a/x"], &[ACCESS]));
+        assert!(first(&[], &[ACCESS]));
+    }
+
+    #[test]
+    fn locks_and_accesses_take_turns_as_long_as_nothing_happens() {
+        let mut none = Allocation::default();
+        check(&none, "----");
+        learn(&mut none, Sketch::default(), &[ACCESS], None, false);
+        check(&none, "aaa-");
+        let mut both = Allocation::default();
+        let pairs = Sketch { pairs: &["a/x", "b/x"], ..Sketch::default() };
+        learn(&mut both, pairs, &[ACCESS], None, false);
+        check(&both, "lala");
+        let mut acquires = Allocation::default();
+        learn(&mut acquires, pairs, &[ACQUIRE], None, false);
+        check(&acquires, "llla");
+    }
+
+    #[test]
+    fn the_kind_of_goal_that_succeeded_gets_most_of_the_runs() {
+        let mut locks = Allocation::default();
+        let hit = Sketch { pairs: &["Main.run:4/x"], confirmed: &["f"], ..Sketch::default() };
+        learn(&mut locks, hit, &[ACCESS], None, false);
+        check(&locks, "lall");
+        locks.has_bug = true;
+        check(&locks, "llll");
+        let mut accesses = Allocation::default();
+        let pairs = Sketch { pairs: &["a/x"], ..Sketch::default() };
+        learn(&mut accesses, pairs, &[ACCESS], Some(ACCESS), true);
+        check(&accesses, "aala");
+        learn(&mut accesses, pairs, &[], Some(ACCESS), true);
+        check(&accesses, "aaaa");
+    }
+}

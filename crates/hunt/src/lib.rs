@@ -1,0 +1,64 @@
+//! A hunt: many controlled runs of one program, which make violations happen and show the failures that they cause.
+//!
+//! [`hunt`] decides which runs to make and what they show. Reference runs come first: a failure that they show does not depend on the
+//! schedule. Then seeds are tried in rounds, each run with a goal ([`goals`]); strategies that predict begin with profiling runs.
+//! Results are processed in the order of the seeds, so that nothing depends on how many runs go on at the same time.
+//!
+//! Nothing here does I/O, reads a clock or knows a front end: a [`Runner`] executes the runs, and the result is plain data
+//! ([`HuntResult`]).
+
+mod blame;
+mod facts;
+pub mod goals;
+mod merge;
+mod minimise;
+mod outcome;
+pub mod reference;
+mod result;
+mod rounds;
+mod settings;
+mod shard;
+#[cfg(test)]
+mod simulated_tests;
+#[cfg(test)]
+mod testing;
+
+pub use facts::{ReferenceFacts, RunFacts};
+pub use merge::Tally;
+pub use minimise::Shortened;
+pub use outcome::{Ending, Outcome, Process};
+pub use result::{Found, HuntResult, PredictionFacts, Problem, StrategyResult};
+pub use rounds::hunt;
+pub use settings::{HuntSettings, Points, RunSettings};
+pub use shard::Shard;
+
+use fissure_model::settings::Control;
+
+/// Executes runs of the program under test. This is all that a hunt needs of a front end.
+pub trait Runner {
+    /// The reason why a run could not be executed.
+    type Error;
+
+    /// Executes runs and gives their results in the same order. After a run for which `is_last` holds, the results end; they also end
+    /// where the user interrupts the hunt.
+    fn run(
+        &mut self,
+        runs: &[Control],
+        is_last: &(dyn Fn(&Outcome) -> bool + Sync),
+    ) -> Result<Vec<Outcome>, Self::Error>;
+
+    /// Whether the user interrupted the hunt.
+    fn is_interrupted(&self) -> bool;
+
+    /// Why these runs show nothing about the program, if they do not.
+    fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness>;
+}
+
+/// Why runs show nothing about the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blindness {
+    /// Whether the reason is that only one thread ran; another schedule may lead to more.
+    pub is_one_thread: bool,
+    /// The reason and the next step, in a sentence of the front end.
+    pub text: String,
+}

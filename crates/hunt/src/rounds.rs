@@ -1,0 +1,282 @@
+//! The course of a hunt: reference runs, discovery of goals at accesses, and for each strategy its rounds of runs.
+
+use std::collections::BTreeSet;
+
+use fissure_model::{
+    finding::{Kind, Status},
+    record::{RunEnd, VIRTUAL_THREADS},
+    settings::{AccessPoints, Control, Wanted},
+};
+use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
+
+use crate::{
+    Runner,
+    facts::ReferenceFacts,
+    goals::{self, AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement, Round},
+    merge::{self, Merged},
+    minimise::{self, Shortened},
+    outcome::{Ending, Outcome},
+    reference::References,
+    result::{Found, HuntResult, Problem, StrategyResult},
+    settings::HuntSettings,
+};
+
+/// Hunts.
+pub fn hunt<R: Runner>(settings: &HuntSettings, runner: &mut R) -> Result<HuntResult, R::Error> {
+    let mut hunt = Hunt {
+        settings,
+        runner,
+        references: References::default(),
+        examined: Vec::new(),
+        is_over: false,
+        result: HuntResult::default(),
+    };
+    hunt.go()?;
+    Ok(hunt.result)
+}
+
+/// The state of a hunt.
+struct Hunt<'a, R> {
+    settings: &'a HuntSettings,
+    runner: &'a mut R,
+    references: References,
+    /// The runs that show whether there is anything to see; empty once they do.
+    examined: Vec<Outcome>,
+    /// Whether the hunt ends here: it found a bug and was to find only one, or the user interrupted it.
+    is_over: bool,
+    result: HuntResult,
+}
+
+/// The state of one strategy.
+struct StrategyState {
+    strategy: &'static StrategyKind,
+    /// How many profiling runs there were, and how many runs came after them.
+    profiling_runs: u64,
+    runs: u64,
+    merged: Merged,
+    goals: Allocation,
+    /// Whether a run showed a bug.
+    has_bug: bool,
+}
+
+impl<R: Runner> Hunt<'_, R> {
+    fn go(&mut self) -> Result<(), R::Error> {
+        let mut acquires = AcquireGoals::default();
+        let reference_outcomes = self.reference_runs()?;
+        for outcome in &reference_outcomes {
+            self.references.add(outcome);
+            acquires.learn(outcome, Judgement::default());
+        }
+        if let Some(outcome) = reference_outcomes.first() {
+            self.result.processes =
+                outcome.processes.iter().filter_map(|process| process.hello.clone()).collect();
+        }
+        self.result.references = ReferenceFacts::new(&reference_outcomes, &self.references);
+        self.examined = reference_outcomes;
+        // A sequential schedule may reach only one thread; the first round shows whether there are more.
+        if let Some(problem) = self.problem(false) {
+            self.give_up(problem);
+            return Ok(());
+        }
+        let accesses = match self.settings.discovers_access_goals() {
+            true => self.discover()?,
+            false => AccessGoals::default(),
+        };
+        for &strategy in &self.settings.strategies {
+            let learns = self.settings.learns && strategy.learns;
+            let mut state = StrategyState {
+                strategy,
+                profiling_runs: 0,
+                runs: 0,
+                merged: Merged::default(),
+                goals: Allocation::new(learns, acquires.clone(), accesses.clone()),
+                has_bug: false,
+            };
+            let problem = self.hunt_with(&mut state)?;
+            state.merged.settle();
+            let mut shortened = Vec::new();
+            if self.settings.minimises && problem.is_none() && !self.runner.is_interrupted() {
+                let run = &self.settings.run;
+                shortened = minimise::minimise(run, self.runner, &mut state.merged, &self.references)?;
+            }
+            self.close(state, shortened);
+            if let Some(problem) = problem {
+                self.give_up(problem);
+                break;
+            }
+            if self.is_over {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn reference_runs(&mut self) -> Result<Vec<Outcome>, R::Error> {
+        let first = self.settings.seed;
+        let control = |seed| self.settings.run.control(&SEQUENTIAL, seed, None);
+        let controls: Vec<Control> = (first..first + self.settings.reference_runs).map(control).collect();
+        self.runner.run(&controls, &|_| false)
+    }
+
+    /// Discovers goals at accesses, in a run with a sequential schedule and scheduling points at accesses. If that run shows thread-unsafe
+    /// objects that threads share without a lock, another run instruments their classes too. Where threads take work from each other, the
+    /// schedule decides which thread makes which access, so a last run is random.
+    fn discover(&mut self) -> Result<AccessGoals, R::Error> {
+        let mut goals = AccessGoals::default();
+        for points in self.settings.run.points.for_discovery() {
+            if let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, Vec::new())? {
+                self.references.add(&outcome);
+                goals.learn(&outcome, Judgement::default());
+                self.result.has_discovered = true;
+                let instrumented: BTreeSet<&String> =
+                    outcome.accounts().flat_map(|run| &run.unguarded).collect();
+                let instrumented: Vec<String> = instrumented.into_iter().cloned().collect();
+                if !instrumented.is_empty()
+                    && let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, instrumented)?
+                {
+                    self.references.add(&outcome);
+                    goals.learn(&outcome, Judgement::default());
+                }
+                if let Some(outcome) = self.discovery_run(&RANDOM, *points, Vec::new())? {
+                    goals.learn(&outcome, Judgement::default());
+                }
+                break;
+            }
+            if self.runner.is_interrupted() {
+                break;
+            }
+        }
+        Ok(goals)
+    }
+
+    /// One such run, if it ended.
+    fn discovery_run(
+        &mut self,
+        strategy: &StrategyKind,
+        points: AccessPoints,
+        instrumented: Vec<String>,
+    ) -> Result<Option<Outcome>, R::Error> {
+        let control = self.settings.run.discovery(strategy, self.settings.seed, points, instrumented);
+        let has_ended = |outcome: &Outcome| outcome.is_complete() && outcome.end() != RunEnd::TooLong;
+        Ok(self.runner.run(&[control], &|_| false)?.into_iter().find(has_ended))
+    }
+
+    /// Hunts with one strategy. Gives the reason if its runs say nothing about the program.
+    fn hunt_with(&mut self, state: &mut StrategyState) -> Result<Option<Problem>, R::Error> {
+        while !self.runner.is_interrupted() {
+            let is_profiling = state.strategy.predicts && state.profiling_runs == 0;
+            let round = if is_profiling { self.profiling_runs(state) } else { self.round(state) };
+            let planned = round.len();
+            if planned == 0 {
+                break;
+            }
+            let (until_bug, references) = (self.settings.until_bug, &self.references);
+            let is_last = |outcome: &Outcome| until_bug && merge::shows_bug(outcome, references);
+            let outcomes = self.runner.run(&round, &is_last)?;
+            for outcome in &outcomes {
+                self.result.runs += 1;
+                if is_profiling {
+                    state.profiling_runs += 1;
+                } else {
+                    state.runs += 1;
+                }
+                state.merged.add(outcome, references);
+                self.result.facts.add(outcome, references);
+                let shows_bug = merge::shows_bug(outcome, references);
+                state.has_bug |= shows_bug;
+                // As long as there is no bug, a failure that some reference runs show as well still guides the next goals.
+                let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
+                let is_news = references.is_news(outcome);
+                state.goals.learn(outcome, Judgement { shows_bug, is_bad, is_news });
+            }
+            self.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
+            if !self.examined.is_empty() {
+                self.examined.extend(outcomes);
+                if let Some(problem) = self.problem(true) {
+                    return Ok(Some(problem));
+                }
+                self.examined.clear();
+            }
+            if self.is_over {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The profiling runs.
+    fn profiling_runs(&self, state: &StrategyState) -> Vec<Control> {
+        let control = |run| {
+            let mut control = self.settings.run.control(state.strategy, self.settings.seed + run, None);
+            control.wanted = Wanted { predictions: control.wanted.violations, ..control.wanted };
+            control
+        };
+        (0..self.settings.profiling_runs).map(control).collect()
+    }
+
+    /// The next runs.
+    fn round(&self, state: &StrategyState) -> Vec<Control> {
+        let runs = goals::round(state.runs).min(self.settings.runs - state.runs);
+        let goals = state.goals.propose(Round { runs, has_turn: true });
+        let first = self.settings.seed + state.profiling_runs;
+        let control = |(run, goal)| {
+            let seed = self.settings.shard.seed(first, run);
+            self.settings.run.control(state.strategy, seed, goal)
+        };
+        (state.runs..).zip(goals).map(control).collect()
+    }
+
+    /// Adds the findings of a strategy to the result.
+    fn close(&mut self, state: StrategyState, shortened: Vec<Shortened>) {
+        let StrategyState { strategy, profiling_runs, runs, merged, goals, .. } = state;
+        let (known, tried) = goals.accesses().counts();
+        self.result.untried += known - tried;
+        self.result.is_cut |= goals.accesses().is_cut();
+        for (finding, tally) in merged.finish(strategy.name, profiling_runs + runs) {
+            let is_failure = finding.kind == Kind::Failure;
+            let cause = goals.accesses().cause(&finding).filter(|_| is_failure);
+            // Warnings about locks belong to atomfuzzer; strategies that predict do not try to confirm them.
+            let is_foreign = strategy.predicts
+                && finding.status == Status::Warning
+                && finding.kind == Kind::AtomicityViolation;
+            // Several strategies may show the same deadlock.
+            if !is_foreign && !self.result.found.iter().any(|known| known.finding.id == finding.id) {
+                self.result.found.push(Found { finding, tally, cause });
+            }
+        }
+        let predictions = goals.predicted().facts();
+        self.result.strategies.push(StrategyResult {
+            strategy,
+            profiling_runs,
+            runs,
+            predictions,
+            shortened,
+        });
+    }
+
+    /// The reason if the runs so far say nothing about the program.
+    fn problem(&self, with_threads: bool) -> Option<Problem> {
+        let outcomes = &self.examined;
+        let blindness = self.runner.blindness(outcomes)?;
+        if self.runner.is_interrupted() {
+            return Some(Problem::Interrupted);
+        }
+        if outcomes.iter().all(|outcome| outcome.ending == Ending::TimeLimit) {
+            return Some(Problem::TimeLimit);
+        }
+        let has_virtual_threads =
+            outcomes.iter().flat_map(Outcome::uncontrolled).any(|reason| reason == VIRTUAL_THREADS);
+        if blindness.is_one_thread && has_virtual_threads {
+            return with_threads.then_some(Problem::VirtualThreads);
+        }
+        (with_threads || !blindness.is_one_thread).then_some(Problem::Blind(blindness.text))
+    }
+
+    fn give_up(&mut self, problem: Problem) {
+        self.result.problem = Some(problem);
+        self.result.examined = self.examined.len() as u64;
+        for outcome in &self.examined {
+            self.result.facts.add_internal_errors(outcome);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The settings of a hunt, and how each of its runs is controlled.
+
+use fissure_model::{
+    goal::Goal,
+    settings::{AccessPoints, Control, SetRules, Wanted},
+};
+use fissure_schedule::strategy::registry::StrategyKind;
+
+use crate::shard::Shard;
+
+/// Everything that stays the same during a hunt.
+#[derive(Debug, Clone)]
+pub struct HuntSettings {
+    /// The strategies, which hunt one after the other.
+    pub strategies: Vec<&'static StrategyKind>,
+    /// The first seed.
+    pub seed: u64,
+    /// The part of the seeds that this hunt has.
+    pub shard: Shard,
+    /// How many runs each strategy makes in this shard, apart from profiling runs.
+    pub runs: u64,
+    /// How many reference runs come first.
+    pub reference_runs: u64,
+    /// How many profiling runs predict goals.
+    pub profiling_runs: u64,
+    /// Whether runs have goals that earlier runs showed to be possible.
+    pub learns: bool,
+    /// Whether the hunt ends at the first run that shows a bug.
+    pub until_bug: bool,
+    /// Whether the schedules of findings are shortened.
+    pub minimises: bool,
+    /// How each run is controlled.
+    pub run: RunSettings,
+}
+
+impl HuntSettings {
+    /// Whether runs discover goals at accesses.
+    pub fn discovers_access_goals(&self) -> bool {
+        // A run with a goal at accesses cannot run a checker as well, and a checker that the user asks for takes precedence.
+        !self.run.checks_atomic_sets
+            && self.learns
+            && self.strategies.iter().any(|strategy| strategy.learns)
+            && !self.run.points.for_discovery().is_empty()
+    }
+}
+
+/// How runs are controlled, apart from strategy, seed and goal.
+#[derive(Debug, Clone, Default)]
+pub struct RunSettings {
+    /// The probability that a thread is paused, in millionths.
+    pub pause: u32,
+    /// The scheduling points.
+    pub points: Points,
+    /// The number of steps after which a run ends.
+    pub steps: u64,
+    /// Whether a checker looks for atomic-set violations in every run, whatever the strategy.
+    pub checks_atomic_sets: bool,
+    /// The project's atomic sets and units of work.
+    pub sets: SetRules,
+}
+
+/// Where threads may be preempted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Points {
+    /// Locks, and in runs with a goal at accesses also fields, array elements, atomics and collections.
+    #[default]
+    Auto,
+    /// Locks, and where threads wait, start and end.
+    Locks,
+    /// Also volatile fields and atomics.
+    Volatiles,
+    /// Also every field of the classes in scope.
+    Fields,
+    /// Also every array element.
+    Elements,
+}
+
+impl Points {
+    /// At least fields, and also array elements if atomic sets contain them.
+    fn with_fields(self, sets: &SetRules) -> Points {
+        match self {
+            Points::Elements => Points::Elements,
+            _ if sets.contents => Points::Elements,
+            _ => Points::Fields,
+        }
+    }
+
+    /// The accesses that are scheduling points in runs that discover goals, if there are such runs; the next entry if those are too many.
+    pub(crate) fn for_discovery(self) -> &'static [AccessPoints] {
+        match self {
+            Points::Auto | Points::Elements => &[AccessPoints::All, AccessPoints::Fields],
+            Points::Fields => &[AccessPoints::Fields],
+            Points::Locks | Points::Volatiles => &[],
+        }
+    }
+
+    fn accesses(self) -> AccessPoints {
+        match self {
+            Points::Auto | Points::Locks | Points::Volatiles => AccessPoints::None,
+            Points::Fields => AccessPoints::Fields,
+            Points::Elements => AccessPoints::All,
+        }
+    }
+}
+
+impl RunSettings {
+    /// How a run with this strategy, seed and goal is controlled.
+    pub fn control(&self, strategy: &StrategyKind, seed: u64, goal: Option<Goal>) -> Control {
+        let violations = strategy.wanted.violations || self.checks_atomic_sets;
+        let wanted = Wanted { violations, ..strategy.wanted };
+        let is_plain = wanted == Wanted::default();
+        let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
+        let access_points = match &goal {
+            Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
+            _ => None,
+        };
+        let control = Control {
+            steering: strategy.strategy_name(),
+            seed,
+            pause: self.pause,
+            target: goal,
+            schedule: None,
+            steps: self.steps,
+            volatiles: !matches!(points, Points::Auto | Points::Locks),
+            accesses: points.accesses(),
+            instrumented: Vec::new(),
+            units: wanted.violations,
+            wanted,
+            sets: if wanted.violations { self.sets.clone() } else { SetRules::default() },
+        };
+        match access_points {
+            Some((points, instrumented)) => with_access_points(control, points, instrumented),
+            None => control,
+        }
+    }
+
+    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
+    pub(crate) fn discovery(
+        &self,
+        strategy: &StrategyKind,
+        seed: u64,
+        points: AccessPoints,
+        instrumented: Vec<String>,
+    ) -> Control {
+        with_access_points(self.control(strategy, seed, None), points, instrumented)
+    }
+}
+
+/// The same run, with these accesses as scheduling points.
+fn with_access_points(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
+    let wanted = Wanted { interleavings: true, ..Wanted::default() };
+    // Calls of atomics are accesses themselves, so the volatile accesses inside them need no scheduling points.
+    let (units, sets) = (false, SetRules::default());
+    Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
+}
+
+#[cfg(test)]
+mod tests {
+    use fissure_schedule::strategy::registry;
+
+    use super::*;
+
+    fn check(settings: &RunSettings, strategy: &str, expected: (AccessPoints, bool)) {
+        let control = settings.control(registry::find(strategy).unwrap(), 1, None);
+        assert_eq!((control.accesses, control.units), expected, "{strategy}");
+    }
+
+    #[test]
+    fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
+        let plain = RunSettings::default();
+        check(&plain, "atomfuzzer", (AccessPoints::None, false));
+        check(&plain, "racefuzzer", (AccessPoints::Fields, false));
+        check(&plain, "assetfuzzer", (AccessPoints::Fields, true));
+        let sets = SetRules { contents: true, ..SetRules::default() };
+        check(&RunSettings { sets, ..plain.clone() }, "assetfuzzer", (AccessPoints::All, true));
+        check(&RunSettings { checks_atomic_sets: true, ..plain }, "random", (AccessPoints::Fields, true));
+    }
+}

@@ -1,0 +1,135 @@
+package java.lang;
+
+import java.io.FileDescriptor;
+
+/**
+ * The conductor, in native code. The first group of methods is for all hooks at which threads wait for their turn; the others belong
+ * to one of the two kinds of runs: whole programs under control, and harnesses whose schedules are explored.
+ *
+ * <p>A thread is identified by its {@code fissureControl}. The agent binds the methods of the current kind of run.
+ */
+final class FissureConductor {
+    /** The reasons why a thread returns from {@link #waitIn} and {@link #pause}. */
+    static final int CALLED = 0;
+    static final int TIMED_OUT = 1;
+    static final int INTERRUPTED = 2;
+
+    /** The activities of a thread, see {@link #activity}. */
+    static final int UNKNOWN = 0;
+    static final int RUNS = 1;
+    static final int BLOCKED = 2;
+    static final int WAITS = 3;
+    static final int WAITS_FOR_TIME = 4;
+    static final int ENDED = 5;
+
+    private FissureConductor() {}
+
+    /** Binds all other native methods; the one symbol that the JVM looks up by name. */
+    static native void initialize();
+
+    // All hooks.
+
+    static native void acquire(long thread, int lock, int site);
+
+    static native void release(long thread, int lock);
+
+    /** Exits the real monitor as often as it was entered, waits in the conductor's model, and enters it again as often. */
+    static native int waitIn(long thread, Object object, int lock, long joined, long nanos, int site);
+
+    static native void wake(long thread, int lock, boolean all, int site);
+
+    static native int pause(long thread, long nanos, int site);
+
+    static native void parks(long thread, long nanos, int site);
+
+    static native void permits(long thread, long parked);
+
+    static native void interrupts(long thread, long interrupted);
+
+    static native void offers(long thread, int site);
+
+    /** Reports the start of a thread that cannot be controlled. */
+    static native void stray();
+
+    // Whole programs.
+
+    static native int newLock(Object lock);
+
+    static native void threadRuns();
+
+    /** Registers a thread that is about to start; returns its number plus one. */
+    static native long announce(Thread thread, String name, boolean daemon);
+
+    /** Makes the current thread, which already runs, wait for its turn; returns its number plus one. */
+    static native long arrive(String name);
+
+    static native boolean hasEnded(long thread);
+
+    /** Whether all threads that the program waits for have ended. */
+    static native boolean isOver();
+
+    static native int activity(long thread);
+
+    static native void started(long parent, long child);
+
+    /** The address of the cell for one release; the conductor processes it before the next operation of any thread. */
+    static native long releasePlace();
+
+    /** Releases a lock that another thread may have acquired. */
+    static native void giveBack(long thread, int lock);
+
+    static native void attempt(long thread, int lock);
+
+    static native void acquired(long thread, int lock, boolean shared);
+
+    static native void looks(long thread, int site, boolean stops);
+
+    static native void enterBlock(long thread, int site);
+
+    static native void exitBlock(long thread);
+
+    static native void region(long thread, int change);
+
+    static native void access(long thread, int object, int index, int site);
+
+    static native void holdsIn(long thread, int holder, int held, int site);
+
+    static native void beginsCall(long thread, Object object, int number, boolean walks, int site);
+
+    static native void endsCall(long thread, int site);
+
+    static native void enterUnit(long thread, int site);
+
+    static native void exitUnit(long thread, int site);
+
+    static native void joins(long thread, long ended);
+
+    static native void handsOver(long thread, int token);
+
+    static native void takesOver(long thread, int token, boolean waits);
+
+    static native void throwing(long thread, String type, String message, String stack, boolean isTest);
+
+    static native void exits(long thread, int status, String stack);
+
+    static native void exitRefused(long thread);
+
+    static native long now(long thread);
+
+    static native boolean tellsAllCalls();
+
+    static native boolean stopsAtVolatiles();
+
+    /** Stands in for {@code poll} with one descriptor; returns the events that have happened, 0 after the time. */
+    static native int poll(long thread, FileDescriptor descriptor, int events, long millis, int site);
+
+    /** Stands in for {@code epoll_wait}; returns the number of events stored at the address. */
+    static native int epoll(long thread, int epoll, long address, int count, int millis, int site);
+
+    /** Waits until an operation on the descriptor would not block in the kernel. */
+    static native void awaitInput(long thread, FileDescriptor descriptor, boolean ofStream, int site);
+
+    // Harnesses.
+
+    static native void accessPart(long thread, int object, int part, int site, boolean write);
+}

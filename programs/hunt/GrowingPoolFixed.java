@@ -1,0 +1,27 @@
+// The twin of GrowingPool: it asks and takes at once, and makes a connection of its own if it gets none.
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+public class GrowingPoolFixed {
+    private final Semaphore connections = new Semaphore(1);
+    private final AtomicInteger added = new AtomicInteger();
+
+    void take() {
+        if (!connections.tryAcquire()) {
+            added.incrementAndGet();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        GrowingPoolFixed pool = new GrowingPoolFixed();
+        Thread first = new Thread(pool::take);
+        Thread second = new Thread(pool::take);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        if (pool.added.get() != 1) {
+            throw new IllegalStateException("added " + pool.added.get());
+        }
+    }
+}
