@@ -1,6 +1,6 @@
-// Figure 10 of the AssetFuzzer paper: a buffer and its length, which a method of the class and one of its subclass both set without any
-// lock. If all of the second comes in between the first one's writes, buffer and length do not fit (pattern 6). That the first looks at
-// the buffer before allows pattern 1 as well.
+// Figure 10 of the AssetFuzzer paper: a method of a class and one of its subclass both set a buffer and its length without a lock. If
+// both writes of one method happen between the two writes of the other, buffer and length do not match (pattern 6). The first method
+// also reads the buffer before it writes, which allows pattern 1 as well.
 // fissure: must-be-bug 6 BufferAndLength$Value
 // fissure: may-confirm 1 BufferAndLength$Value
 public class BufferAndLength {
@@ -25,7 +25,7 @@ public class BufferAndLength {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

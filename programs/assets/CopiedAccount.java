@@ -1,6 +1,6 @@
-// The account of the AssetFuzzer paper's Figures 1 and 5: every access to its fields is under its lock, and there is no data race. But
-// the second constructor copies one field after the other, so that interest may be credited in between (pattern 9). That isLegal
-// looks at both fields one after the other does no harm, for the thread that credits interest is started only then.
+// The account of the AssetFuzzer paper's Figures 1 and 5: every access to its fields holds its lock, and there is no data race. But
+// the second constructor copies the fields one by one, and interest can be credited between the two copies (pattern 9). isLegal also
+// reads both fields one by one, which is harmless: the thread that credits interest is started only after it.
 // fissure: must-be-bug 9 CopiedAccount$Account
 // fissure: only-unit CopiedAccount$Account.<init>
 public class CopiedAccount {
@@ -52,7 +52,7 @@ public class CopiedAccount {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

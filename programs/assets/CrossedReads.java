@@ -1,5 +1,5 @@
-// Pattern 10: one thread reads x and then y, the other writes y and then x. In the order x, y, y, x the first one has seen the new y and
-// the old x. The same accesses allow patterns 8, 9 and 11 as well, for reader and writer are both taken apart.
+// Pattern 10: one thread reads x and then y, the other writes y and then x. In the order x, y, y, x the reader sees the new y and
+// the old x. The same accesses allow patterns 8, 9 and 11 as well, because neither the reader nor the writer is atomic.
 // fissure: must-confirm 10 CrossedReads$Point
 // fissure: may-confirm 8 CrossedReads$Point
 // fissure: may-confirm 9 CrossedReads$Point
@@ -35,7 +35,7 @@ public class CrossedReads {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

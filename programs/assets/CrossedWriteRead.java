@@ -1,4 +1,4 @@
-// Pattern 11: one thread writes x and then y, the other reads y and then x. In the order x, y, y, x the second one has seen the old y and
+// Pattern 11: one thread writes x and then y, the other reads y and then x. In the order x, y, y, x the reader sees the old y and
 // the new x. The same accesses allow patterns 8, 9 and 10 as well.
 // fissure: must-confirm 11 CrossedWriteRead$Point
 // fissure: may-confirm 8 CrossedWriteRead$Point
@@ -35,7 +35,7 @@ public class CrossedWriteRead {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

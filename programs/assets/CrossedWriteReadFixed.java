@@ -1,4 +1,4 @@
-// The correct twin: both are written at once, and both are read at once.
+// The correct twin: both fields are written under one lock and read under the same lock.
 // fissure: nothing-predicted
 public class CrossedWriteReadFixed {
     static final class Point {
@@ -31,7 +31,7 @@ public class CrossedWriteReadFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

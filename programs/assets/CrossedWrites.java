@@ -1,5 +1,5 @@
-// Pattern 7: one thread sets x and then y, the other y and then x. Whatever happens in the order x, y, y, x leaves a point that is
-// half of each. With the same accesses both writes of one may also come in between those of the other, which is pattern 6.
+// Pattern 7: one thread writes x and then y, the other y and then x. In the order x, y, y, x the point keeps one coordinate of each
+// thread. The same accesses allow both writes of one thread between those of the other, which is pattern 6.
 // fissure: must-confirm 7 CrossedWrites$Point
 // fissure: may-confirm 6 CrossedWrites$Point
 public class CrossedWrites {
@@ -26,7 +26,7 @@ public class CrossedWrites {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

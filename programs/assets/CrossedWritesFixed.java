@@ -1,4 +1,4 @@
-// The correct twin: both coordinates are set at once.
+// The correct twin: both coordinates are written under one lock.
 // fissure: nothing-predicted
 public class CrossedWritesFixed {
     static final class Point {
@@ -24,7 +24,7 @@ public class CrossedWritesFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

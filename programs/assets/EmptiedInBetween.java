@@ -1,5 +1,5 @@
-// One thread takes from a queue if it is not empty, another one empties it. The one whose look is stale takes from an empty queue, which
-// throws: its call does not come back, and still counts (pattern 1).
+// One thread takes from a queue if it is not empty; another clears the queue between the check and the removal. The removal then
+// throws an exception: a call that ends by an exception is an access all the same (pattern 1).
 // fissure: config contents = true
 // fissure: must-be-bug 1 EmptiedInBetween$Pool
 import java.util.Deque;
@@ -22,7 +22,7 @@ public class EmptiedInBetween {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: nobody empties the queue between the look and the taking.
+// The correct twin: one lock covers the check and the removal, and clear takes it too.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.Deque;
@@ -21,7 +21,7 @@ public class EmptiedInBetweenFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

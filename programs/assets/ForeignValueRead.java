@@ -1,4 +1,4 @@
-// Pattern 4: a ticket is put into a field and read from there again, where somebody else may have put another one.
+// Pattern 4: a thread writes a ticket to a field and reads it back; another thread may have written another ticket between the two.
 // fissure: must-be-bug 4 ForeignValueRead$Desk
 public class ForeignValueRead {
     static final class Desk {
@@ -24,7 +24,7 @@ public class ForeignValueRead {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: nobody else can put a ticket there meanwhile.
+// The correct twin: one lock covers the write and the read, and the other thread's write takes it too.
 // fissure: nothing-predicted
 public class ForeignValueReadFixed {
     static final class Desk {
@@ -24,7 +24,7 @@ public class ForeignValueReadFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// Pattern 9: a range is moved at once, but whoever looks at one end after the other may see the one from before and the other from after.
+// Pattern 9: a range is moved under one lock, but the reader reads its two ends one by one and may see one old and one new value.
 // fissure: must-be-bug 9 HalfOldPair$Range
 public class HalfOldPair {
     static final class Range {
@@ -33,7 +33,7 @@ public class HalfOldPair {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

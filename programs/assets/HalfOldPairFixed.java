@@ -1,4 +1,4 @@
-// The correct twin: both ends are looked at at once.
+// The correct twin: both ends are read under one lock.
 // fissure: nothing-predicted
 public class HalfOldPairFixed {
     static final class Range {
@@ -33,7 +33,7 @@ public class HalfOldPairFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

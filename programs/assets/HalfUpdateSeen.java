@@ -1,4 +1,4 @@
-// Pattern 8: a range is moved in two steps, and whoever looks at both of its ends in between, all at once, sees a range that never was.
+// Pattern 8: a range is moved in two steps; a reader that reads both ends under the lock between the steps sees an inconsistent range.
 // fissure: must-be-bug 8 HalfUpdateSeen$Range
 public class HalfUpdateSeen {
     static final class Range {
@@ -33,7 +33,7 @@ public class HalfUpdateSeen {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

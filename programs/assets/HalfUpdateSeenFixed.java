@@ -1,4 +1,4 @@
-// The correct twin: the range is moved at once.
+// The correct twin: both ends are written under one lock.
 // fissure: nothing-predicted
 public class HalfUpdateSeenFixed {
     static final class Range {
@@ -33,7 +33,7 @@ public class HalfUpdateSeenFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

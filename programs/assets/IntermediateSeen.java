@@ -1,4 +1,4 @@
-// Pattern 3: a total is computed in place, so that others can see a part of it.
+// Pattern 3: a total is computed by two writes to the field; a read by another thread between them sees the intermediate value.
 // fissure: must-confirm 3 IntermediateSeen$Total
 public class IntermediateSeen {
     static final class Total {
@@ -22,7 +22,7 @@ public class IntermediateSeen {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: nobody looks while it is computed.
+// The correct twin: one lock covers the computation, and the reader takes it too.
 // fissure: nothing-predicted
 public class IntermediateSeenFixed {
     static final class Total {
@@ -22,7 +22,7 @@ public class IntermediateSeenFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,5 +1,5 @@
-// A list and the number of its items, each changed under the lock but not both at once: whoever looks in between finds an item that
-// is not counted (pattern 8). The field that holds the list is final, and its contents are not.
+// A list and its item count are changed under the lock, but in two steps: a check between the steps finds an item that is not
+// counted (pattern 8). The field that holds the list is final, but the list's contents change.
 // fissure: config contents = true
 // fissure: must-be-bug 8 ListAndCount$Inventory
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ public class ListAndCount {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: the list and the number change at once.
+// The correct twin: list and count are changed under one lock.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ public class ListAndCountFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

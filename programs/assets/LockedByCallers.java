@@ -1,6 +1,6 @@
-// Whoever looks and adds keeps the lock of a synchronized list meanwhile, and all others make one call at a time, which gets that lock
-// itself. A call that waits for it has not happened yet, so that there is nothing to be found. Callbacks change nothing about it, and neither
-// does a collection that nobody else has.
+// Correct: callers that check and then add hold the lock of the synchronized list for both; all other calls take that lock themselves.
+// A call that waits for the lock has not accessed the list yet, so there is nothing to find. Callbacks during a call and a collection
+// that only one thread uses do not change that.
 // fissure: correct
 // fissure: config contents = true
 // fissure: nothing-predicted

@@ -1,4 +1,4 @@
-// Pattern 5: a door opens in two steps. Whoever closes it in between has done so in vain.
+// Pattern 5: one thread opens a door by two writes; the write of a thread that closes it between the two is overwritten.
 // fissure: must-confirm 5 LostWrite$Door
 public class LostWrite {
     static final class Door {
@@ -18,7 +18,7 @@ public class LostWrite {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

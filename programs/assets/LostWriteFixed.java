@@ -1,4 +1,4 @@
-// The correct twin: a door cannot be closed while it opens.
+// The correct twin: one lock covers both writes of open, and close takes it too.
 // fissure: nothing-predicted
 public class LostWriteFixed {
     static final class Door {
@@ -18,7 +18,7 @@ public class LostWriteFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,5 +1,5 @@
-// A concurrent map of amounts and their total, both static. No lock keeps them together, so that an audit may read the total and then walk
-// through a map that does not fit, in each of the orders that are possible (patterns 8 to 11).
+// A concurrent map of amounts and their total, both static. No lock covers both, so an audit may read a total and a map that do not
+// match, in each of the possible orders (patterns 8 to 11).
 // fissure: config contents = true
 // fissure: must-be-bug 9 MapAndTotal$Ledger
 // fissure: may-confirm 8 MapAndTotal$Ledger
@@ -28,7 +28,7 @@ public class MapAndTotal {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: whoever posts or audits keeps the lock of the class meanwhile.
+// The correct twin: posting and auditing hold the lock of the class.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.Map;
@@ -24,7 +24,7 @@ public class MapAndTotalFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

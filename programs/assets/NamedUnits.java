@@ -1,5 +1,5 @@
-// Only the configuration says that an auditor of another class must see both fields of an account as they belong together (pattern 9),
-// and that the number of looks has nothing to do with them.
+// Only the configuration says that a method of another class must see a consistent pair of fields of the account (pattern 9), and that
+// the field `looks` is not in their atomic set.
 // fissure: config units = ['Auditor.audit']
 // fissure: config exclude = ['Account.looks']
 // fissure: config [[atomic-sets.set]]
@@ -33,7 +33,7 @@ public class NamedUnits {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

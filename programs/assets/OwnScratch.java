@@ -1,4 +1,4 @@
-// Pattern 9 in one object that is shared, beside many that are not: each thread works on pairs of its own, which --static does not watch.
+// Pattern 9 in one shared object. Each thread also works on pairs that no other thread can reach; --static does not instrument those.
 // fissure: must-be-bug 9 OwnScratch$Range
 public class OwnScratch {
     static final class Range {
@@ -33,7 +33,7 @@ public class OwnScratch {
         }
     }
 
-    // Nobody else ever sees one.
+    // Each object is used by one thread only.
     static final class Scratch {
         private int low;
         private int high;

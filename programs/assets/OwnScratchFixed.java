@@ -1,4 +1,4 @@
-// The correct twin: both ends are looked at at once.
+// The correct twin: both ends are read under one lock.
 // fissure: nothing-predicted
 public class OwnScratchFixed {
     static final class Range {
@@ -33,7 +33,7 @@ public class OwnScratchFixed {
         }
     }
 
-    // Nobody else ever sees one.
+    // Each object is used by one thread only.
     static final class Scratch {
         private int low;
         private int high;

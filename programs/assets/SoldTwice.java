@@ -1,5 +1,5 @@
-// Two threads sell tickets that are numbered by how many there are in a synchronized list. Each call of the list is atomic, but the look and
-// the addition are not: two tickets have the same number in the end (pattern 1). One of them has the list in a local variable.
+// Two threads number tickets by the size of a synchronized list and add them. Each call of the list is atomic, but size and add together
+// are not: two tickets get the same number (pattern 1). One of the methods keeps the list in a local variable.
 // fissure: config contents = true
 // fissure: must-be-bug 1 SoldTwice$Office
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ public class SoldTwice {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

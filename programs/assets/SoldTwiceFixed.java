@@ -1,4 +1,4 @@
-// The correct twin: whoever looks keeps the lock of the list until the ticket is there.
+// The correct twin: the seller holds the list's lock from size to add.
 // fissure: config contents = true
 // fissure: nothing-predicted
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ public class SoldTwiceFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

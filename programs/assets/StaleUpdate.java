@@ -1,5 +1,5 @@
-// Pattern 1: a counter is read and written in two steps, each under its lock. A reset that comes in between is undone, for what was
-// read is stale by the time of the update.
+// Pattern 1: a counter is read and written in two steps, each under its lock. A reset between the read and the write of the counter
+// is lost, because the write uses the stale value.
 // fissure: must-confirm 1 StaleUpdate$Counter
 public class StaleUpdate {
     static final class Counter {
@@ -22,7 +22,7 @@ public class StaleUpdate {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: reading and writing are one step.
+// The correct twin: one lock covers the read and the write.
 // fissure: nothing-predicted
 public class StaleUpdateFixed {
     static final class Counter {
@@ -21,7 +21,7 @@ public class StaleUpdateFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

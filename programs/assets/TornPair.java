@@ -1,4 +1,4 @@
-// Pattern 6: two threads move one point, each coordinate under the lock. The point may end where neither of them wanted it.
+// Pattern 6: two threads move one point, each coordinate under the lock. The point may end with one coordinate of each thread.
 // fissure: must-confirm 6 TornPair$Point
 public class TornPair {
     static final class Point {
@@ -19,7 +19,7 @@ public class TornPair {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

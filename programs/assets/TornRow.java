@@ -1,5 +1,5 @@
-// Two threads fill a row of two cells, each cell under the lock. With the contents of arrays in their sets, the row is left with one cell of
-// each (pattern 6). The array itself is read at every cell and never written, which is no pattern.
+// Two threads fill a row of two cells, each cell under the lock. With array elements in their atomic sets: the row is left with one cell
+// of each thread (pattern 6). The reference to the array is only read, which matches no pattern.
 // fissure: config contents = true
 // fissure: must-confirm 6 TornRow$Row
 public class TornRow {
@@ -16,7 +16,7 @@ public class TornRow {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: both cells are filled at once.
+// The correct twin: both cells are written under one lock.
 // fissure: config contents = true
 // fissure: nothing-predicted
 public class TornRowFixed {
@@ -15,7 +15,7 @@ public class TornRowFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// Both threads count under a lock, but not under the same: they can stand before the field at the same time.
+// Both threads increment a field under a lock, but under different ones: a data race.
 // fissure: strategy racefuzzer
 // fissure: must-confirm race UnevenLocks$Tally.votes
 public class UnevenLocks {
@@ -6,7 +6,7 @@ public class UnevenLocks {
         int votes;
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: there is one lock only.
+// The correct twin: both threads take the same lock.
 // fissure: strategy racefuzzer
 // fissure: nothing-predicted
 public class UnevenLocksFixed {
@@ -6,7 +6,7 @@ public class UnevenLocksFixed {
         int votes;
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,5 +1,5 @@
-// Pattern 2: a name is looked at twice, first whether it is there and then for its length. A clear that comes in between makes the
-// second look see something else than the first, which ends the thread.
+// Pattern 2: a thread reads a name twice, first to check it for null and then for its length. A clear between the two reads makes the
+// second read return null, and the thread fails.
 // fissure: must-be-bug 2 UnrepeatableRead$Label
 public class UnrepeatableRead {
     static final class Label {
@@ -22,7 +22,7 @@ public class UnrepeatableRead {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,4 +1,4 @@
-// The correct twin: it is looked at once.
+// The correct twin: the name cannot be cleared between the check and the use.
 // fissure: nothing-predicted
 public class UnrepeatableReadFixed {
     static final class Label {
@@ -21,7 +21,7 @@ public class UnrepeatableReadFixed {
         }
     }
 
-    // Something else to do, which nobody waits for.
+    // Unrelated work of the thread.
     static void busy(int times) {
         Object own = new Object();
         for (int i = 0; i < times; i++) {

@@ -1,5 +1,5 @@
-// Both methods wait for the other thread to come in between, which is what they are for: a unit of work that waits is not one piece. The
-// pool's tasks and their results put the main thread's look at the end into an order.
+// Correct: both methods wait in the monitor for the other thread, so a unit of work that waits is not expected to be atomic. The
+// futures of the pool order the main thread's last read after the tasks.
 // fissure: correct
 // fissure: nothing-predicted
 import java.util.concurrent.ExecutorService;

@@ -1,4 +1,4 @@
-// A withdrawal looks at the balance and takes from it, each under the balance's lock, which is free in between.
+// A withdrawal checks the balance and then reduces it, each under the balance's lock, which is released between the two.
 // fissure: must-find atomizer atomicity-violation Account$Bank.withdraw
 public class Account {
     static class Balance {

@@ -1,4 +1,4 @@
-// The balance's lock is held from the look to the withdrawal.
+// The correct twin: the balance's lock is held from the check to the withdrawal.
 public class AccountFixed {
     static class Balance {
         private int amount = 100;

@@ -1,4 +1,4 @@
-// Two synchronized calls from a method that has no lock and yet is to be atomic.
+// A method without a lock makes two synchronized calls and is declared atomic.
 // fissure: detect --atomic AddTwice.addTwo
 // fissure: must-find atomizer atomicity-violation AddTwice.addTwo
 public class AddTwice {

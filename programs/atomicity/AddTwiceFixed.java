@@ -1,4 +1,4 @@
-// The rule about re-entrant locks: the calls take the lock that the method holds already.
+// The rule about reentrant locks: both calls take a lock that the method already holds.
 // fissure: detect --atomic AddTwiceFixed.addTwo
 // fissure: rule re-entrant AddTwiceFixed.addTwo
 public class AddTwiceFixed {

@@ -1,4 +1,4 @@
-// An annotation that only class files keep says that the method must be atomic, but it takes its lock twice.
+// An annotation with CLASS retention declares the method atomic, but the method takes and releases its lock twice.
 // fissure: must-find atomizer atomicity-violation AnnotatedMethod.scale
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

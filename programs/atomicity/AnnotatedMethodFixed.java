@@ -1,4 +1,4 @@
-// The lock is taken once.
+// The correct twin: the method takes the lock once.
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

@@ -1,4 +1,4 @@
-// Each call of the synchronized map is atomic, the two together are not: a session can be closed in between.
+// Each call of the synchronized map is atomic, the two together are not: another thread can close the session between them.
 // fissure: must-find atomizer atomicity-violation CheckThenAct.open
 import java.util.Collections;
 import java.util.HashMap;

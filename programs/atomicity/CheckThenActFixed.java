@@ -1,4 +1,4 @@
-// The map's own lock is held from the check to the act.
+// The correct twin: the map's own lock is held from the check to the put.
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,4 +1,4 @@
-// Two atomics are changed one after the other, each without a gap of its own.
+// A method changes two atomics one after the other; each change is atomic, both together are not.
 // fissure: must-find atomizer atomicity-violation CompareAndSet.reserve
 import java.util.concurrent.atomic.AtomicInteger;
 

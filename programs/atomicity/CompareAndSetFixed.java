@@ -1,4 +1,4 @@
-// The rule about comparing and setting: if it succeeds, nobody has changed since what was read before.
+// The rule about compareAndSet: if it succeeds, no other thread has changed the value since the read before it.
 // fissure: detect --atomic CompareAndSetFixed.reserve
 // fissure: rule compare-and-set CompareAndSetFixed.reserve
 import java.util.concurrent.atomic.AtomicInteger;

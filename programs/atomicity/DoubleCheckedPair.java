@@ -1,4 +1,4 @@
-// The second check is under the lock, but what is read without it is written in two steps.
+// Double-checked locking with two volatile fields: a thread that reads without the lock can see the flag before the value.
 // fissure: must-find atomizer atomicity-violation DoubleCheckedPair.get:9
 public class DoubleCheckedPair {
     private volatile boolean isReady;

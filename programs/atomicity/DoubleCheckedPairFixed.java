@@ -1,4 +1,4 @@
-// One write makes the value seen by those who do not take the lock, which is all that they look at.
+// The correct twin: one volatile write publishes the value, and readers without the lock read only that field.
 public class DoubleCheckedPairFixed {
     private volatile String value;
 

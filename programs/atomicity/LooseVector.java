@@ -1,4 +1,4 @@
-// The vector is used under the owner's lock, but not by everyone.
+// One method uses the vector under the owner's lock, another without it.
 // fissure: must-find atomizer atomicity-violation LooseVector.add
 import java.util.Vector;
 

@@ -1,4 +1,4 @@
-// The rule about protected locks: the vector's own lock is always taken under the owner's.
+// The rule about protected locks: the vector's own lock is only taken while the owner's lock is held.
 // fissure: rule protected-lock LooseVectorFixed.add
 import java.util.Vector;
 

@@ -1,4 +1,4 @@
-// An item is taken from one synchronized list and put into another: in between it is in none.
+// A method moves an item between two synchronized lists; a count between the removal and the addition misses the item.
 // fissure: must-find atomizer atomicity-violation MovedItem.move
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,4 +1,4 @@
-// Whoever counts takes the lock of those who move.
+// The correct twin: count takes the same lock as move.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

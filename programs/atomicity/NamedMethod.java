@@ -1,4 +1,4 @@
-// A method without any lock of its own that the user says must be atomic; both of its steps are atomic by themselves.
+// A method without a lock, which the user declares atomic, checks an atomic and then decrements it; only each step is atomic.
 // fissure: detect --atomic NamedMethod.reserve
 // fissure: must-find atomizer atomicity-violation NamedMethod.reserve
 import java.util.concurrent.atomic.AtomicInteger;

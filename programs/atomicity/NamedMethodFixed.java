@@ -1,4 +1,4 @@
-// Look and change are one step; whoever comes in between makes it start over, and has then been the only step.
+// The correct twin: getAndUpdate checks and changes in one step, and retries after a remote write.
 // fissure: detect --atomic NamedMethodFixed.reserve
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,4 +1,4 @@
-// The inner lock is left and entered again while the outer one is held, which others do not need.
+// A method releases and takes the inner lock again while it holds the outer one; the other thread takes only the inner lock.
 // fissure: must-find atomizer atomicity-violation NestedBlocks.widen:10
 public class NestedBlocks {
     private final Object outer = new Object();

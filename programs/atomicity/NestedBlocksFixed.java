@@ -1,4 +1,4 @@
-// The inner lock is entered once; then it may be left before the outer one.
+// The correct twin: the inner lock is taken once and may be released before the outer one.
 public class NestedBlocksFixed {
     private final Object outer = new Object();
     private final Object inner = new Object();

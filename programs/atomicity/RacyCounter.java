@@ -1,4 +1,4 @@
-// Each thread counts under a lock of its own.
+// Each thread increments under a lock of its own: the increment is not atomic.
 // fissure: must-find atomizer atomicity-violation RacyCounter.count:9
 // fissure: must-find racer data-race RacyCounter.counted
 public class RacyCounter {

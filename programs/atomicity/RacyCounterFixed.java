@@ -1,4 +1,4 @@
-// All count under the same lock.
+// The correct twin: all threads increment under the same lock.
 public class RacyCounterFixed {
     private static final Object lock = new Object();
     private static int counted;

@@ -1,4 +1,4 @@
-// The life of a thread is not meant to be atomic, but what it calls is.
+// The run method of a thread is not expected to be atomic, but the synchronized method that it calls is.
 // fissure: must-find atomizer atomicity-violation RunningWorker.work
 public class RunningWorker implements Runnable {
     private final StringBuffer log;

@@ -1,4 +1,4 @@
-// The life of a thread is not meant to be atomic, even if it is synchronized.
+// The run method of a thread is not expected to be atomic, even if it is synchronized.
 public class RunningWorkerFixed implements Runnable {
     private final StringBuffer log;
 

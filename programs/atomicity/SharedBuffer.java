@@ -1,4 +1,4 @@
-// Lines are put together in one buffer that others use as well.
+// A method appends twice to a StringBuffer that another thread clears.
 // fissure: must-find atomizer atomicity-violation SharedBuffer.line
 public class SharedBuffer {
     private final StringBuffer buffer = new StringBuffer();

@@ -1,4 +1,4 @@
-// The rule about locks of one thread: each line has a buffer of its own, whose lock nobody else takes.
+// The rule about thread-local locks: each call has its own buffer, whose lock no other thread takes.
 // fissure: rule thread-local-lock SharedBufferFixed.line
 public class SharedBufferFixed {
     synchronized String line(String name) {

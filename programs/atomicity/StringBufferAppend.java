@@ -1,5 +1,5 @@
-// The example of the Atomizer paper on the JDK's own class: append asks its argument for its length, and later for its
-// characters.
+// The example of the Atomizer paper on the JDK's own class: append reads the length of its argument and later its characters,
+// and another thread can change the argument between the two.
 // fissure: must-find atomizer atomicity-violation java.lang.StringBuffer.append
 public class StringBufferAppend {
     static final StringBuffer shared = new StringBuffer("abc");

@@ -1,4 +1,4 @@
-// Whoever appends holds the argument's lock, so that nobody can change it meanwhile.
+// The correct twin: the appending thread holds the argument's lock, so no other thread can change it.
 public class StringBufferAppendFixed {
     static final StringBuffer shared = new StringBuffer("abc");
 

@@ -1,4 +1,4 @@
-// What others read without the lock is written twice under it, so that they can see the state in between.
+// A method writes a field twice under the lock; another thread reads it without the lock and can see the intermediate value.
 // fissure: must-find atomizer atomicity-violation UnlockedReader.grow
 public class UnlockedReader {
     private volatile int size;

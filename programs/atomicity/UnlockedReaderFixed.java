@@ -1,4 +1,4 @@
-// All writes hold the lock, so that the reads that hold it too move; the one write is all that others can see.
+// All writes hold the lock, so reads under the lock are both-movers; a reader without the lock sees only the one write.
 public class UnlockedReaderFixed {
     private volatile int size;
 

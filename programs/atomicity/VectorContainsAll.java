@@ -1,4 +1,4 @@
-// A method of the JDK's own Vector walks through another one, whose lock it takes anew for each element.
+// Vector.containsAll iterates over another vector and takes its lock anew for each element.
 // fissure: must-find atomizer atomicity-violation java.util.Vector.containsAll
 import java.util.List;
 import java.util.Vector;

@@ -1,4 +1,4 @@
-// The other one's lock is held throughout.
+// The correct twin: the lock of the other vector is held throughout.
 import java.util.List;
 import java.util.Vector;
 

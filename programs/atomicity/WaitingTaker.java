@@ -1,4 +1,4 @@
-// A block that waits on its own lock is not meant to be atomic; one that calls it twice in a row claims to be.
+// A block that waits on its own lock is not expected to be atomic; a method that calls it twice is declared atomic.
 // fissure: detect --atomic WaitingTaker.takeBoth
 // fissure: must-find atomizer atomicity-violation WaitingTaker.takeBoth
 public class WaitingTaker {

@@ -1,4 +1,4 @@
-// The block waits on its own lock, so that it is not taken for atomic.
+// The block waits on its own lock, so it is not expected to be atomic.
 public class WaitingTakerFixed {
     private final Object statistics = new Object();
     private boolean isFull;

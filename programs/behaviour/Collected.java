@@ -1,4 +1,4 @@
-// Objects whose fields were accessed and that were used as locks are collected once nobody refers to them.
+// Objects whose fields were accessed and that were used as locks are collected once they are unreachable.
 import java.lang.ref.WeakReference;
 
 public class Collected {

@@ -1,4 +1,4 @@
-// Everything compiled before its first run: races are found all the same.
+// The JVM compiles all methods before their first call: races are still found.
 // fissure: java -Xcomp -XX:TieredStopAtLevel=1
 // fissure: must-find racer data-race Compiled.count
 // fissure: must-find eraser data-race Compiled.count

@@ -1,5 +1,5 @@
-// Class files that are none, cut short, too new, under a wrong name, or whose bytes were changed: each is refused by
-// the JVM with its own message.
+// Class files that are invalid, truncated, too new, under a wrong name or with changed bytes: the JVM refuses each of them
+// with its own message.
 import java.io.InputStream;
 import java.util.Arrays;
 
@@ -24,7 +24,7 @@ public class CorruptClass {
             Object instance = type.getDeclaredConstructor().newInstance();
             System.out.println(title + ": " + type.getMethod("value").invoke(instance));
         } catch (VerifyError e) {
-            // Its message quotes the bytecode, which is Fissure's by then.
+            // The message quotes the bytecode, which is the instrumented one.
             System.out.println(title + ": " + e.getClass().getName());
         } catch (ReflectiveOperationException | LinkageError e) {
             System.out.println(title + ": " + e);

@@ -1,5 +1,5 @@
-// Blocks nested hundreds deep, each after a block that is not atomic: the log of what a thread does in them is full while they
-// are all active.
+// Synchronized blocks nested hundreds deep, each after a block that is not atomic: the log of a thread's operations is full
+// while all blocks are active.
 public final class DeepBlocks {
     private static final Object SHARED = new Object();
     private static int count;

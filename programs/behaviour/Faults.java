@@ -1,4 +1,4 @@
-// The exceptions of the JVM's own checks, with their messages, come as they always do: null references at fields,
+// The exceptions of the JVM's own checks and their messages are unchanged: null references at fields,
 // arrays, monitors and calls, indices, stores of the wrong kind, sizes, casts, division.
 public class Faults {
     private int number;

@@ -1,4 +1,4 @@
-// A race, then Runtime.halt: no shutdown hooks, no orderly end, and still the race was seen.
+// A race, then Runtime.halt: no shutdown hooks run and the JVM does not end normally, but the race is still reported.
 // fissure: program-exit 4
 // fissure: must-find racer data-race Halt.count
 // fissure: must-find eraser data-race Halt.count

@@ -1,5 +1,5 @@
-// Variable handles, Unsafe and reflection used wrongly and in odd ways: the program gets the same values, exceptions and
-// messages as ever, and its memory is not touched.
+// Variable handles, Unsafe and reflection used wrongly and in unusual ways: the program gets the same values, exceptions and
+// messages as without Fissure, and its memory is not corrupted.
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;

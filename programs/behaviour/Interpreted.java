@@ -1,4 +1,4 @@
-// Interpreted only, and without the archive of ready-made classes that the JVM starts from otherwise.
+// The JVM runs in interpreted mode and without the class data sharing archive.
 // fissure: java -Xint -Xshare:off
 // fissure: must-find racer data-race Interpreted.count
 // fissure: must-find eraser data-race Interpreted.count

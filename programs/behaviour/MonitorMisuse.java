@@ -1,4 +1,4 @@
-// Wrong use of monitors and locks fails as it always does.
+// Wrong use of monitors and locks throws the same exceptions as without Fissure.
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;

@@ -1,4 +1,4 @@
-// The heap is full, the program notices, lets go and goes on.
+// The program fills the heap, catches the OutOfMemoryError, frees the memory and continues.
 // fissure: java -Xmx16m
 public class OutOfMemory {
     static class Link {

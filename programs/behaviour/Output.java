@@ -1,4 +1,4 @@
-// What a program prints stays its own, byte for byte, on both streams; so do its arguments and properties.
+// The output of the program on both streams is unchanged byte for byte; so are its arguments and properties.
 // fissure: args first second
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-// Classes that come into being at run time: lambdas, proxies, and hidden classes where the JVM has them.
+// Classes that are generated at run time: lambdas, proxies, and hidden classes where the JVM has them.
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Array;

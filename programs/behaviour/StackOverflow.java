@@ -1,5 +1,5 @@
-// Endless recursion through synchronized methods and blocks: the stack overflows and every lock is free again.
-// A small stack is used up as well, and sooner.
+// Endless recursion through synchronized methods and blocks: the stack overflows and every lock is released again.
+// The option -Xss256k makes the stack small, so that it overflows early.
 // fissure: java -Xss256k
 public class StackOverflow {
     private final Object inner = new Object();

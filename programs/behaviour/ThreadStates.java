@@ -1,4 +1,4 @@
-// The states of threads are what they are without Fissure.
+// Thread.getState returns the same states as without Fissure.
 import java.util.concurrent.locks.LockSupport;
 
 public class ThreadStates {

@@ -1,5 +1,5 @@
-// The same class, defined by two loaders, is two classes: their static fields and locks have nothing to do with each
-// other, and each is used by one thread only.
+// The same class, defined by two loaders, is two classes: their static fields and locks are different, and each is used by one
+// thread only.
 import java.io.InputStream;
 
 public class TwoLoaders {

@@ -1,4 +1,4 @@
-// Exceptions end threads, not the program; handlers of threads are called as always.
+// Exceptions end threads, not the program; uncaught-exception handlers are called as without Fissure.
 public class UncaughtInThread {
     public static void main(String[] args) throws InterruptedException {
         Thread plain = new Thread(() -> {

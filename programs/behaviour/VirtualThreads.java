@@ -1,5 +1,5 @@
-// Thousands of virtual threads that contend for a lock while the collector moves things about, where the JVM has them;
-// otherwise it says so.
+// Thousands of virtual threads contend for a lock while the garbage collector moves objects, where the JVM has them;
+// otherwise the program says that there are none.
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,4 +1,4 @@
-// What all kernels share: warm-up, measuring, and the two lines that `cargo xtask bench` reads.
+// Shared by all kernels: warm-up, measuring, and the two lines that `cargo xtask bench` reads.
 public final class Kernel {
     /** The work of a kernel; it returns what must stay alive while the heap is measured. */
     public interface Body {

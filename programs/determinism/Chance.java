@@ -1,4 +1,4 @@
-// Everything that is random in the library.
+// All sources of random numbers in the JDK.
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,4 +1,4 @@
-// Recursive tasks, parallel streams and the order in which they come along.
+// Recursive tasks and parallel streams, and the order in which they run.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

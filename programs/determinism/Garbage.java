@@ -1,4 +1,4 @@
-// So much garbage that it is collected, at times that nobody controls, while threads use what is kept weakly.
+// Threads use weak references and cleaners while they allocate enough garbage for collections at unpredictable times.
 import java.lang.ref.Cleaner;
 import java.util.ArrayList;
 import java.util.Collections;

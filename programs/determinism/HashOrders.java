@@ -1,4 +1,4 @@
-// The order of what is kept by identity hashes, and of collections with a salt of their own.
+// The iteration order of collections that depends on identity hash codes, and of immutable collections with a random salt.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

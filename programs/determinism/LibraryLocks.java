@@ -1,4 +1,4 @@
-// Every kind of lock and meeting point of java.util.concurrent, each with a log of who came when.
+// Every kind of lock and synchronizer of java.util.concurrent, each with a log of the order in which threads passed it.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,4 +1,4 @@
-// Many wait in one monitor, and each notification wakes one of them.
+// Many threads wait in one monitor, and each notification wakes one of them.
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// A pool that is shut down while its workers wait, run and sleep; who is interrupted first is a matter of hash order.
+// A pool is shut down while its workers wait, run and sleep; the order of the interrupts depends on hash codes.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

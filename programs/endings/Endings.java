@@ -1,4 +1,4 @@
-// Ways for a program to end, or not to: the argument says which. `crates/fissure/tests/endings.rs` says what must come out.
+// Ways in which a program can end or hang: the argument selects one. `crates/fissure/tests/endings.rs` states the expected result.
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +26,7 @@ class Endings {
                 break;
             case "daemons":
                 run(true, () -> nested("left", "right"), () -> nested("right", "left"));
-                // The program goes on beside the deadlock, and ends.
+                // The program continues in spite of the deadlock, and ends.
                 Thread.sleep(300);
                 break;
             case "timed":
@@ -68,7 +68,7 @@ class Endings {
         System.out.println("done");
     }
 
-    /** Two threads with a lock in common: there is something to see, and nothing to find. */
+    /** Two threads increment under a common lock: they share a field, but there is no bug. */
     static void share() throws InterruptedException {
         Runnable counting = () -> {
             synchronized (Endings.class) {
@@ -78,7 +78,7 @@ class Endings {
         run(false, counting, counting);
     }
 
-    /** Long waits of all kinds, for a contended lock too, are no deadlock. */
+    /** Long waits of all kinds, also for a contended lock, are not a deadlock. */
     static void slow() throws InterruptedException {
         Object slept = new Object();
         ReentrantLock lock = new ReentrantLock();
@@ -143,7 +143,7 @@ class Endings {
         }
     }
 
-    /** A circle that dissolves by itself. */
+    /** A lock cycle that ends by a time-out. */
     static void tried(Lock held, Lock wanted) {
         held.lock();
         try {

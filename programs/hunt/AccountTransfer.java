@@ -1,5 +1,5 @@
-// Two threads pay from one account, each under a lock of its own. Looking at the balance and paying are atomic each, but not
-// together: both may see enough for one payment.
+// Two threads check the balance of one account and then pay from it, each under a lock of its own. The check and the payment are
+// atomic each, but not together: both threads may see enough for one payment, and the account is overdrawn.
 // fissure: must-be-bug atomicity-violation AccountTransfer$Customer.run:*
 public class AccountTransfer {
     static final class Account {

@@ -1,4 +1,4 @@
-// As AccountTransfer, but looking and paying are done under the account's lock.
+// The correct twin of AccountTransfer: each thread checks and pays under the account's lock.
 public class AccountTransferFixed {
     static final class Account {
         private int balance = 100;

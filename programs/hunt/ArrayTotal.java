@@ -1,4 +1,4 @@
-// Three threads add to the element of an array that a lambda captures.
+// Three threads add to an array element that a lambda captures, without a lock, and an addition is lost.
 // fissure: must-be-bug failure ArrayTotal.main
 // fissure: program-exit 1
 public class ArrayTotal {

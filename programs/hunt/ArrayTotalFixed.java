@@ -1,4 +1,4 @@
-// The twin of ArrayTotal: they add under a lock.
+// The correct twin of ArrayTotal: the threads add under a lock.
 public class ArrayTotalFixed {
     public static void main(String[] args) throws InterruptedException {
         int[] total = {0};

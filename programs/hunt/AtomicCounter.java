@@ -1,4 +1,4 @@
-// Reads an atomic and sets it, instead of incrementing it at once.
+// Two threads increment an AtomicInteger by get and set instead of incrementAndGet, and an increment is lost.
 // fissure: must-be-bug failure AtomicCounter.main
 // fissure: program-exit 1
 import java.util.concurrent.atomic.AtomicInteger;

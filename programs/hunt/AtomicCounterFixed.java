@@ -1,4 +1,4 @@
-// The twin of AtomicCounter: increments at once.
+// The correct twin of AtomicCounter: the threads use incrementAndGet.
 import java.util.concurrent.atomic.AtomicInteger;
 
 public class AtomicCounterFixed {

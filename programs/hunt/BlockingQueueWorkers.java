@@ -1,4 +1,4 @@
-// Work comes through a blocking queue, results go into a table in two steps.
+// Two workers take numbers from a blocking queue and add them to a sum by separate get and set calls, so an addition is lost.
 // fissure: must-be-bug atomicity-violation BlockingQueueWorkers$Worker.store
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;

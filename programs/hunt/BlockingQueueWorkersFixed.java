@@ -1,4 +1,4 @@
-// Work comes through a blocking queue, and the sum is changed in one step.
+// The correct twin of BlockingQueueWorkers: the workers add to the sum in one synchronized method.
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 

@@ -1,4 +1,4 @@
-// A buffer with wait and notify that is right in itself; its consumers ask first and take then, which is not.
+// A correct buffer with wait and notify. Its consumers call isEmpty and then takeNow; another consumer can empty the buffer between them.
 // fissure: must-be-bug atomicity-violation BufferConsumers$Consumer.drain
 import java.util.ArrayDeque;
 

@@ -1,4 +1,4 @@
-// A buffer with wait and notify that can be asked for what it has at once.
+// The correct twin of BufferConsumers: one synchronized method checks the buffer and takes an item.
 import java.util.ArrayDeque;
 
 public class BufferConsumersFixed {

@@ -1,4 +1,4 @@
-// Correct: compares and sets until it was the only one, so that whatever comes in between only costs another try.
+// Correct: two threads increment by compareAndSet in a loop; a remote write between the read and the update only causes a retry.
 import java.util.concurrent.atomic.AtomicInteger;
 
 public class CasCounter {

@@ -1,4 +1,4 @@
-// Asks a concurrent map whether there is something, and then for it, while another thread removes it.
+// The reader calls containsKey and then get on a concurrent map; a remove between the two calls makes get return null.
 // fissure: must-be-bug failure CheckedMap.read
 // fissure: program-exit 0
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,4 +1,4 @@
-// The twin of CheckedMap: asks once.
+// The correct twin of CheckedMap: the reader calls get once.
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 

@@ -1,4 +1,4 @@
-// Looks first and locks then: the news may come in between, and nobody tells it twice.
+// The reader checks for a letter before it takes the lock to wait; a letter sent between the check and the wait is missed: lost wakeup.
 // fissure: must-be-bug deadlock CheckedOutside$Mailbox.receive
 public class CheckedOutside {
     static class Mailbox {

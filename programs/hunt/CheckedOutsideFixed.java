@@ -1,4 +1,4 @@
-// Looks and waits under one lock.
+// The correct twin of CheckedOutside: the reader checks and waits under one lock.
 public class CheckedOutsideFixed {
     static class Mailbox {
         private String letter;

@@ -1,4 +1,4 @@
-// Looks whether a connection is there and then uses it, while another thread closes it.
+// The sender checks that the connection is not null and then uses it; a close between the two reads causes a NullPointerException.
 // fissure: must-be-bug failure ClosedMeanwhile.send
 // fissure: program-exit 0
 public class ClosedMeanwhile {

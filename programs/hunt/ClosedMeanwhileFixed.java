@@ -1,4 +1,4 @@
-// The twin of ClosedMeanwhile: looks once.
+// The correct twin of ClosedMeanwhile: the sender reads the field once.
 public class ClosedMeanwhileFixed {
     private volatile StringBuilder connection = new StringBuilder();
 

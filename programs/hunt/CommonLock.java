@@ -1,4 +1,4 @@
-// Section 5.4 of the AtomFuzzer paper, the second kind of false warning: whoever takes the inner lock has the outer one.
+// Section 5.4 of the AtomFuzzer paper, the second kind of false warning: the inner lock is only taken while the outer one is held.
 // fissure: must-warn atomicity-violation CommonLock.step:*
 public class CommonLock {
     private static final Object OUTER = new Object();

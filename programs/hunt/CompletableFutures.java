@@ -1,4 +1,4 @@
-// Two stages that are completed beside each other and count by reading and writing.
+// Two asynchronous stages increment a total by separate get and set calls, and an increment is lost.
 // fissure: must-be-bug atomicity-violation CompletableFutures$Task.count
 import java.util.concurrent.CompletableFuture;
 

@@ -1,4 +1,4 @@
-// Two stages that count in one step.
+// The correct twin of CompletableFutures: the stages increment in one synchronized method.
 import java.util.concurrent.CompletableFuture;
 
 public class CompletableFuturesFixed {

@@ -1,4 +1,4 @@
-// The one who interferes is a daemon, for which nobody waits.
+// The daemon thread performs the remote access between two reads of the meter; the program does not wait for it.
 // fissure: must-be-bug atomicity-violation DaemonInterferes$Report.check
 public class DaemonInterferes {
     static class Meter {

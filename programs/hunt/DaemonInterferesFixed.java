@@ -1,4 +1,4 @@
-// The meter is asked once.
+// The correct twin of DaemonInterferes: the report reads the meter once.
 public class DaemonInterferesFixed {
     static class Meter {
         private int ticks;

@@ -1,4 +1,4 @@
-// The thread that interferes is through long before the block begins, unless it is held back.
+// The remote access happens long before the two local reads of the stock, unless the scheduler delays the selling thread.
 // fissure: must-be-bug atomicity-violation EarlyInterference$Report.print
 public class EarlyInterference {
     static class Stock {

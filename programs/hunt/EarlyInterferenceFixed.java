@@ -1,4 +1,4 @@
-// The stock itself adds up.
+// The correct twin of EarlyInterference: the stock computes its sum in one synchronized method.
 public class EarlyInterferenceFixed {
     static class Stock {
         private int sold;

@@ -1,4 +1,4 @@
-// Whoever interferes is over before the interrupted block goes on, so that its thread is the last one.
+// The remote thread writes and ends between the two local accesses, so that the preempted thread is the only one left.
 // fissure: must-be-bug atomicity-violation EndedMeanwhile.increment
 // fissure: hunt --atomic EndedMeanwhile.increment
 public class EndedMeanwhile {

@@ -1,4 +1,4 @@
-// The same with one lock for all of the increment: whoever comes second finds what the first has left.
+// The correct twin of EndedMeanwhile: the whole increment is synchronized, so no write is lost.
 // fissure: hunt --atomic EndedMeanwhileFixed.increment
 public class EndedMeanwhileFixed {
     private int value;

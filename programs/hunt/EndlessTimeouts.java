@@ -1,4 +1,4 @@
-// Correct: threads wait with time-outs that no program lives to see, and one of an hour that never ends early.
+// Correct: two threads wait with practically infinite time-outs, and main with one of an hour, which must not expire early.
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;

@@ -1,4 +1,4 @@
-// Tasks of a pool that count by reading and writing, each under the lock but not under it as a whole.
+// Tasks of a thread pool increment a total by separate locked get and set calls, and an increment is lost.
 // fissure: must-be-bug atomicity-violation ExecutorTasks$Task.count
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// Tasks of a pool that count in one step.
+// The correct twin of ExecutorTasks: the tasks increment in one synchronized method.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

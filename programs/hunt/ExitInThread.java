@@ -1,4 +1,4 @@
-// A thread that finds the sums wrong ends the whole program.
+// The auditor reads debit and credit under separate locks; a booking between the reads makes it end the program with System.exit.
 // fissure: must-confirm atomicity-violation ExitInThread$Audit.check
 // fissure: program-exit 3
 // fissure: program-exit 0

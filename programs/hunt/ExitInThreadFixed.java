@@ -1,4 +1,4 @@
-// The books themselves are compared under their lock.
+// The correct twin of ExitInThread: the books compare debit and credit under their lock.
 public class ExitInThreadFixed {
     static class Books {
         private int debit = 5;

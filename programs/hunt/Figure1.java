@@ -1,4 +1,4 @@
-// Figure 1 of the AtomFuzzer paper: whoever has looked at the balance pays, though it may have changed since.
+// Figure 1 of the AtomFuzzer paper: a payer checks the balance and then withdraws; a withdrawal between the two overdraws the account.
 // fissure: must-be-bug atomicity-violation Figure1$Payer.pay
 // fissure: hunt --atomic Figure1$Payer.pay
 public class Figure1 {

@@ -1,4 +1,4 @@
-// The account itself looks and pays, under one lock.
+// The correct twin of Figure1: the account checks and withdraws under one lock.
 public class Figure1Fixed {
     static class Account {
         private int balance = 100;

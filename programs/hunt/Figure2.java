@@ -1,5 +1,5 @@
-// Figure 2 of the AtomFuzzer paper: one thread has six other things to do before its block, so that chance seldom brings
-// the two blocks together. Each of the six is one empty synchronized block.
+// Figure 2 of the AtomFuzzer paper: one thread enters six empty synchronized blocks before it pays, so a random schedule seldom
+// runs the check and the withdrawal of both threads at the same time.
 // fissure: must-be-bug atomicity-violation Figure2$Payer.pay
 // fissure: hunt --atomic Figure2$Payer.pay
 public class Figure2 {

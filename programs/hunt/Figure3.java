@@ -1,4 +1,4 @@
-// Figure 3 of the AtomFuzzer paper: a lock around both blocks keeps them apart, though the account is still locked twice in each.
+// Figure 3 of the AtomFuzzer paper, correct: a common lock protects both blocks, though each of them locks the account twice.
 // fissure: must-warn atomicity-violation Figure3$Payer.pay:*
 public class Figure3 {
     static class Account {

@@ -1,4 +1,4 @@
-// Figure 4 of the AtomFuzzer paper: the second block is executed only if the input says so, and here it does not.
+// Figure 4 of the AtomFuzzer paper: the second thread pays only if the input says so, which it does not here: a warning, but no violation.
 // fissure: must-warn atomicity-violation Figure4$Payer.pay
 // fissure: stdin n
 import java.io.IOException;
@@ -19,7 +19,7 @@ public class Figure4 {
         }
     }
 
-    /** Each payer has a lock of its own, which makes its method a block that should be atomic and keeps nobody out. */
+    /** Each payer has its own lock: it marks the method as a block that should be atomic, but excludes no other thread. */
     static class Payer {
         private final Account account;
 

@@ -1,4 +1,4 @@
-// Forked tasks that count by reading and writing, each under the lock but not under it as a whole.
+// Forked tasks increment a total by separate locked get and set calls, and an increment is lost.
 // fissure: must-be-bug atomicity-violation ForkJoinTasks$Task.count
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;

@@ -1,4 +1,4 @@
-// Forked tasks that count in one step.
+// The correct twin of ForkJoinTasks: the tasks increment in one synchronized method.
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
 

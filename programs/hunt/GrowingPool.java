@@ -1,5 +1,5 @@
-// A pool that grows if no connection is left: it asks how many are left and then takes one, which another thread may have taken, and then it
-// waits for ever.
+// A thread adds a connection to the pool only if none is available, and then acquires one. If another thread acquires the last
+// connection between the check and the acquire, the first thread waits for ever.
 // fissure: must-be-bug deadlock GrowingPool.take
 import java.util.concurrent.Semaphore;
 

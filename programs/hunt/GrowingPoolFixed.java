@@ -1,4 +1,4 @@
-// The twin of GrowingPool: it asks and takes at once, and makes a connection of its own if it gets none.
+// The correct twin of GrowingPool: tryAcquire checks and takes in one step, and a connection is added if it fails.
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 

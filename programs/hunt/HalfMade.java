@@ -1,4 +1,4 @@
-// An object is there for others before it is complete, though only one thread makes it.
+// Double-checked locking assigns the instance before its name is set, so another thread can use an incomplete object.
 // fissure: must-be-bug failure HalfMade.lambda$main$*
 // fissure: program-exit 0
 public class HalfMade {

@@ -1,4 +1,4 @@
-// The twin of HalfMade: the object is complete when others can see it.
+// The correct twin of HalfMade: the object is published only when it is complete.
 public class HalfMadeFixed {
     private static volatile HalfMadeFixed instance;
     private String name;

@@ -1,4 +1,4 @@
-// Correct: a list that is not made for several threads is handed from one to the next by a volatile flag and by a queue.
+// Correct: an ArrayList, a thread-unsafe object, is handed from thread to thread by a volatile flag and by a queue.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;

@@ -1,5 +1,5 @@
-// Hashtable.equals locks the table itself and asks the other one for key after key: it may say that two tables differ which
-// were equal before and after.
+// Hashtable.equals holds only its own lock and reads the other table key by key: a put into the other table can happen during the
+// comparison, which may return false for two tables that were equal before and after it.
 // fissure: must-confirm atomicity-violation java.util.Hashtable.equals
 import java.util.Hashtable;
 import java.util.Map;

@@ -1,4 +1,4 @@
-// Nobody changes a table while it is compared.
+// The correct twin of HashtableEquals: a common lock excludes writes during the comparison.
 import java.util.Hashtable;
 import java.util.Map;
 

@@ -1,4 +1,4 @@
-// What is in a Hashtable when one asks need not be there when one fetches it.
+// The caller calls containsKey and then get on a Hashtable; a remove between the two calls makes get return null.
 // fissure: must-be-bug atomicity-violation HashtableLookup$Phone.call
 import java.util.Hashtable;
 

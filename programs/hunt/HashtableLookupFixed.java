@@ -1,4 +1,4 @@
-// One call asks and fetches.
+// The correct twin of HashtableLookup: one call of getOrDefault does both.
 import java.util.Hashtable;
 
 public class HashtableLookupFixed {

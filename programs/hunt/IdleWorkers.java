@@ -1,5 +1,5 @@
-// Tasks of a pool withdraw after they have checked, without a lock across both. Workers of the pool that have nothing to do wait
-// with a time-out that is none of the program's business: nobody sleeps here.
+// Tasks of two pools check the balance and then withdraw, without a lock across both. Idle workers of the pools wait with a time-out
+// inside the JDK: such a wait is not a sleep of the program.
 // fissure: must-be-bug failure IdleWorkers$Account.withdraw
 import java.util.ArrayList;
 import java.util.List;

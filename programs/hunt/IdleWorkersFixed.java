@@ -1,4 +1,4 @@
-// The same with one lock across check and withdrawal.
+// The correct twin of IdleWorkers: one lock covers check and withdrawal.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

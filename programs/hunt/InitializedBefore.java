@@ -1,5 +1,5 @@
-// Section 5.4 of the AtomFuzzer paper, the first kind of false warning: the main thread does it before there is any other thread.
-// Here it is none, for a thread that is alone cannot be interfered with.
+// Section 5.4 of the AtomFuzzer paper, the first kind of false warning: the main thread initializes in the single-threaded phase.
+// Fissure must not report it, because no remote access is possible before a second thread exists.
 public class InitializedBefore {
     private static final Object LOCK = new Object();
     private static int value;

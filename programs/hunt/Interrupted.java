@@ -1,4 +1,4 @@
-// A worker sleeps until it is interrupted, and then does in two steps what its interrupter does too.
+// Main interrupts a sleeping worker; then both increment a counter by separate get and set calls, and an increment is lost.
 // fissure: must-be-bug atomicity-violation Interrupted$Worker.count
 public class Interrupted {
     static class Counter {

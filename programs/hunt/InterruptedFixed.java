@@ -1,4 +1,4 @@
-// Interrupter and interrupted change the counter in one step.
+// The correct twin of Interrupted: both threads increment in one synchronized method.
 public class InterruptedFixed {
     static class Counter {
         private int value;

@@ -1,4 +1,4 @@
-// A list is walked through while another thread adds to it, which its iterator notices.
+// One thread iterates over an ArrayList while another adds to it: ConcurrentModificationException.
 // fissure: must-be-bug failure IteratedList.print
 // fissure: program-exit 0
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-// The twin of IteratedList: whoever walks through this list walks through a copy.
+// The correct twin of IteratedList: a CopyOnWriteArrayList iterates over a snapshot.
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

@@ -1,5 +1,5 @@
-// Whether something was made already is asked and answered under a lock, but in two steps. The program itself notices, and says so by
-// its exit code; with an argument, by what it prints.
+// Lazy initialization reads and writes the instance under separate locks, so two instances can be made. The program detects it and
+// ends with exit code 3; with an argument it only prints a message.
 // fissure: must-be-bug failure LazyExit.main
 // fissure: program-exit 3
 public class LazyExit {

@@ -1,4 +1,4 @@
-// The twin of LazyExit: asked and answered under one lock.
+// The correct twin of LazyExit: one lock covers the check and the assignment.
 public class LazyExitFixed {
     private static LazyExitFixed instance;
 

@@ -1,4 +1,4 @@
-// Makes the one instance when it is first asked for, without a lock, so that there may be several.
+// Lazy initialization of a singleton without a lock: two threads may create two instances.
 // fissure: must-be-bug failure LazyInstance.main
 // fissure: program-exit 1
 import java.util.Collections;

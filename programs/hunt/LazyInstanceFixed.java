@@ -1,4 +1,4 @@
-// The twin of LazyInstance: asks under a lock.
+// The correct twin of LazyInstance: the initialization is synchronized.
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;

@@ -1,4 +1,4 @@
-// Two transfers in opposite directions, each with the lock of its source first: a deadlock by locks of the library.
+// Two transfers in opposite directions each take the ReentrantLock of their source account first: deadlock.
 // fissure: must-be-bug deadlock LockOrder.transfer
 import java.util.concurrent.locks.ReentrantLock;
 

@@ -1,4 +1,4 @@
-// The locks are taken in the order of the accounts' numbers.
+// The correct twin of LockOrder: the locks are taken in the order of the account numbers.
 import java.util.concurrent.locks.ReentrantLock;
 
 public class LockOrderFixed {

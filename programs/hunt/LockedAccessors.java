@@ -1,4 +1,4 @@
-// Reading and writing have a lock each time, but not both together, and no block says that they belong together.
+// Two threads increment by a synchronized getter and a synchronized setter; no lock covers both calls, and an increment is lost.
 // fissure: must-be-bug failure LockedAccessors.main
 // fissure: program-exit 1
 public class LockedAccessors {

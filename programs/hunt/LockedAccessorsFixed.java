@@ -1,4 +1,4 @@
-// The twin of LockedAccessors: one method does both.
+// The correct twin of LockedAccessors: one synchronized method reads and writes.
 public class LockedAccessorsFixed {
     private int level;
 

@@ -1,4 +1,4 @@
-// Figure 1 with the locks of the library: a ReentrantLock for the account, a condition for the end.
+// Figure 1 with locks of java.util.concurrent: a ReentrantLock guards the account, and main waits on a Condition for the end.
 // fissure: must-be-bug atomicity-violation LockedCheck$Payer.pay
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;

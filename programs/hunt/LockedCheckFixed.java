@@ -1,4 +1,4 @@
-// The lock of the account is held from the look to the payment; it may be taken again by its holder.
+// The correct twin of LockedCheck: the payer holds the account's lock, which is reentrant, from the check to the withdrawal.
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 

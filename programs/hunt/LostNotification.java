@@ -1,4 +1,4 @@
-// The notification may come before anybody waits for it, and then nobody ever comes again.
+// Main waits without a condition; if notify is called before the wait, the notification is lost and main waits for ever.
 // fissure: must-be-bug deadlock LostNotification.await
 public class LostNotification {
     private int value;

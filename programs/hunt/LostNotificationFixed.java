@@ -1,4 +1,4 @@
-// What is waited for is also remembered.
+// The correct twin of LostNotification: the state is stored in a field, and main checks it in a loop around wait.
 public class LostNotificationFixed {
     private int value;
 

@@ -1,4 +1,4 @@
-// Counts in a concurrent map whose operations are atomic each, but not both together.
+// Two threads increment a value of a ConcurrentHashMap by get and put; each call is atomic, both together are not.
 // fissure: must-be-bug failure MapCounter.main
 // fissure: program-exit 1
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,4 +1,4 @@
-// The twin of MapCounter: counts in one operation.
+// The correct twin of MapCounter: the threads call merge.
 import java.util.concurrent.ConcurrentHashMap;
 
 public class MapCounterFixed {

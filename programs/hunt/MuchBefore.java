@@ -1,4 +1,4 @@
-// Accesses more than a run may have steps, but nearly all of them before there is more than one thread.
+// The program makes more accesses than a run may have steps, nearly all in the single-threaded phase; then an increment is lost.
 // fissure: must-be-bug failure MuchBefore.main
 // fissure: program-exit 1
 public class MuchBefore {

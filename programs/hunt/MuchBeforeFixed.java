@@ -1,4 +1,4 @@
-// The twin of MuchBefore: increments under a lock.
+// The correct twin of MuchBefore: the increment is synchronized.
 public class MuchBeforeFixed {
     private static int count;
 

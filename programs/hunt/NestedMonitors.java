@@ -1,4 +1,4 @@
-// Whoever waits in the inner monitor keeps the outer one, which the one who would wake it needs.
+// The receiver waits in the inner monitor and keeps the outer one, which the sender needs to notify it: deadlock.
 // fissure: must-be-bug deadlock NestedMonitors.receive
 public class NestedMonitors {
     private final Object inner = new Object();

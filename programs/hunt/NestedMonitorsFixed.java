@@ -1,4 +1,4 @@
-// Only the monitor that is waited in is held.
+// The correct twin of NestedMonitors: the receiver holds only the monitor in which it waits.
 public class NestedMonitorsFixed {
     private final Object inner = new Object();
     private boolean ready;

@@ -1,4 +1,4 @@
-// The threads of a parallel stream add to one variable; without interference the caller does all of it.
+// The threads of a parallel stream add to one field without a lock; in the reference run the calling thread does all the work.
 // fissure: must-be-bug failure ParallelSum.main
 // fissure: program-exit 1
 import java.util.stream.IntStream;

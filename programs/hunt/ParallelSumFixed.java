@@ -1,4 +1,4 @@
-// The twin of ParallelSum: the threads add atomically.
+// The correct twin of ParallelSum: the threads add to an AtomicInteger.
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 

@@ -1,4 +1,4 @@
-// A semaphore with one permit guards the count, but is given back between reading and writing.
+// A semaphore with one permit guards the count, but is released between the read and the write, and an addition is lost.
 // fissure: program-exit 3
 // fissure: must-be-bug atomicity-violation PermitGuard.add
 // fissure: hunt --atomic PermitGuard.add

@@ -1,4 +1,4 @@
-// A semaphore with one permit guards the count while it is read and written.
+// The correct twin of PermitGuard: the permit is held from the read to the write.
 // fissure: hunt --atomic PermitGuardFixed.add
 import java.util.concurrent.Semaphore;
 

@@ -1,4 +1,4 @@
-// Dining philosophers who all take the fork on their left first.
+// Dining philosophers: each takes the left fork first, and all of them deadlock.
 // fissure: must-be-bug deadlock Philosophers$Philosopher.eat
 public class Philosophers {
     private static final int SEATS = 3;

@@ -1,4 +1,4 @@
-// Forks are taken in the order of their numbers.
+// The correct twin of Philosophers: forks are taken in the order of their numbers.
 public class PhilosophersFixed {
     private static final int SEATS = 3;
 

@@ -1,4 +1,4 @@
-// A thread spins on a plain field of another class that another sets; behind the flag both change one counter in two steps.
+// A thread spins on a plain field of another class until main sets it; then both increment a counter by separate get and set calls.
 // fissure: must-be-bug atomicity-violation PlainSpin$Worker.count
 public class PlainSpin {
     static class Counter {
@@ -36,7 +36,7 @@ public class PlainSpin {
         Worker worker = new Worker(counter);
         Thread spinning = new Thread(() -> {
             while (!SIGNAL.go) {
-                // Nothing but another thread ends this.
+                // Only a write by another thread ends this loop.
             }
             worker.count();
         }, "spinning");

@@ -1,4 +1,4 @@
-// Behind the plain flag both change the counter in one step.
+// The correct twin of PlainSpin: after the plain flag is set, both threads increment in one synchronized method.
 public class PlainSpinFixed {
     static class Counter {
         private int value;
@@ -35,7 +35,7 @@ public class PlainSpinFixed {
         Worker worker = new Worker(counter);
         Thread spinning = new Thread(() -> {
             while (!SIGNAL.go) {
-                // Nothing but another thread ends this.
+                // Only a write by another thread ends this loop.
             }
             worker.count();
         }, "spinning");

@@ -1,4 +1,4 @@
-// Correct: what is written before a volatile flag is there once the flag is, and whoever comes too early does without.
+// Correct: the writer publishes the answer by a volatile flag; a reader that does not see the flag does not read the answer.
 public class PublishedOnce {
     private int answer;
     private volatile boolean isReady;

@@ -1,4 +1,4 @@
-// Tasks of a pool look whether a concurrent queue has something and then take it, though another may have been quicker.
+// Tasks of a pool call isEmpty and then poll on a concurrent queue; a poll of another task between them makes poll return null.
 // fissure: must-be-bug failure QueueHead.take
 // fissure: program-exit 1
 import java.util.Queue;

@@ -1,4 +1,4 @@
-// The twin of QueueHead: takes, and looks at what it got.
+// The correct twin of QueueHead: each task polls once and checks the result for null.
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;

@@ -1,4 +1,4 @@
-// Correct: two threads wait in a ReferenceQueue, whose monitor Fissure leaves to the JVM, for references that never come.
+// Correct: two threads wait in a ReferenceQueue, whose monitor is left to the JVM, until their time-outs expire.
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 

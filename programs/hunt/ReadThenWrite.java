@@ -1,4 +1,4 @@
-// Reads under the read lock and writes under the write lock of a map, and others may write in between.
+// Two threads read a count under the read lock and write it under the write lock; a remote write between the two is lost.
 // fissure: must-be-bug failure ReadThenWrite.main
 // fissure: program-exit 1
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-// The twin of ReadThenWrite: reads and writes under the write lock.
+// The correct twin of ReadThenWrite: the threads read and write under the write lock.
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantReadWriteLock;

@@ -1,4 +1,4 @@
-// A cached value is looked for under the read lock and put under the write lock; in between somebody else puts one.
+// A client checks a cache under the read lock and fills it under the write lock; another client can fill it between the two.
 // fissure: must-be-bug atomicity-violation ReadersWriters$Client.load
 import java.util.HashMap;
 import java.util.Map;

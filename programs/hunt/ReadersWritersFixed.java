@@ -1,4 +1,4 @@
-// The write lock is taken for looking and putting; readers have the read lock.
+// The correct twin of ReadersWriters: check and put are done under the write lock; readers take the read lock.
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantReadWriteLock;

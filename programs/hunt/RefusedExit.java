@@ -1,5 +1,5 @@
-// A security manager does not let the program end itself, and the program goes on to its normal end: the exit code that it
-// asked for is not a failure.
+// Correct: a security manager refuses System.exit, and the program goes on to its normal end. The exit code that it asked for is
+// not a failure.
 public final class RefusedExit {
     private static int tasks;
 

@@ -1,4 +1,4 @@
-// A pool that a semaphore bounds: two may be in it at a time, and what they do there is not atomic.
+// A semaphore admits two threads to a pool; each finds a free slot and then uses it, so both may choose the same slot.
 // fissure: must-be-bug atomicity-violation SemaphorePool$Client.reserve
 import java.util.concurrent.Semaphore;
 

@@ -1,4 +1,4 @@
-// A slot is found and used in one step.
+// The correct twin of SemaphorePool: one synchronized method finds and uses a slot.
 import java.util.concurrent.Semaphore;
 
 public class SemaphorePoolFixed {

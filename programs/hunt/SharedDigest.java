@@ -1,4 +1,4 @@
-// Two threads compute check sums with one digest, which collects the bytes until it is asked for the result.
+// Two threads call update and then digest on one MessageDigest without a lock: the bytes of both are mixed and the result is wrong.
 // fissure: must-be-bug failure SharedDigest.check
 // fissure: program-exit 0
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-// The twin of SharedDigest: a lock keeps other threads out until the result is taken.
+// The correct twin of SharedDigest: a lock is held from update to digest.
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;

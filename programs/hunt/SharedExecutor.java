@@ -1,5 +1,5 @@
-// Correct: two objects submit two tasks each to one pool, every pair inside of a block of the object. The locks of the pool and of its queue
-// protect the pool's own bookkeeping: that another thread submits a task between the two is no violation of the block.
+// Correct: two objects submit two tasks each to one pool, both in one synchronized method. The locks inside the pool protect its own
+// state: a submit of another thread between the two is no atomicity violation of the method.
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;

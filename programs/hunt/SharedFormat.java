@@ -1,4 +1,4 @@
-// Two threads write dates with one format, which keeps the date that it works on.
+// Two threads format dates with one SimpleDateFormat, a thread-unsafe object that keeps the current date in a field.
 // fissure: must-be-bug failure SharedFormat.check
 // fissure: program-exit 0
 import java.text.SimpleDateFormat;

@@ -1,4 +1,4 @@
-// The twin of SharedFormat: each thread has a format of its own.
+// The correct twin of SharedFormat: each thread has its own SimpleDateFormat.
 import java.text.SimpleDateFormat;
 import java.util.Date;
 import java.util.TimeZone;

@@ -1,4 +1,4 @@
-// Two threads add to a list that is not made for it, and one of the elements is lost.
+// Two threads add to an ArrayList without a lock, and one element is lost.
 // fissure: must-be-bug failure SharedList.main
 // fissure: program-exit 1
 import java.util.ArrayList;

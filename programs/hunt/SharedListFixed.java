@@ -1,4 +1,4 @@
-// The twin of SharedList: threads add under a lock.
+// The correct twin of SharedList: the threads add under a lock.
 import java.util.ArrayList;
 import java.util.List;
 

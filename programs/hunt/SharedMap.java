@@ -1,4 +1,4 @@
-// Two threads put different keys into a map that is not made for it, and one of them is lost.
+// Two threads put different keys into a HashMap without a lock, and one entry is lost.
 // fissure: must-be-bug failure SharedMap.main
 // fissure: program-exit 1
 import java.util.HashMap;

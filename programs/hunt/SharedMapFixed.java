@@ -1,4 +1,4 @@
-// The twin of SharedMap: with a map that is made for several threads.
+// The correct twin of SharedMap: it uses a ConcurrentHashMap.
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

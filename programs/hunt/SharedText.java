@@ -1,4 +1,4 @@
-// Two threads write into one text that is not made for it, and what one of them wrote is lost.
+// Two threads append to a StringBuilder without a lock, and the text of one of them is lost.
 // fissure: must-be-bug failure SharedText.main
 // fissure: program-exit 1
 public class SharedText {

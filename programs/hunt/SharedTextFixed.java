@@ -1,4 +1,4 @@
-// The twin of SharedText: with a text that is made for several threads.
+// The correct twin of SharedText: it uses a StringBuffer.
 public class SharedTextFixed {
     private static final StringBuffer LOG = new StringBuffer();
 

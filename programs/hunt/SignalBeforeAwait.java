@@ -1,4 +1,4 @@
-// The signal of a Condition goes to those who wait for it by then; the one who comes later waits for ever.
+// Main awaits a Condition without checking a state; if the signal comes before the await, it is lost and main waits for ever.
 // fissure: must-be-bug deadlock SignalBeforeAwait$Door.enter
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;

@@ -1,4 +1,4 @@
-// What the signal says stays said, so that whoever comes later does not wait.
+// The correct twin of SignalBeforeAwait: a field stores that the door is open, and main checks it in a loop around the await.
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;

@@ -1,4 +1,4 @@
-// The second thread sleeps for long enough that nobody has ever seen this go wrong.
+// Two threads increment by separate get and set calls; the second sleeps first, so in practice no increment is ever lost.
 // fissure: must-be-bug atomicity-violation SleepHides$Worker.count
 public class SleepHides {
     static class Counter {

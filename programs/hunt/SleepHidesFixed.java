@@ -1,4 +1,4 @@
-// The counter is changed in one step, whoever sleeps.
+// The correct twin of SleepHides: the increment is one synchronized method.
 public class SleepHidesFixed {
     static class Counter {
         private int value;

@@ -1,4 +1,4 @@
-// A thread spins on a volatile flag that another sets; behind the flag both change one counter in two steps.
+// A thread spins on a volatile flag until main sets it; then both increment a counter by separate get and set calls.
 // fissure: must-be-bug atomicity-violation SpinFlag$Worker.count
 public class SpinFlag {
     static class Counter {

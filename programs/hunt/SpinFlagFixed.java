@@ -1,4 +1,4 @@
-// Behind the flag both change the counter in one step.
+// The correct twin of SpinFlag: after the flag is set, both threads increment in one synchronized method.
 public class SpinFlagFixed {
     static class Counter {
         private int value;

@@ -1,4 +1,4 @@
-// Reads under the read stamp, then writes under the write stamp what may be old by then.
+// Two threads read under a read stamp and then write under a write stamp; a remote write between the two is lost.
 // fissure: must-be-bug atomicity-violation StampedCache.increment
 // fissure: hunt --atomic StampedCache.increment
 import java.util.concurrent.locks.StampedLock;

@@ -1,4 +1,4 @@
-// Reads and writes under one write stamp.
+// The correct twin of StampedCache: the threads read and write under one write stamp.
 // fissure: hunt --atomic StampedCacheFixed.increment
 import java.util.concurrent.locks.StampedLock;
 

@@ -1,4 +1,4 @@
-// Threads that a latch lets go at the same time, and a second latch that tells their end.
+// A latch starts two threads together; both check that a seat is free and then assign it. A second latch signals their end.
 // fissure: must-be-bug atomicity-violation StartGate$Seat.book
 import java.util.concurrent.CountDownLatch;
 

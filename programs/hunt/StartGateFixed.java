@@ -1,4 +1,4 @@
-// The plan assigns a seat only if it is free.
+// The correct twin of StartGate: one synchronized method assigns the seat if it is free.
 import java.util.concurrent.CountDownLatch;
 
 public class StartGateFixed {

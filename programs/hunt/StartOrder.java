@@ -1,4 +1,4 @@
-// One thread uses what another one sets. Which of them comes first is nobody's business but theirs, so that it also fails if nobody is interrupted.
+// One thread uses a field that another sets; nothing orders them, so it can fail even without a preemption inside either thread.
 // fissure: must-confirm failure StartOrder.greet
 // fissure: program-exit 0
 // fissure: hunt --reference-runs 10

@@ -1,4 +1,4 @@
-// The twin of StartOrder: one thread waits for the other.
+// The correct twin of StartOrder: main joins the setter before it starts the greeter.
 public class StartOrderFixed {
     private String name;
 

@@ -1,5 +1,5 @@
-// StringBuffer.append(StringBuffer) asks the other buffer for its length and then for its characters. In between there may
-// have come more characters than there is room for.
+// StringBuffer.append(StringBuffer) reads the length of its argument and then its characters. If another thread appends between the
+// two reads, there is not enough room for the characters.
 // fissure: must-be-bug atomicity-violation java.lang.StringBuffer.append
 public class StringBufferAppend {
     public static void main(String[] args) throws InterruptedException {

@@ -1,4 +1,4 @@
-// Whoever writes a line and whoever collects lines first locks the line.
+// The correct twin of StringBufferAppend: the collector locks the line before it appends it.
 public class StringBufferAppendFixed {
     public static void main(String[] args) throws InterruptedException {
         StringBuffer all = new StringBuffer();

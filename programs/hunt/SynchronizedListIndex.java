@@ -1,4 +1,4 @@
-// Between the search for an element and its removal at that place others move it.
+// A thread searches the index of an element and then removes at that index; a removal by another thread between them shifts it.
 // fissure: must-be-bug atomicity-violation SynchronizedListIndex$Queue.leave
 import java.util.ArrayList;
 import java.util.Collections;

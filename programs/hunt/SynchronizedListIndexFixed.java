@@ -1,4 +1,4 @@
-// The list is locked from the search to the removal, as its documentation asks for.
+// The correct twin of SynchronizedListIndex: the list's lock is held from the search to the removal, as its documentation requires.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,5 +1,5 @@
-// Section 5.3 of the AtomFuzzer paper: removeAll of a synchronized wrapper asks the other collection about element after element.
-// Here the other one is emptied at once, so that both elements should be removed or none.
+// Section 5.3 of the AtomFuzzer paper: removeAll of a synchronized wrapper calls contains of the other collection per element.
+// Another thread clears that collection: both elements should be removed or none, but one may be left.
 // fissure: must-be-bug atomicity-violation java.util.Collections$SynchronizedCollection.removeAll:*
 import java.util.ArrayList;
 import java.util.Collections;

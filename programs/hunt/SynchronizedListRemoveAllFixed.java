@@ -1,4 +1,4 @@
-// The other collection is locked first, too.
+// The correct twin of SynchronizedListRemoveAll: the remover locks the other collection first.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

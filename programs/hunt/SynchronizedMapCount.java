@@ -1,4 +1,4 @@
-// Counting by get and put on a synchronized map loses counts.
+// Two threads increment a value of a synchronized map by get and put, and an increment is lost.
 // fissure: must-be-bug atomicity-violation SynchronizedMapCount$Counter.count
 import java.util.Collections;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-// One call reads and writes.
+// The correct twin of SynchronizedMapCount: the threads call merge.
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,5 +1,5 @@
-// Section 5.3 of the AtomFuzzer paper: containsAll of a synchronized wrapper walks through the other collection, which it has not
-// locked. A Vector locks itself for each step of its iterator and notices that it was changed in between.
+// Section 5.3 of the AtomFuzzer paper: containsAll of a synchronized wrapper iterates over the other collection without its lock.
+// That is a Vector, which locks each step of its iterator: an add between two steps causes a ConcurrentModificationException.
 // fissure: must-be-bug atomicity-violation java.util.Collections$SynchronizedCollection.containsAll:*
 import java.util.Collections;
 import java.util.HashSet;

@@ -1,4 +1,4 @@
-// The collection that is walked through is locked first.
+// The correct twin of SynchronizedSetContainsAll: the reader locks the collection over which containsAll iterates.
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;

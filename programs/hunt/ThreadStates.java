@@ -1,4 +1,4 @@
-// Asks threads for their states until they are what they should be: whoever waits for its turn does not wait for Java's sake.
+// Polls Thread.getState until it has the expected value: a thread that waits for the scheduler must not be shown as waiting.
 public class ThreadStates {
     private static final Object MONITOR = new Object();
     private static final Object HELD = new Object();

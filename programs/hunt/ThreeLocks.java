@@ -1,4 +1,4 @@
-// Three accounts, three transfers: each pair of them is harmless, all together close a circle.
+// Three transfers between three accounts lock source and target: no two of them deadlock, all three together do.
 // fissure: must-be-bug deadlock ThreeLocks.move
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// Three accounts, three transfers, and one order for all.
+// The correct twin of ThreeLocks: all transfers take the locks in the same order.
 import java.util.ArrayList;
 import java.util.List;
 

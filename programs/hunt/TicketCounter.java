@@ -1,4 +1,4 @@
-// Under a ReentrantLock each, but not under one: between looking and selling somebody else sells.
+// A seller checks for a ticket and sells it under a ReentrantLock each; another sale between the two sells more than there are.
 // fissure: must-be-bug atomicity-violation TicketCounter.sell
 // fissure: hunt --atomic TicketCounter.sell
 import java.util.concurrent.locks.ReentrantLock;

@@ -1,4 +1,4 @@
-// Looking and selling happen under one lock.
+// The correct twin of TicketCounter: check and sale are done under one lock.
 // fissure: hunt --atomic TicketCounterFixed.sell
 import java.util.concurrent.locks.ReentrantLock;
 

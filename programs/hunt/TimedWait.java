@@ -1,4 +1,4 @@
-// A cache whose cleaner wakes up from time to time by a timed wait; users look and fetch in two steps.
+// A cleaner empties a cache after a timed wait; a user calls isFilled and then length, and the cleaning between them makes it fail.
 // fissure: must-be-bug atomicity-violation TimedWait$User.use
 public class TimedWait {
     static class Cache {

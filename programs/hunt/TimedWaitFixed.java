@@ -1,4 +1,4 @@
-// Users fetch what there is in one step.
+// The correct twin of TimedWait: one synchronized method checks and reads the value.
 public class TimedWaitFixed {
     static class Cache {
         private String value = "value";

@@ -1,4 +1,4 @@
-// Two atomics that belong together: the sum of both is wrong while one is changed and the other is not yet.
+// A transfer changes two atomics one after the other; an auditor that reads both between the changes sees a wrong sum.
 // fissure: must-be-bug failure TwoBalances.lambda$main$0
 // fissure: program-exit 0
 import java.util.concurrent.atomic.AtomicInteger;

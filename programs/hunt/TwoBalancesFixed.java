@@ -1,4 +1,4 @@
-// The twin of TwoBalances: both are changed and read under a lock.
+// The correct twin of TwoBalances: both atomics are changed and read under one lock.
 import java.util.concurrent.atomic.AtomicInteger;
 
 public class TwoBalancesFixed {

@@ -1,4 +1,4 @@
-// An exception that a handler takes care of is an uncaught one all the same.
+// The text is cleared between hasText and length; a handler receives the exception, which still counts as uncaught.
 // fissure: must-be-bug atomicity-violation UncaughtHandler$Printer.print
 public class UncaughtHandler {
     static class Document {

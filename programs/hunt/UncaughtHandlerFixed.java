@@ -1,4 +1,4 @@
-// The document tells its length, whether it has text or not.
+// The correct twin of UncaughtHandler: one synchronized method checks the text and returns its length.
 public class UncaughtHandlerFixed {
     static class Document {
         private String text = "text";

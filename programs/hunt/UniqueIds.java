@@ -1,5 +1,5 @@
-// Section 5.4 of the AtomFuzzer paper: whoever takes two numbers does not care about who takes one in between. That is
-// executed, and it breaks nothing.
+// Section 5.4 of the AtomFuzzer paper: a request takes two numbers, and another thread may take one between them. The interleaving
+// is feasible but intended: it causes no failure.
 // fissure: must-confirm atomicity-violation UniqueIds$Request.send
 public class UniqueIds {
     private static int count;

@@ -1,4 +1,4 @@
-// Both numbers are taken at once.
+// The twin of UniqueIds: one call takes both numbers.
 public class UniqueIdsFixed {
     private static int count;
 

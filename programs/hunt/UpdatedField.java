@@ -1,4 +1,4 @@
-// A field updater and a variable handle read and write in two steps what they could change in one.
+// Two threads increment by separate get and set calls of a field updater and of a variable handle, and an increment is lost.
 // fissure: must-be-bug failure UpdatedField.main
 // fissure: program-exit 1
 import java.lang.invoke.MethodHandles;

@@ -1,4 +1,4 @@
-// The twin of UpdatedField: changed in one step.
+// The correct twin of UpdatedField: the threads use the atomic operations of the updater and the handle.
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

@@ -1,4 +1,4 @@
-// A thread is started before what it needs is there, and mostly takes long enough not to notice.
+// Main starts a thread before it sets the field that the thread reads; the thread is usually slow enough to find it set.
 // fissure: must-be-bug failure UsedBeforeSet.greet
 // fissure: program-exit 0
 public class UsedBeforeSet {

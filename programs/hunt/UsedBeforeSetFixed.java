@@ -1,4 +1,4 @@
-// The twin of UsedBeforeSet: everything is there before the start.
+// The correct twin of UsedBeforeSet: main sets the field before it starts the thread.
 public class UsedBeforeSetFixed {
     private static String greeting;
 

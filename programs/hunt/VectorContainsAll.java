@@ -1,4 +1,4 @@
-// Vector.containsAll locks the vector itself, but the other one only for each element on its own.
+// Vector.containsAll holds its own lock, but takes the argument's lock per element; an add between two elements makes it fail.
 // fissure: must-be-bug atomicity-violation java.util.Vector.containsAll
 import java.util.List;
 import java.util.Vector;

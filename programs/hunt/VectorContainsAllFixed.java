@@ -1,4 +1,4 @@
-// The vector that is walked through is locked first.
+// The correct twin of VectorContainsAll: the reader locks the argument first.
 import java.util.List;
 import java.util.Vector;
 

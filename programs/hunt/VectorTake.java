@@ -1,4 +1,4 @@
-// A Vector locks each call; what should happen between two calls is nobody's business but the caller's.
+// Two workers call size and then remove on a Vector; each call is locked, but a removal between the two makes remove fail.
 // fissure: must-be-bug atomicity-violation VectorTake$Worker.takeLast
 import java.util.List;
 import java.util.Vector;

@@ -1,4 +1,4 @@
-// The jobs are locked from the look to the taking.
+// The correct twin of VectorTake: the Vector's lock is held from size to remove.
 import java.util.List;
 import java.util.Vector;
 

@@ -1,4 +1,4 @@
-// A volatile field is incremented, which is a read and a write. Only the exit code tells.
+// Two threads increment a volatile field, which is a read and a write; a lost increment shows only in the exit code.
 // fissure: must-be-bug failure VolatileCounter.main
 // fissure: program-exit 3
 public class VolatileCounter implements Runnable {

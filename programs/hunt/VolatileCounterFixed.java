@@ -1,4 +1,4 @@
-// The twin of VolatileCounter: one thread at a time increments.
+// The correct twin of VolatileCounter: the increments are synchronized.
 public class VolatileCounterFixed implements Runnable {
     private volatile int count;
 

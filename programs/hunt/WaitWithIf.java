@@ -1,4 +1,4 @@
-// Whoever is woken takes without looking again, though another may have come first.
+// A buyer checks with "if" before wait and not again after it; another buyer may have taken the item first.
 // fissure: must-be-bug failure WaitWithIf$Store.take
 import java.util.LinkedList;
 

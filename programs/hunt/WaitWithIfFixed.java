@@ -1,4 +1,4 @@
-// Whoever is woken looks again.
+// The correct twin of WaitWithIf: the buyer checks again in a loop after each wait.
 import java.util.LinkedList;
 
 public class WaitWithIfFixed {

@@ -1,4 +1,4 @@
-// A block that waits in its own monitor wants others to come in between: no violation, though they do.
+// Correct: a synchronized method waits in its own monitor for another thread, so a remote access during the wait is no violation.
 public class WaitingBlock {
     private final Object register = new Object();
     private boolean ready;

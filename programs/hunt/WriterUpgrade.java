@@ -1,4 +1,4 @@
-// Readers look whether something is there; the first of them makes it, after it gave its read lock back.
+// A reader that finds no value releases the read lock and makes one under the write lock without a second check: made twice.
 // fissure: must-be-bug atomicity-violation WriterUpgrade.get
 // fissure: hunt --atomic WriterUpgrade.get
 import java.util.concurrent.locks.ReadWriteLock;

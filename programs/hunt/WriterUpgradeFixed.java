@@ -1,4 +1,4 @@
-// Whoever looks may have to make it, and so takes the write lock at once.
+// The correct twin of WriterUpgrade: the check and the creation are done under the write lock.
 // fissure: hunt --atomic WriterUpgradeFixed.get
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;

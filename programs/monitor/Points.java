@@ -1,4 +1,4 @@
-// One thread that passes points of every kind, in a fixed order: what a monitor sees of it can be told line by line.
+// One thread executes operations of every kind in a fixed order, so that the events of a monitor script can be checked line by line.
 import java.util.concurrent.locks.ReentrantLock;
 
 public class Points {

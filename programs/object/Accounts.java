@@ -1,5 +1,5 @@
-// Two accounts. A transfer takes from one and gives to the other in two locked steps, and who looks between them sees too
-// little. The class and its methods are not public, and some of them take an enumeration.
+// Two accounts. A transfer changes one and then the other in two locked steps; a read of the sum between the steps is too
+// small. The class and its methods are not public, and some of them take an enumeration.
 // fissure: object --core deposit,balance
 // fissure: non-atomic transfer
 // fissure: atomic total
@@ -18,7 +18,7 @@ class Accounts {
 
     void transfer() {
         deposit(Account.SAVINGS, -1);
-        // Whatever a real transfer does here takes time.
+        // Stands for the work of a real transfer.
         Thread.yield();
         deposit(Account.CHECKING, 1);
     }

@@ -1,4 +1,4 @@
-// The same with one lock around both steps.
+// The correct twin: one lock covers both steps.
 // fissure: object --core deposit,balance
 // fissure: atomic transfer total
 class AccountsFixed {
@@ -16,7 +16,7 @@ class AccountsFixed {
 
     synchronized void transfer() {
         deposit(Account.SAVINGS, -1);
-        // Whatever a real transfer does here takes time.
+        // Stands for the work of a real transfer.
         Thread.yield();
         deposit(Account.CHECKING, 1);
     }

@@ -1,4 +1,4 @@
-// Two methods that take the same locks in different orders: together they may wait for each other for ever.
+// Two methods take the same locks in different orders: two threads that call them can deadlock.
 // fissure: object --core left,right --schedules controlled
 public class CrossedLocks {
     private final Object first = new Object();

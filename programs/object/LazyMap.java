@@ -1,4 +1,4 @@
-// A synchronized map whose putIfAbsent looks and puts in two steps: two threads may both be told that nothing was there.
+// A synchronized map whose putIfAbsent checks and puts in two steps: two threads may both be told that the key was absent.
 // fissure: non-atomic putIfAbsent
 // fissure: atomic size
 import java.util.HashMap;

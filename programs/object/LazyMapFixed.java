@@ -1,4 +1,4 @@
-// The same with a lock around both steps.
+// The correct twin: one lock covers both steps.
 // fissure: atomic putIfAbsent size
 import java.util.HashMap;
 import java.util.Map;

@@ -1,5 +1,5 @@
-// Accounts between which money is moved in two locked steps. To move nothing changes nothing, so that few sequential runs show that a
-// transfer is an update at all, and nothing else is one: only its code tells.
+// A transfer moves money between accounts in two locked steps. A transfer of zero changes nothing, and there is no other update method:
+// few sequential runs show that transfer is an update, but its code does.
 // fissure: object --core balance
 // fissure: non-atomic transfer
 public class Ledger {

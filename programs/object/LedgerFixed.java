@@ -1,4 +1,4 @@
-// The same with one lock around both steps.
+// The correct twin: one lock covers both steps.
 // fissure: object --core balance
 // fissure: atomic transfer
 public class LedgerFixed {

@@ -1,4 +1,4 @@
-// A counter that loses updates: its own basic operation is not atomic, and that is the finding.
+// A counter whose increment, a core method, is not atomic and loses updates: that is the finding.
 // fissure: non-atomic increment
 public class LostCounter {
     private volatile int value;

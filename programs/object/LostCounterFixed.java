@@ -1,4 +1,4 @@
-// The same with an atomic update.
+// The correct twin: the update is atomic.
 // fissure: atomic core
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,5 +1,5 @@
-// A lock that knows its owner: what it answers depends on which thread asks, so that nothing sequential can be compared
-// with. Nothing may be reported.
+// A lock that stores its owner: its results depend on the calling thread, so a concurrent run cannot be compared with a
+// sequential one. Nothing may be reported.
 // fissure: object --core tryLock,unlock
 // fissure: atomic isMine
 public class OwnedLock {

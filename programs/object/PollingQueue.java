@@ -1,5 +1,5 @@
-// A queue whose clear polls until it is empty, so that an element offered meanwhile is taken although another one that came later
-// stays; drain, which returns what it took, has the same fault.
+// A queue whose clear polls until it is empty: an element offered during clear may be removed although a later one
+// stays; drain, which returns the removed elements, has the same bug.
 // fissure: object --core offer,poll,peek
 // fissure: non-atomic clear drain
 // fissure: atomic isEmpty

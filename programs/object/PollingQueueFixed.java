@@ -1,4 +1,4 @@
-// The same with the lock held from the first to the last element.
+// The correct twin: the lock is held from the first to the last element.
 // fissure: object --core offer,poll,peek
 // fissure: atomic clear drain isEmpty
 import java.util.ArrayDeque;

@@ -1,4 +1,4 @@
-// The same with one atomic step.
+// The correct twin: the read and the reset are one atomic step.
 // fissure: atomic getAndReset isZero
 import java.util.concurrent.atomic.AtomicLong;
 

@@ -1,4 +1,4 @@
-// Scores that functions change. The update reads and writes in two steps, and whoever looks at all scores sees some of them late.
+// A score board whose update reads and writes in two locked steps, and whose forEach reads one score after the other.
 // fissure: object --core put,get
 // fissure: non-atomic update forEach copyInto
 // fissure: atomic firstOver

@@ -1,4 +1,4 @@
-// Scores that functions change, always under the board's lock.
+// The correct twin: update and forEach hold the board's lock throughout.
 // fissure: object --core put,get
 // fissure: atomic update forEach copyInto firstOver
 import java.util.Map;

@@ -1,5 +1,5 @@
-// Seats of a theatre. Those of the balcony, from number 100 on, are claimed in two steps: two visitors may get the same one. Only a
-// constant of the code tells which seats to try.
+// Seats of a theatre. A balcony seat, from number 100 on, is claimed in two steps: two visitors may get the same one. Only a
+// constant in the code shows which seat numbers to test.
 // fissure: object --core add,remove,contains
 // fissure: non-atomic claim
 import java.util.HashSet;

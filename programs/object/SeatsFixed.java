@@ -1,4 +1,4 @@
-// The same with all seats claimed in one step.
+// The correct twin: all seats are claimed in one step.
 // fissure: object --core add,remove,contains
 // fissure: atomic claim
 import java.util.HashSet;

@@ -1,4 +1,4 @@
-// A counter behind a lock that spins. Taking the lock twice leaves a gap in the middle.
+// A counter with a spin lock. addTwo takes the lock twice, and another thread can see the value between the two.
 // fissure: object --core increment,get
 // fissure: non-atomic addTwo
 // fissure: atomic reset

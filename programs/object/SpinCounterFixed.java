@@ -1,4 +1,4 @@
-// A counter behind a lock that spins politely, for as long as a method takes.
+// The correct twin: each method takes the spin lock once; the lock calls onSpinWait.
 // fissure: object --core increment,get
 // fissure: atomic addTwo reset
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,4 +1,4 @@
-// A counter that lets another thread do the work and waits for it, which no schedule can control.
+// A counter whose increment starts a helper thread and joins it; threads that a tested object starts are not controlled.
 // fissure: object --core increment,get --schedules controlled
 public class Starter {
     private int value;

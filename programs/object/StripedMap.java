@@ -1,5 +1,5 @@
-// A map with two locked stripes. Its size adds the stripes up one after the other, so that it may count a key that moved in
-// time but never was there together with the others; clear empties them one after the other.
+// A map with two locked stripes. size adds up the stripes one after the other and may return a number that the map never had;
+// clear empties the stripes one after the other, and putBoth puts one key after the other.
 // fissure: object --core put,get,remove
 // fissure: non-atomic size clear putBoth
 // fissure: atomic putIfAbsent

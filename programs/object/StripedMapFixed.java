@@ -1,4 +1,4 @@
-// The same with both locks, always in the same order, for whatever looks at both stripes.
+// The correct twin: methods that access both stripes take both locks, always in the same order.
 // fissure: object --core put,get,remove
 // fissure: atomic putIfAbsent size clear putBoth
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-// A correct counter with methods that cannot be tested: each must be named with a reason, and the rest goes on.
+// A correct counter with methods that cannot be tested: each must be reported with a reason, and the others are tested.
 // fissure: object --core increment,get
 // fissure: atomic doubled apply array
 // fissure: not-tested await spin random waitFor other fail exit

@@ -1,4 +1,4 @@
-// Threads copy a shared object, and then both write to the same copy without a lock.
+// Two threads copy a shared object, and then both write to the same copy without a lock.
 // fissure: must-find racer data-race CopiedObjects$Page.number
 // fissure: must-find eraser data-race CopiedObjects$Page.number
 public class CopiedObjects {

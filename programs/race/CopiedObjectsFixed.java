@@ -1,5 +1,5 @@
-// Correct: four threads copy a shared object that nobody changes, in every way there is, and write only to their copies. A
-// copy is a new object, whatever was done to the original.
+// Correct: four threads copy a shared object, which no thread changes, in all possible ways and write only to their copies. A
+// copy is a new object and does not inherit the access history of the original.
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
@@ -29,7 +29,7 @@ public class CopiedObjectsFixed {
         int entries;
     }
 
-    /** Inherits its method from Object, and calls it by its own name. */
+    /** Inherits clone from Object; the call names this class. */
     static class Plain implements Cloneable {
         int value;
 

@@ -1,4 +1,4 @@
-// Double-checked locking without volatile: the reference is read without the lock, and so is what it refers to.
+// Double-checked locking without volatile: the reference and the object's fields are read without the lock.
 // The instance is built once, so Eraser takes its field for initialised and then only read.
 // fissure: must-find racer data-race DoubleChecked.instance
 // fissure: must-find racer data-race DoubleChecked$Config.limit

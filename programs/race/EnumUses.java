@@ -1,4 +1,4 @@
-// A field of an enum constant is shared by everybody who uses the constant.
+// Two threads change a field of an enum constant, which all users of the enum share.
 // fissure: must-find racer data-race EnumUses$Level.uses
 // fissure: must-find eraser data-race EnumUses$Level.uses
 public class EnumUses {

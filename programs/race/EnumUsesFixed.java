@@ -1,4 +1,4 @@
-// Constants that only one thread changes, and a value class that is never changed: nothing is shared and written.
+// Each enum constant is changed by one thread only, and a value class is immutable: no location is both shared and written.
 public class EnumUsesFixed {
     enum Level {
         LOW,

@@ -1,5 +1,5 @@
-// Elements of arrays through variable handles: one slot is written by both threads, of bytes that are looked at as an int a
-// part is; the other slots have one thread each.
+// Accesses to array elements through variable handles: both threads write one slot, one name and overlapping bytes (an int view and
+// a byte access); the slots of `apart` are used by one thread each.
 // fissure: must-find racer data-race HandleElements.slots
 // fissure: must-find racer data-race HandleElements.bytes
 // fissure: must-find racer data-race HandleElements.names

@@ -1,4 +1,4 @@
-// Each thread keeps to its own elements, or takes the lock, or does it atomically.
+// The correct twin: each thread accesses its own elements, takes the lock, or uses an atomic access mode.
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

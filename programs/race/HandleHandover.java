@@ -1,4 +1,4 @@
-// A flag behind a variable handle orders one field. It orders nothing where it is set in plain mode.
+// A release/acquire flag behind a variable handle orders one field; a write of the flag in plain mode orders nothing.
 // fissure: detect --order happens-before
 // fissure: must-find racer data-race HandleHandover.careless
 // fissure: must-find eraser data-race HandleHandover.careless

@@ -1,4 +1,4 @@
-// A variable handle and a field updater hand over what they should, each in a mode that orders.
+// The correct twin: a variable handle and a field updater hand over fields, each in an access mode that orders.
 // fissure: detect --order happens-before
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

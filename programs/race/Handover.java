@@ -1,5 +1,5 @@
-// A handover by wait and notify whose flag is guarded, while the item is written only after the notification and
-// outside the lock. Whether Eraser sees it depends on who comes first.
+// A handover by wait and notify guards its flag, but writes the item after the notification and outside the lock. Whether Eraser
+// reports it depends on which thread comes first.
 // fissure: must-find racer data-race Handover.item
 // fissure: may-find eraser data-race Handover.item
 public class Handover {

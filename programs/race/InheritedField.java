@@ -1,4 +1,4 @@
-// A field of a superclass, accessed through two subclasses: the subject is the class that declares it.
+// Two threads access a field of a superclass through two subclasses; the report names the class that declares it.
 // fissure: must-find racer data-race InheritedField$Shape.moves
 // fissure: must-find eraser data-race InheritedField$Shape.moves
 public class InheritedField {

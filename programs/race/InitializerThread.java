@@ -1,4 +1,4 @@
-// A class initializer starts a thread and goes on to count in the same field of another class.
+// A class initializer starts a thread and then increments the same field of another class as that thread.
 // fissure: must-find racer data-race InitializerThread$Visits.count
 // fissure: must-find eraser data-race InitializerThread$Visits.count
 public class InitializerThread {

@@ -1,4 +1,4 @@
-// A class initializer counts first and starts the thread that counts on afterwards: thread start orders the two.
+// The correct twin: the class initializer increments before it starts the thread, and thread start orders the two.
 // fissure: must-find-ordered racer InitializerThreadFixed$Visits.total
 public class InitializerThreadFixed {
     static class Visits {

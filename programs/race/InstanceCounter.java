@@ -1,5 +1,5 @@
-// A counter object, initialised before the threads start and then incremented by both without a lock. That its
-// initialisation is ordered must not hide that the increments are not.
+// Two threads increment a counter object without a lock; it was initialised before they started. The ordered initialisation
+// must not hide that the increments are not ordered.
 // fissure: must-find racer data-race InstanceCounter.count
 // fissure: must-find eraser data-race InstanceCounter.count
 public class InstanceCounter {

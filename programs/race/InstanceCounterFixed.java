@@ -1,5 +1,5 @@
-// The increments hold the counter's lock. Its initialisation does not, and neither does the last look at it, but
-// starting and joining the threads orders those.
+// The increments hold the counter's lock. The initialisation and the last read do not, but starting and joining the threads
+// orders those.
 // fissure: must-find-ordered racer InstanceCounterFixed.count
 public class InstanceCounterFixed {
     private int count = 0;

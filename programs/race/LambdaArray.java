@@ -1,5 +1,5 @@
-// An array of one element, the usual way round "effectively final", captured by the lambdas of two threads.
-// No field holds the array, so the subject names the class only.
+// The lambdas of two threads capture an array of one element, the usual workaround for "effectively final", and write to it.
+// No field holds the array, so the report names only the class.
 // fissure: must-find racer data-race LambdaArray*
 // fissure: must-find eraser data-race LambdaArray*
 public class LambdaArray {

@@ -1,5 +1,5 @@
 // Lazy initialisation without any lock: both threads may build the banner.
-// Eraser sees it only if both of them do.
+// Eraser reports it only if both of them do.
 // fissure: must-find racer data-race LazyInit.banner
 // fissure: may-find eraser data-race LazyInit.banner
 public class LazyInit {

@@ -1,4 +1,4 @@
-// A lock that is made anew for every call protects nothing.
+// Each call creates a new lock object, so the lock protects nothing.
 // fissure: must-find racer data-race LockPerCall.count
 // fissure: must-find eraser data-race LockPerCall.count
 // fissure: may-find atomizer atomicity-violation LockPerCall.increment:10

@@ -1,4 +1,4 @@
-// One lock object for the life of the counter.
+// The correct twin: one lock object for the life of the counter.
 public class LockPerCallFixed {
     private final Object lock = new Object();
     private int count;

@@ -1,4 +1,4 @@
-// A volatile flag, a lock and an atomic order almost everything; one counter is left out.
+// A volatile flag, a lock and an atomic order almost all accesses; the accesses to one counter are not ordered.
 // fissure: detect --order happens-before
 // fissure: must-find racer data-race OrderedHandover.idle
 // fissure: must-find eraser data-race OrderedHandover.idle

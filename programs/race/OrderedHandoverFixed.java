@@ -1,4 +1,4 @@
-// Everything is handed over by something that orders: a volatile flag, a volatile reference, a lock that is not held
+// All objects are handed over by synchronization: a volatile flag, a volatile reference, a lock that is not held
 // during the use, a read-write lock, an atomic, a concurrent map, wait and notify.
 // fissure: detect --order happens-before
 // fissure: must-not-find-ordered OrderedHandoverFixed.payload

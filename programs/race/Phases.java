@@ -1,4 +1,4 @@
-// The second phase starts without waiting for the first.
+// The threads of the second phase start without waiting for those of the first.
 // fissure: must-find racer data-race Phases$Cell.value
 // fissure: may-find eraser data-race Phases$Cell.value
 public class Phases {

@@ -1,4 +1,4 @@
-// Two phases, each started and joined as a whole: what the first wrote, the second may read and write without a lock.
+// Two phases, each started and joined as a whole: the second may read and write the first one's fields without a lock.
 // fissure: must-find-ordered racer PhasesFixed$Cell.value
 public class PhasesFixed {
     static class Cell {

@@ -1,5 +1,5 @@
-// Plain access through a variable handle protects nothing: one field is written by two handles, one by a handle and an
-// assignment, one is static. What is only touched in other modes, or of which each thread has its own, is no race.
+// Plain accesses through variable handles race: one field is written by two handles, one by a handle and an assignment, one is
+// static. A field accessed only in stronger modes, and one of which each thread has its own object, has no race.
 // fissure: must-find racer data-race PlainHandle.count
 // fissure: must-find racer data-race PlainHandle.total
 // fissure: must-find racer data-race PlainHandle.name
@@ -44,7 +44,7 @@ public class PlainHandle {
         }
     }
 
-    /** One place for many fields: each has a race of its own, or none. */
+    /** One site that accesses many fields: some of them have a race, others do not. */
     static Object read(VarHandle handle, PlainHandle object) {
         return handle.get(object);
     }

@@ -1,4 +1,4 @@
-// The same accesses through variable handles, under one lock; and a field that is volatile where it is shared.
+// The correct twin: the same accesses through variable handles under one lock, and a shared field that is volatile.
 // fissure: must-not-find-ordered PlainHandleFixed.count
 // fissure: must-not-find-ordered PlainHandleFixed.flag
 import java.lang.invoke.MethodHandles;

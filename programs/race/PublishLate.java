@@ -1,4 +1,4 @@
-// Settings are changed after the threads that read them have been started.
+// Main changes settings after it has started the threads that read them.
 // fissure: must-find racer data-race PublishLate.limit
 // fissure: may-find eraser data-race PublishLate.limit
 public class PublishLate {

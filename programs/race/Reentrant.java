@@ -1,4 +1,4 @@
-// Locks that are entered twice stay held until they are left twice; what comes after that is not protected.
+// Reentrant locks that are taken twice stay held until they are released twice; the accesses after that are not protected.
 // fissure: must-find racer data-race Reentrant.afterMonitor
 // fissure: must-find racer data-race Reentrant.afterLock
 // fissure: must-find eraser data-race Reentrant.afterMonitor

@@ -1,4 +1,4 @@
-// Locks that were entered several times and left once less are still held.
+// Reentrant locks that were taken several times and released once less are still held.
 import java.util.concurrent.locks.ReentrantLock;
 
 public class ReentrantFixed {

@@ -1,4 +1,4 @@
-// Fields and array elements by reflection, as mappers and serializers do it, against each other and against assignments.
+// Accesses to fields and array elements by reflection, as mappers and serializers do, race with each other and with assignments.
 // fissure: must-find racer data-race ReflectedFields.count
 // fissure: must-find racer data-race ReflectedFields.label
 // fissure: must-find racer data-race ReflectedFields.instances
@@ -28,7 +28,7 @@ public class ReflectedFields {
         }
     }
 
-    /** Every field, whatever it is. */
+    /** Reads every field, of whatever type. */
     void visit() {
         try {
             for (Field field : ReflectedFields.class.getDeclaredFields()) {

@@ -1,4 +1,4 @@
-// Reflection under a lock, and a volatile field that it hands over with, as an assignment would.
+// The correct twin: reflective accesses hold a lock, or hand over by a volatile field as assignments would.
 // fissure: detect --order happens-before
 import java.lang.reflect.Field;
 

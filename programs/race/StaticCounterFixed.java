@@ -1,5 +1,5 @@
-// An AtomicInteger and a volatile field are synchronization of their own, next to a field under a lock: nothing to
-// report, not even something ordered.
+// An AtomicInteger and a volatile field synchronize by themselves, and another field is guarded by a lock: no race is reported,
+// and no ordered pair of accesses either.
 // fissure: must-not-find-ordered StaticCounterFixed.count
 // fissure: must-not-find-ordered StaticCounterFixed.total
 // fissure: must-not-find-ordered StaticCounterFixed.workers

@@ -1,4 +1,4 @@
-// A table that a class builds when it is initialised, in whichever thread, and that both threads then change.
+// A class builds a table when one of the threads initialises it; both threads then change the table without a lock.
 // fissure: must-find racer data-race StaticTable$Squares.table
 // fissure: must-find eraser data-race StaticTable$Squares.table
 public class StaticTable {

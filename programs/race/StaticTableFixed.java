@@ -1,5 +1,5 @@
-// What a class builds while it is initialised, in whichever thread comes first, is seen whole by every other thread
-// that uses the class: constants, tables, enums and the tables that a switch over an enum needs.
+// A class is initialised by the thread that comes first, and class initialisation orders its writes before every use by another
+// thread: constants, tables, enums and the tables that a switch over an enum needs.
 public class StaticTableFixed {
     static class Squares {
         static final int[] table = new int[10];

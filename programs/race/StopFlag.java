@@ -1,4 +1,4 @@
-// A stop flag that is not volatile: the worker may never see it, so it counts its turns as well.
+// A stop flag that is not volatile: the worker may never see the write, so it also limits its number of turns.
 // fissure: must-find racer data-race StopFlag.stop
 // fissure: may-find eraser data-race StopFlag.stop
 public class StopFlag {

@@ -1,4 +1,4 @@
-// Volatile fields are synchronization: a flag, a reference and a counter, none of them ever reported.
+// Volatile fields are synchronization: a flag, a reference and a counter; none of them is reported.
 // fissure: must-not-find-ordered StopFlagFixed.stop
 // fissure: must-not-find-ordered StopFlagFixed.message
 // fissure: must-not-find-ordered StopFlagFixed.turns

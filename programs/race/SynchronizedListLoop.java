@@ -1,4 +1,4 @@
-// Looping over a synchronized list does not hold its lock, so what the loop's body changes is not protected.
+// A loop over a synchronized list does not hold the list's lock, so the writes in the loop body are not protected.
 // fissure: must-find racer data-race SynchronizedListLoop$Item.visits
 // fissure: must-find eraser data-race SynchronizedListLoop$Item.visits
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-// A thread for each task, all started before the first is joined.
+// One thread per task increments a field; all threads are started before the first is joined.
 // fissure: must-find racer data-race TaskPerThread.finished
 // fissure: must-find eraser data-race TaskPerThread.finished
 import java.util.ArrayList;

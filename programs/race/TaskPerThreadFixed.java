@@ -1,4 +1,4 @@
-// A thread for each task, joined before the next one starts: both analyses see no lock, and that all is ordered.
+// Each thread is joined before the next one starts: both analyses report that no lock is held and that all accesses are ordered.
 // fissure: must-find-ordered racer TaskPerThreadFixed.finished
 // fissure: must-find-ordered eraser TaskPerThreadFixed.finished
 public class TaskPerThreadFixed {

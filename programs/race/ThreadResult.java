@@ -1,4 +1,4 @@
-// The result of a thread, a field of its own object, is looked at before the thread was joined.
+// Main reads the result of a thread, a field of the thread object, before it joins the thread.
 // fissure: must-find racer data-race ThreadResult.result
 // fissure: may-find eraser data-race ThreadResult.result
 public class ThreadResult extends Thread {

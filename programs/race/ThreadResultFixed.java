@@ -1,4 +1,4 @@
-// The result of a thread is looked at once the thread was joined, by join with and without a time limit.
+// The correct twin: main reads the result of a thread after it joined the thread, by join with and without a time limit.
 // fissure: must-find-ordered racer ThreadResultFixed.result
 public class ThreadResultFixed extends Thread {
     private final int input;

@@ -1,4 +1,4 @@
-// A tryLock that fails, and code that does not look at its result. The latches make it fail in every run.
+// The code ignores the result of a tryLock that fails and accesses the field without the lock. The latches make it fail in every run.
 // fissure: must-find racer data-race TryLockIgnored.value
 // fissure: must-find eraser data-race TryLockIgnored.value
 import java.util.concurrent.CountDownLatch;

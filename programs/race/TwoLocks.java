@@ -1,5 +1,5 @@
-// Every access holds a lock, but each thread a different one. The rounds make both threads come back, which is what
-// Eraser needs to see it.
+// Every access holds a lock, but each thread a different one. Several rounds let both threads access the field again, which is
+// necessary for Eraser to report it.
 // fissure: must-find racer data-race TwoLocks.balance
 // fissure: must-find eraser data-race TwoLocks.balance
 // fissure: may-find atomizer atomicity-violation TwoLocks.work:16

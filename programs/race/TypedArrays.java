@@ -1,4 +1,4 @@
-// Elements of arrays of every kind, shared without a lock.
+// Two threads access elements of arrays of every type without a lock.
 // fissure: must-find racer data-race TypedArrays.flags
 // fissure: must-find racer data-race TypedArrays.bytes
 // fissure: must-find racer data-race TypedArrays.longs

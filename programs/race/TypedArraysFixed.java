@@ -1,4 +1,4 @@
-// Elements of arrays of every kind, shared under the lock of the class, and one that is copied under it.
+// Elements of arrays of every type are accessed under the lock of the class, and one array is copied under it.
 public class TypedArraysFixed {
     private static final boolean[] flags = new boolean[2];
     private static final byte[] bytes = new byte[2];

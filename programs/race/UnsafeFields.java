@@ -1,4 +1,4 @@
-// Plain accesses by Unsafe race with each other and with those by instructions: fields, static fields and array elements.
+// Plain accesses by Unsafe race with each other and with ordinary accesses: fields, static fields and array elements.
 // fissure: must-find racer data-race UnsafeFields$Base.inherited
 // fissure: must-find racer data-race UnsafeFields.total
 // fissure: must-find racer data-race UnsafeFields.next

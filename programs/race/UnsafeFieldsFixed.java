@@ -1,4 +1,4 @@
-// Accesses by Unsafe under a lock, of one thread alone, or atomic.
+// The correct twin: accesses by Unsafe hold a lock, are made by one thread only, or are atomic.
 import java.lang.reflect.Field;
 import sun.misc.Unsafe;
 

@@ -1,4 +1,4 @@
-// Vector and Hashtable lock each call, not what happens between two calls.
+// Vector and Hashtable lock each call; the code between two calls is not protected.
 // fissure: must-find racer data-race VectorCallback.sum
 // fissure: must-find racer data-race VectorCallback.misses
 // fissure: must-find eraser data-race VectorCallback.sum

@@ -1,4 +1,4 @@
-// long and double take two slots in the bytecode; static and instance fields of both, without a lock.
+// long and double values take two slots in the bytecode; static and instance fields of both types are accessed without a lock.
 // fissure: must-find racer data-race WideFields.staticLong
 // fissure: must-find racer data-race WideFields.staticDouble
 // fissure: must-find racer data-race WideFields.total

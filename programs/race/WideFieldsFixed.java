@@ -1,4 +1,4 @@
-// long and double fields under one lock for the static ones and one for the object's.
+// The correct twin: one lock guards the static long and double fields and one lock those of the object.
 public class WideFieldsFixed {
     private static long staticLong;
     private static double staticDouble;

@@ -1,4 +1,4 @@
-// Through arrays in arrays, copied on the way.
+// The object reaches the other thread through nested arrays that are copied on the way.
 // fissure: must-find racer data-race ByArrayInArray$Box.value
 import java.util.Arrays;
 

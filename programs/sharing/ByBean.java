@@ -1,4 +1,4 @@
-// A management bean, whose methods the JDK calls by reflection, is asked by another thread.
+// Another thread queries a management bean, whose methods the JDK calls by reflection.
 // fissure: must-find racer data-race ByBean$Gauge.asked
 import java.lang.management.ManagementFactory;
 import javax.management.MBeanServer;

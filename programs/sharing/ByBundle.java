@@ -1,4 +1,4 @@
-// The object lies in a resource bundle, whose class the JDK finds by its name.
+// Both threads get the object from a resource bundle, whose class the JDK finds by its name.
 // fissure: must-find racer data-race ByBundle$Box.value
 import java.util.ListResourceBundle;
 import java.util.ResourceBundle;

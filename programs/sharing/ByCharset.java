@@ -1,4 +1,4 @@
-// The program's own character set gets the arrays that strings are made from.
+// A Charset of the program keeps the byte array from which a string is decoded, and another thread writes to it.
 // Two fields hold the array; which of them names it depends on the thread that is first.
 // fissure: must-find racer data-race ByCharset*
 import java.nio.ByteBuffer;

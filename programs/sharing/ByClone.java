@@ -1,4 +1,4 @@
-// A shallow copy shares what the original leads to.
+// A shallow copy shares the objects to which the original refers.
 // fissure: must-find racer data-race ByClone$Box.value
 public class ByClone {
     static class Box {

@@ -1,4 +1,4 @@
-// From list to map to iterator to queue, generic all the way.
+// The object passes through a list, a map, an iterator and a queue, all generic.
 // fissure: must-find racer data-race ByCollections$Box.value
 import java.util.ArrayDeque;
 import java.util.ArrayList;

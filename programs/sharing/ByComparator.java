@@ -1,4 +1,4 @@
-// A sorted set compares what is new with what others have put in.
+// A concurrent sorted set compares new elements with elements that other threads have added.
 // fissure: must-find racer data-race ByComparator$Box.compared
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;

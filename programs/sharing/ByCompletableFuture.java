@@ -1,4 +1,4 @@
-// Handed from stage to stage.
+// The object is handed from stage to stage of a CompletableFuture, in different threads.
 // fissure: must-find racer data-race ByCompletableFuture$Box.value
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;

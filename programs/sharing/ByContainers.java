@@ -1,4 +1,4 @@
-// The same containers, each passed on to the other thread.
+// The containers of ConfinedContainers, but here each of them is passed to the other thread.
 // fissure: must-find racer data-race ByContainers$Name.value
 // fissure: must-find racer data-race ByContainers$Item.value
 // fissure: must-find racer data-race ByContainers$Leaf.value

@@ -1,4 +1,4 @@
-// A default method of an interface starts the thread.
+// A default method of an interface starts the thread that shares the object.
 // fissure: must-find racer data-race ByDefaultMethod$Box.value
 public class ByDefaultMethod {
     interface Worker {

@@ -1,4 +1,4 @@
-// Drivers that are registered with the JDK are everybody's, and so is what they hold.
+// A driver registered with the JDK's DriverManager can be reached by all threads, and so can its fields.
 // fissure: must-find racer data-race ByDriver$Fake.asked
 import java.sql.Connection;
 import java.sql.Driver;

@@ -1,4 +1,4 @@
-// The constants of an enumeration come from its class alone, and one of them keeps what it is given.
+// EnumSet.allOf gets the constants from the class alone; one constant stores the object that it is given.
 // fissure: must-find racer data-race ByEnumSet$Colour.used
 // fissure: must-find racer data-race ByEnumSet$Box.value
 import java.util.EnumSet;

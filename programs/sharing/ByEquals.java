@@ -1,4 +1,4 @@
-// Objects of one thread are compared with those of another by the JDK, record by record and list by list.
+// The JDK calls equals of elements of lists, so an object of one thread is compared with one that all threads share.
 // fissure: must-find racer data-race ByEquals$Box.asked
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// A list of the JDK holds a listener under its class, and another thread takes it from there.
+// An EventListenerList of the JDK stores a listener under its class, and another thread gets it from there.
 // fissure: must-find racer data-race ByEventListenerList$Counter.changes
 import javax.swing.event.ChangeEvent;
 import javax.swing.event.ChangeListener;

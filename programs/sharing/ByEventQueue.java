@@ -1,4 +1,4 @@
-// A thread that the JDK makes handles events: what runs there is nothing that the program starts.
+// The event thread, which the JDK starts and not the program, runs the code that shares the object.
 // fissure: must-find racer data-race ByEventQueue$Box.value
 // fissure: java -Djava.awt.headless=true
 import java.awt.EventQueue;
@@ -19,7 +19,7 @@ public class ByEventQueue {
         box.value++;
         handled.await();
         System.out.println("done");
-        // The thread that handles events ends some time after the last one.
+        // The event thread ends some time after the last event.
         System.exit(0);
     }
 }

@@ -1,4 +1,4 @@
-// An exception carries it out of a task to whoever waits for the result.
+// An exception carries the object out of a task to the thread that waits for the result.
 // fissure: must-find racer data-race ByException$Box.value
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;

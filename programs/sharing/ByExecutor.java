@@ -1,4 +1,4 @@
-// The result of a task is the object itself.
+// The object is the result of a task of a thread pool.
 // fissure: must-find racer data-race ByExecutor$Box.value
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,4 +1,4 @@
-// Fields are read by reflection; the first look at one of them runs an initializer that no code leads to.
+// Fields are read by reflection; the reflective read of a static field can also run the initializer of its class.
 // fissure: must-find racer data-race ByField$Box.value
 import java.lang.reflect.Field;
 

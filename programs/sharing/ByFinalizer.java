@@ -1,4 +1,4 @@
-// A subclass of a thread overrides more than run, and a class with a finalizer is known to the collector's thread.
+// A subclass of Thread overrides start as well as run, and an object with a finalizer is shared with the finalizer thread.
 // fissure: must-find racer data-race ByFinalizer$Box.value
 public class ByFinalizer {
     static class Box {

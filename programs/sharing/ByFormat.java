@@ -1,4 +1,4 @@
-// A message is put into words by another thread: the JDK reads the elements of its array.
+// Another thread formats a message: the JDK calls methods of the elements of its argument array.
 // fissure: must-find racer data-race ByFormat$Box.asked
 // fissure: must-find racer data-race ByFormat$Part.asked
 import java.util.Objects;

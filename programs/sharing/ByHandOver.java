@@ -1,4 +1,4 @@
-// Queues without room, exchangers, wrapped lists and maps that make their values hand objects over.
+// Synchronous queues, exchangers, synchronized lists and computeIfAbsent of maps hand objects to another thread.
 // fissure: must-find racer data-race ByHandOver$Queued.value
 // fissure: must-find racer data-race ByHandOver$Exchanged.value
 // fissure: must-find racer data-race ByHandOver$Listed.value

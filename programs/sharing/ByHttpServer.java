@@ -1,4 +1,4 @@
-// Threads of the JDK's own server call the program's handler.
+// Threads of the JDK's HTTP server call the program's handler.
 // fissure: release 17
 // fissure: must-find racer data-race ByHttpServer$Hits.count
 import com.sun.net.httpserver.HttpServer;

@@ -1,4 +1,4 @@
-// A class initializer makes it, whichever thread comes first.
+// A class initializer creates the object, in the thread that uses the class first.
 // fissure: must-find racer data-race ByInitializer$Holder.count
 // fissure: must-find racer data-race ByInitializer$Box.value
 public class ByInitializer {

@@ -1,4 +1,4 @@
-// Inner classes know their outer objects.
+// Inner classes refer to their outer objects, which are shared thereby.
 // fissure: must-find racer data-race ByInnerClass$Outer.value
 public class ByInnerClass {
     static class Outer {

@@ -1,4 +1,4 @@
-// Captured by a lambda inside a lambda that a method reference hands on.
+// The object is captured by a method reference inside a lambda that is passed on.
 // fissure: must-find racer data-race ByLambda$Box.value
 import java.util.function.Consumer;
 import java.util.function.Supplier;

@@ -1,4 +1,4 @@
-// A JDK class that the program extends keeps listeners in a field of its own, and calls them wherever it is told to.
+// A JDK class that the program extends stores listeners in a field and calls them in the thread that fires the event.
 // fissure: must-find racer data-race ByListModel$Model.size
 // fissure: must-find racer data-race ByListModel$View.painted
 import javax.swing.AbstractListModel;

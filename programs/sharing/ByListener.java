@@ -1,4 +1,4 @@
-// The JDK's list of listeners leads from the thread that announces a change to an object that the first thread goes on using.
+// A PropertyChangeSupport of the JDK leads from the thread that fires a change to objects that the first thread still uses.
 // fissure: must-find racer data-race ByListener$Box.value
 // fissure: must-find racer data-race ByListener$Source.count
 import java.beans.PropertyChangeSupport;

@@ -1,4 +1,4 @@
-// Marshalling writes and reads objects by reflection, and runs their code.
+// A MarshalledObject writes and reads objects by reflection and calls their readObject methods.
 // fissure: must-find racer data-race ByMarshalling$Parcel.opened
 import java.io.IOException;
 import java.io.ObjectInputStream;

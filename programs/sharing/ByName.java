@@ -1,4 +1,4 @@
-// A class is initialized by its name, which is known, and hands something to a thread when it is.
+// Class.forName with a constant name initializes a class, whose initializer starts the thread.
 // fissure: must-find racer data-race ByName$Box.value
 public class ByName {
     static class Box {

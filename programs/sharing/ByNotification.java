@@ -1,4 +1,4 @@
-// A bean of the JDK, which nobody saw being made, keeps an object and gives it back to the listener, in a thread of the JVM.
+// A bean of the JDK, whose allocation is not in the program, stores an object and passes it to the listener in a thread of the JVM.
 // fissure: must-find racer data-race ByNotification$Box.value
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;

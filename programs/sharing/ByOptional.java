@@ -1,4 +1,4 @@
-// The JDK throws what a supplier makes.
+// The JDK throws the exception that a supplier creates, and the exception carries the object.
 // fissure: must-find racer data-race ByOptional$Box.value
 import java.util.Optional;
 

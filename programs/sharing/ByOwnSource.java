@@ -1,4 +1,4 @@
-// Streams ask the program's own source of random numbers, text and order, whoever runs them.
+// The JDK calls the program's Random, CharSequence and synchronizer, in the thread that runs the stream or the condition.
 // fissure: must-find racer data-race ByOwnSource$Numbers.asked
 // fissure: must-find racer data-race ByOwnSource$Letters.asked
 // fissure: must-find racer data-race ByOwnSource$Gate.asked

@@ -1,4 +1,4 @@
-// A synchronizer knows the thread that owns it, which may be any object of a thread, and a thread tells what it waits for.
+// A synchronizer stores its owner thread, which can be any Thread subclass; LockSupport.getBlocker returns the object a thread waits for.
 // fissure: must-find racer data-race ByOwner$Worker.steps
 // fissure: must-find racer data-race ByOwner$Gate.asked
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;

@@ -1,4 +1,4 @@
-// Workers of the common pool and the caller share the elements.
+// Workers of a fork-join pool and the caller share an object through a parallel stream.
 // fissure: must-find racer data-race ByParallelStream$Box.value
 import java.util.ArrayList;
 import java.util.List;

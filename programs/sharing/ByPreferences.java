@@ -1,4 +1,4 @@
-// Preferences of the program's own kind: the JDK's half of them tells listeners of changes in a thread that it makes.
+// The program extends AbstractPreferences; the JDK notifies its listeners of changes in a thread of its own.
 // fissure: must-find racer data-race ByPreferences$Memory.changes
 // fissure: must-find racer data-race ByPreferences$Box.value
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-// What prints gives itself back, and behind it is a stream of the program.
+// PrintStream.printf returns the stream itself, which writes to an OutputStream of the program.
 // fissure: must-find racer data-race ByPrinter$Sink.count
 import java.io.OutputStream;
 import java.io.PrintStream;

@@ -1,4 +1,4 @@
-// The JDK makes an object of a class that a system property names.
+// The JDK creates an object of the class that a system property names.
 // fissure: must-find racer data-race ByProperty$Box.value
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;

@@ -1,4 +1,4 @@
-// A proxy's handler starts the thread with what it is called with.
+// The invocation handler of a proxy starts a thread with the argument of the call.
 // fissure: must-find racer data-race ByProxy$Box.value
 import java.lang.reflect.Proxy;
 

@@ -1,4 +1,4 @@
-// A publisher of the JDK hands items and itself to subscribers in other threads.
+// A SubmissionPublisher of the JDK hands items to subscribers in other threads.
 // fissure: must-find racer data-race ByPublisher$Item.value
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SubmissionPublisher;

@@ -1,4 +1,4 @@
-// Nobody reads the components of a record but its own methods, which no source file has.
+// The components of a record are read only by its generated methods, for which there is no source code.
 // fissure: release 17
 // fissure: must-find racer data-race ByRecord$Box.asked
 // fissure: must-find racer data-race ByRecord$Other.asked

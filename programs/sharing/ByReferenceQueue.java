@@ -1,4 +1,4 @@
-// A reference comes out of its queue in another thread, and a cleaner runs in a thread of its own.
+// Another thread takes a reference from its ReferenceQueue, and a Cleaner runs its action in a thread of its own.
 // fissure: must-find racer data-race ByReferenceQueue$Box.value
 // fissure: must-find racer data-race ByReferenceQueue$Cleaned.value
 import java.lang.ref.Cleaner;

@@ -1,4 +1,4 @@
-// What is read back hands itself to a thread.
+// Deserialization calls readResolve, in which the object passes itself to a new thread.
 // fissure: must-find racer data-race BySerialization$Box.value
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

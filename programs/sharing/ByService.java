@@ -1,4 +1,4 @@
-// A provider of a service, whose name no code has, keeps what it is given.
+// A service provider, whose class name occurs in no code, stores the object that it is given.
 // fissure: service ByService$Plugin ByService$Provider
 // fissure: must-find racer data-race ByService$Box.value
 import java.util.ServiceLoader;

@@ -1,4 +1,4 @@
-// A hook runs when the program ends, beside a daemon that has not.
+// A shutdown hook accesses an object that a daemon thread has also accessed.
 // fissure: must-find racer data-race ByShutdownHook$Box.value
 import java.util.concurrent.CountDownLatch;
 

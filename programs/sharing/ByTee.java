@@ -1,4 +1,4 @@
-// What prints hands arrays as they are to the program's own stream and writer, which keep them for another thread.
+// PrintStream and PrintWriter pass arrays uncopied to the program's stream and writer, which store them for another thread.
 // fissure: must-find racer data-race ByTee$Tee.last
 // fissure: must-find racer data-race ByTee$Copy.last
 import java.io.OutputStream;

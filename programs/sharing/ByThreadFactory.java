@@ -1,4 +1,4 @@
-// A pool's own threads know an object, and tasks reach it through the thread that they run in.
+// A pool's threads hold an object in a field, and tasks reach it through Thread.currentThread.
 // fissure: must-find racer data-race ByThreadFactory$Box.value
 // fissure: must-find racer data-race ByThreadFactory$Worker.used
 import java.util.concurrent.ExecutorService;

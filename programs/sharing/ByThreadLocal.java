@@ -1,4 +1,4 @@
-// What is inheritable is known to child threads.
+// A child thread inherits the object of an InheritableThreadLocal.
 // fissure: must-find racer data-race ByThreadLocal$Box.value
 public class ByThreadLocal {
     static class Box {

@@ -1,4 +1,4 @@
-// The timer's thread.
+// A TimerTask accesses the object in the timer's thread.
 // fissure: must-find racer data-race ByTimer$Box.value
 import java.util.Timer;
 import java.util.TimerTask;

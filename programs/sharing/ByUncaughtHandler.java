@@ -1,4 +1,4 @@
-// Nobody catches the exception, so that a handler gets what it carries.
+// An uncaught exception carries the object to the handler of its thread group.
 // fissure: must-find racer data-race ByUncaughtHandler$Box.value
 // fissure: must-find racer data-race ByUncaughtHandler$Watchers.seen
 public class ByUncaughtHandler {

@@ -1,4 +1,4 @@
-// The other thread writes by a variable handle that it was given as a plain object.
+// The other thread reads the object through a variable handle.
 // fissure: must-find racer data-race ByVarHandle$Box.value
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

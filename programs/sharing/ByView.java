@@ -1,4 +1,4 @@
-// What looks like a text, a number, an array or nothing at all leads to more than that.
+// Static types hide the shared objects: a CharSequence, a Number and an Object lead to an array, a callback and their contents.
 // fissure: must-find racer data-race ByView$Box.value
 // fissure: must-find racer data-race ByView$Part.asked
 // fissure: must-find racer data-race ByView.*

@@ -1,4 +1,4 @@
-// Calendars of all threads have the program's own time zone, which is everybody's default.
+// The program's time zone is the default one, so the calendars of all threads refer to it.
 // fissure: must-find racer data-race ByZone$Box.value
 import java.util.Calendar;
 import java.util.SimpleTimeZone;

@@ -1,4 +1,4 @@
-// Nothing here is shared: each thread has a tree, a list and a counter of its own, and only main uses the rest.
+// No object is shared: each thread has its own tree, list and counter, and only main uses the rest.
 // fissure: static-fields 0
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// Listeners, dates for databases, shapes and names that stay with their thread, though the JDK's own code keeps and calls them.
+// Listeners, timestamps and shapes stay in their thread, although the JDK's code stores and calls them.
 // fissure: static-fields 0
 import java.awt.geom.AffineTransform;
 import java.awt.geom.Path2D;

@@ -1,4 +1,4 @@
-// Objects that the JDK's lesser known containers hold, each of a thread of its own.
+// Less common containers of the JDK hold objects; each container and its objects are used by one thread only.
 // fissure: static-fields 0
 import java.sql.Timestamp;
 import javax.naming.NamingException;

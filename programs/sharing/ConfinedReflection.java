@@ -1,4 +1,4 @@
-// Asking a class about itself, looking for a library, printing fields, weak references, services and check sums share nothing.
+// No object is shared by looking up methods, classes and services, printing fields by reflection, weak references and digests.
 // fissure: static-fields 2
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
@@ -21,7 +21,7 @@ public class ConfinedReflection {
         }
     }
 
-    // These two are read by reflection, which counts as reading by anybody.
+    // These two fields are read by reflection, which counts as a read by any thread.
     static class Point {
         int x;
         int y;

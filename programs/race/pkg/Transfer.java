@@ -1,4 +1,4 @@
-// A transfer between two accounts that locks the giving account only.
+// A transfer between two accounts locks only the source account.
 // fissure: must-find racer data-race com.acme.bank.Transfer$Account.balance
 // fissure: may-find eraser data-race com.acme.bank.Transfer$Account.balance
 // fissure: may-find atomizer atomicity-violation com.acme.bank.Transfer.transfer:17

@@ -1,4 +1,4 @@
-// A transfer that locks both accounts, always in the same order.
+// The correct twin: a transfer locks both accounts, always in the same order.
 // fissure: must-find-ordered racer com.acme.bank.TransferFixed$Account.balance
 package com.acme.bank;
 
