@@ -175,8 +175,5 @@ fn the_log_is_named_and_tells_what_led_to_a_failure() {
     };
     assert!(log("fissure").contains("starts a process"));
     let agent = log("jvm-");
-    assert!(
-        agent.contains("a class is loaded name=\"Tally\"") && agent.contains("planted by a test"),
-        "{agent}"
-    );
+    assert!(agent.contains("a class is loaded") && agent.contains("planted by a test"), "{agent}");
 }

@@ -428,8 +428,8 @@ impl Jni {
         // `GetStringUTFChars` encodes emoji and NUL differently from UTF-8, so the characters are taken as UTF-16.
         let length = jni!(self, GetStringLength, string).max(0);
         let mut chars = vec![0; length as usize];
+        // The range is that of the string, so this throws nothing.
         jni!(self, GetStringRegion, string, 0, length, chars.as_mut_ptr());
-        self.succeeded();
         String::from_utf16_lossy(&chars)
     }
 
