@@ -7,7 +7,7 @@
 //! written to the run's folder at once ([`output`]), so that a JVM that is killed does not lose them.
 //!
 //! Two rules hold everywhere: no panic crosses into the JVM, and code that cannot be instrumented stays unchanged and is counted.
-//! `unsafe` lives in [`vm`], [`memory`] and [`futex`], in the functions whose signatures the JVM prescribes, and in a few single
+//! `unsafe` lives in [`vm`], [`memory`], [`futex`] and [`descriptors`], in the functions whose signatures the JVM prescribes, and in a few single
 //! calls of libc.
 
 mod agent;
