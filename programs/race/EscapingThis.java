@@ -1,6 +1,8 @@
 // A constructor registers a listener before it has set its field (the Racer paper's Figure 6). The event comes late
-// enough in this run, so Eraser takes the write for initialisation and forgives it; Racer does not.
+// enough in this run, so Eraser takes the write for initialisation and forgives it; Racer does not. The monitor orders the event after
+// the write, so without `--order none` the race is an ordered one.
 // fissure: must-find racer data-race EscapingThis.i
+// fissure: detect --order none
 public class EscapingThis {
     static class EventSource {
         private Runnable listener;

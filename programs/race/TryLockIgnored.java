@@ -1,5 +1,7 @@
-// The code ignores the result of a tryLock that fails and accesses the field without the lock. The latches make it fail in every run.
+// The code ignores the result of a tryLock that fails and accesses the field without the lock. The latches make it fail in every run,
+// and order the accesses.
 // fissure: must-find racer data-race TryLockIgnored.value
+// fissure: detect --order none
 // fissure: must-find eraser data-race TryLockIgnored.value
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;

@@ -21,12 +21,13 @@
 //! Where we deviate:
 //! - A read lock protects reads, not writes: the front end decides which locks protect the current access.
 //! - The accesses of a shared location are remembered per thread ([`crate::history`]), so that a report names both
-//!   sites and states whether thread start or join ordered them in this run.
+//!   sites and states whether synchronization ordered them in this run ([`crate::order`]), and which one.
 //! - An empty lock set alone is not enough: some earlier access of another thread must have had no lock in common with
 //!   the current one, and one of the two must write. Three threads that hold two of three locks each leave the lock set
 //!   empty and yet cannot race.
 //! - After a report of unordered accesses the location is [`State::Done`]. After a report of ordered ones it is tracked
 //!   further, because two other threads may still race on it.
+//! - Accesses in atomic blocks are judged by the order of start and join alone, as Atomizer's paper has no order at all.
 //! - To determine which accesses to a location race ([`Machine::following`]), the location is tracked beyond the first
 //!   report as [`State::Followed`], and [`Machine::is_racy`] decides for one access. Initialisation is exempt there: the
 //!   accesses of the first thread until a second thread accesses the location, if the first thread wrote and if it began
@@ -34,13 +35,13 @@
 //! - A location that one thread accesses under different locks has a history too, so that a report never gives a write
 //!   the lock set of a read. Once one access covers all others, the location is in an exclusive state again.
 
-use fissure_model::{event::AccessKind, settings::Analysis};
+use fissure_model::{event::AccessKind, ids::ThreadId, settings::Analysis};
 use rustc_hash::FxHashSet;
 
 use crate::{
     history::{Entry, Histories, conflicts},
     locksets::{ANY, EMPTY, LockSets},
-    order::{Order, Segment},
+    order::{Order, Segment, Source, Synchronizers},
     word::{State, Word},
 };
 
@@ -64,8 +65,10 @@ pub struct Race {
     pub earlier: Entry,
     /// The current access.
     pub later: Entry,
-    /// Whether thread start and join order every conflicting access before this one.
+    /// Whether every conflicting access is ordered before this one.
     pub ordered: bool,
+    /// What ordered the two accesses, if they are ordered and it is known.
+    pub source: Option<Source>,
 }
 
 /// The effect of an access on its location.
@@ -85,6 +88,10 @@ struct Mode {
     follows: bool,
     /// Whether the accesses of its first thread may be initialisation.
     has_initialisation: bool,
+    /// Whether it is a lock, which only starting and joining threads order.
+    is_lock: bool,
+    /// Whether the order of accesses makes no difference.
+    ignores_order: bool,
 }
 
 /// The state machine, and all state that locations share.
@@ -99,27 +106,104 @@ pub struct Machine {
     pub sets: LockSets,
     /// The access histories.
     pub histories: Histories,
-    /// Happens-before between threads.
+    /// Happens-before between the accesses of threads.
     pub order: Order,
+    /// The order by start and join alone, for acquires of locks and for accesses in atomic blocks. Threads have the same numbers
+    /// in both orders.
+    coarse: Order,
+    synchronizers: Synchronizers,
 }
 
 impl Machine {
     /// A machine without any locations.
     pub fn new(analysis: Analysis) -> Self {
         Machine {
-            mode: Mode { analysis, follows: false, has_initialisation: true },
+            mode: Mode {
+                analysis,
+                follows: false,
+                has_initialisation: true,
+                is_lock: false,
+                ignores_order: false,
+            },
             constructors: FxHashSet::default(),
             synchronizing: FxHashSet::default(),
             sets: LockSets::default(),
             histories: Histories::default(),
             order: Order::default(),
+            coarse: Order::default(),
+            synchronizers: Synchronizers::default(),
         }
+    }
+
+    /// The same, but with an order that is only sampled beyond `exact` boundaries of a thread ([`Order::sampling`]).
+    pub fn sampling(mut self, exact: u32) -> Self {
+        self.order = Order::sampling(exact);
+        self
+    }
+
+    /// The same, but ordered accesses are races like any other, as in the papers.
+    pub fn ignoring_order(mut self) -> Self {
+        self.mode.ignores_order = true;
+        self
     }
 
     /// The same, but locations are tracked beyond their first race.
     pub fn following(mut self) -> Self {
         self.mode.follows = true;
         self
+    }
+
+    /// Adds a thread whose parent is not known.
+    pub fn root(&mut self) -> ThreadId {
+        self.coarse.root();
+        let thread = self.order.root();
+        self.order.set_span(thread, self.coarse.segment(thread));
+        thread
+    }
+
+    /// A thread starts another one.
+    pub fn start(&mut self, parent: ThreadId) -> ThreadId {
+        self.coarse.start(parent);
+        let child = self.order.start(parent);
+        for thread in [parent, child] {
+            self.order.set_span(thread, self.coarse.segment(thread));
+        }
+        child
+    }
+
+    /// A thread has joined another one.
+    pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
+        self.coarse.join(thread, ended);
+        self.order.join(thread, ended);
+        self.order.set_span(thread, self.coarse.segment(thread));
+    }
+
+    /// A thread releases its clock into a synchronization object; one without a number gets it. Returns the number.
+    pub fn release(&mut self, thread: ThreadId, synchronizer: Option<u32>, has_accesses: bool) -> u32 {
+        let number = synchronizer.unwrap_or_else(|| self.synchronizers.add());
+        self.order.release(thread, self.synchronizers.get_mut(number), has_accesses);
+        number
+    }
+
+    /// A thread acquires the clock of a synchronization object. Returns whether this adds to what the thread knows.
+    pub fn acquire(
+        &mut self,
+        thread: ThreadId,
+        synchronizer: u32,
+        source: Source,
+        has_accesses: bool,
+    ) -> bool {
+        self.order.acquire(thread, self.synchronizers.get_mut(synchronizer), source, has_accesses)
+    }
+
+    /// Forgets a synchronization object that no thread can reach any more. Its number is used again.
+    pub fn forget(&mut self, synchronizer: u32) {
+        self.synchronizers.remove(synchronizer);
+    }
+
+    /// The current segment of a thread in the order by start and join alone.
+    pub fn span(&self, thread: ThreadId) -> Segment {
+        self.coarse.segment(thread)
     }
 
     /// Registers a site in a constructor.
@@ -139,39 +223,47 @@ impl Machine {
     }
 
     /// Processes an acquire of a lock, as if the lock were a location that its acquires write (or read, if the lock is
-    /// shared) under the locks that were held before. The state is [`State::Followed`] once two threads have acquired
+    /// shared) under the locks that were held before. Its segment is a [span](Machine::span). The state is [`State::Followed`] once two threads have acquired
     /// the lock without a common other lock and without an order between them.
     pub fn step_lock(&mut self, word: Word, access: Access) -> Word {
-        let mode = Mode { analysis: Analysis::Racer, follows: true, has_initialisation: false };
+        let mode = Mode {
+            analysis: Analysis::Racer,
+            follows: true,
+            has_initialisation: false,
+            is_lock: true,
+            ignores_order: false,
+        };
         self.step_in(mode, word, access).word
     }
 
     /// Whether another thread acquires a lock in state `word` unordered with this segment. Before the first thread is started,
     /// and after the last one was joined, no lock is contended, even if threads contend for it in the meantime.
     pub fn is_contended(&self, word: Word, segment: Segment) -> bool {
-        let thread = self.order.thread_of(segment);
+        let order = &self.coarse;
+        let thread = order.thread_of(segment);
         word.state() == State::Followed
             && self.histories.entries(word.owner()).iter().any(|other| {
-                self.order.thread_of(other.segment) != thread
-                    && !self.order.is_before(other.segment, segment)
-                    && !self.order.is_before(segment, other.segment)
+                order.thread_of(other.segment) != thread
+                    && !order.is_before(other.segment, segment)
+                    && !order.is_before(segment, other.segment)
             })
     }
 
     /// Whether an access to a location in state `word` races with a remembered access of another thread that is not
-    /// initialisation.
+    /// initialisation. Atomic blocks are judged by the order of start and join alone, so the segment is a [span](Machine::span).
     pub fn is_racy(&mut self, word: Word, access: Access) -> bool {
         if word.state() != State::Followed {
             return false;
         }
-        let thread = self.order.thread_of(access.segment);
+        let thread = self.coarse.thread_of(access.segment);
         self.histories.entries(word.owner()).iter().any(|other| {
+            let span = self.order.span_of(other.segment);
             !other.initial
-                && self.order.thread_of(other.segment) != thread
+                && self.coarse.thread_of(span) != thread
                 && conflicts(other, access.kind)
                 && self.sets.intersect(other.set, access.set) == EMPTY
-                && !self.order.is_before(other.segment, access.segment)
-                && !self.order.is_before(access.segment, other.segment)
+                && !self.coarse.is_before(span, access.segment)
+                && !self.coarse.is_before(access.segment, span)
         })
     }
 
@@ -207,8 +299,9 @@ impl Machine {
     /// different locks.
     fn is_still_initial(&self, mode: Mode, history: u32, access: Access) -> bool {
         let entries = self.histories.entries(history);
-        let thread = self.order.thread_of(access.segment);
-        let is_exclusive = entries.iter().all(|entry| self.order.thread_of(entry.segment) == thread);
+        let order = if mode.is_lock { &self.coarse } else { &self.order };
+        let thread = order.thread_of(access.segment);
+        let is_exclusive = entries.iter().all(|entry| order.thread_of(entry.segment) == thread);
         let wrote = access.kind == AccessKind::Write || entries.iter().any(|entry| entry.wrote);
         let is_unlocked = access.set == EMPTY && !self.synchronizing.contains(&access.site);
         mode.has_initialisation
@@ -231,7 +324,8 @@ impl Machine {
             }
             State::Exclusive | State::ExclusiveModified => {
                 let owner = Segment(word.owner());
-                let is_own = self.order.thread_of(owner) == self.order.thread_of(access.segment);
+                let order = if mode.is_lock { &self.coarse } else { &self.order };
+                let is_own = order.thread_of(owner) == order.thread_of(access.segment);
                 match (mode.analysis, is_own) {
                     (Analysis::Racer, _) => {
                         let first = self.entry_of(mode, word);
@@ -255,8 +349,14 @@ impl Machine {
                 self.shared(mode, word, word.owner(), set, modified, access)
             }
             State::Followed => {
-                let next = self.follow(word.owner(), access).filter(|next| next.owner() != word.owner());
-                quiet(next.unwrap_or(word))
+                let later = Entry { initial: false, ..entry(access) };
+                let next =
+                    self.follow(mode, word.owner(), access).filter(|next| next.owner() != word.owner());
+                // The race that led here may have been an ordered one.
+                let race = next
+                    .and_then(|_| self.race(mode, word.owner(), later, access.kind))
+                    .map(|(race, _)| race);
+                Step { word: next.unwrap_or(word), race: race.filter(|race| !race.ordered && !mode.is_lock) }
             }
         }
     }
@@ -300,11 +400,16 @@ impl Machine {
     ) -> Step {
         let later = Entry { initial: self.is_still_initial(mode, history, access), ..entry(access) };
         let race = if modified && set == EMPTY { self.race(mode, history, later, access.kind) } else { None };
-        if race.is_some_and(|race| !race.ordered) {
-            let followed = if mode.follows { self.follow(history, access) } else { None };
+        let (race, is_followed) = match race {
+            Some((race, by_threads)) => (Some(race), !race.ordered || mode.follows && !by_threads),
+            None => (None, false),
+        };
+        if is_followed {
+            let followed = if mode.follows { self.follow(mode, history, access) } else { None };
             return Step { word: followed.unwrap_or(Word::DONE), race };
         }
-        let Some(next) = self.histories.add(history, later, &self.order, &mut self.sets) else {
+        let order = if mode.is_lock { &self.coarse } else { &self.order };
+        let Some(next) = self.histories.add(history, later, order, &mut self.sets) else {
             return Step { word: Word::DONE, race };
         };
         let entries = self.histories.entries(next);
@@ -324,31 +429,40 @@ impl Machine {
     }
 
     /// Processes an access to a location with a known race; `None` if the table of histories is full.
-    fn follow(&mut self, history: u32, access: Access) -> Option<Word> {
-        let next = self.histories.add(history, entry(access), &self.order, &mut self.sets)?;
+    fn follow(&mut self, mode: Mode, history: u32, access: Access) -> Option<Word> {
+        let order = if mode.is_lock { &self.coarse } else { &self.order };
+        let next = self.histories.add(history, entry(access), order, &mut self.sets)?;
         Some(Word::new(State::Followed, next, EMPTY, access.site))
     }
 
-    /// The race between the current access and an earlier one without a common lock. An unordered earlier access is preferred,
-    /// and among equals a write.
-    fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<Race> {
-        let thread = self.order.thread_of(later.segment);
+    /// The race between the current access and an earlier one without a common lock, and whether start and join alone order all
+    /// such accesses. An unordered earlier access is preferred, and among equals a write.
+    fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<(Race, bool)> {
+        let order = if mode.is_lock { &self.coarse } else { &self.order };
+        let thread = order.thread_of(later.segment);
+        let span =
+            |entry: Entry| if mode.is_lock { entry.segment } else { self.order.span_of(entry.segment) };
+        let mut by_threads = true;
         let mut best: Option<(bool, bool, Entry)> = None;
         for &earlier in self.histories.entries(history) {
             // Eraser reports a race if the earlier lock set is unknown, as in the paper.
-            let is_racing = self.order.thread_of(earlier.segment) != thread
+            let is_racing = order.thread_of(earlier.segment) != thread
                 && conflicts(&earlier, kind)
                 && (self.sets.intersect(earlier.set, later.set) == EMPTY
                     || mode.analysis == Analysis::Eraser && earlier.set == ANY);
             if !is_racing {
                 continue;
             }
-            let unordered = !self.order.is_before(earlier.segment, later.segment);
+            by_threads &= self.coarse.is_before(span(earlier), span(later));
+            let unordered = mode.ignores_order || !order.is_before(earlier.segment, later.segment);
             if best.is_none_or(|(other, wrote, _)| (unordered, earlier.wrote) > (other, wrote)) {
                 best = Some((unordered, earlier.wrote, earlier));
             }
         }
-        best.map(|(unordered, _, earlier)| Race { earlier, later, ordered: !unordered })
+        best.map(|(unordered, _, earlier)| {
+            let source = if unordered { None } else { order.source(earlier.segment, thread) };
+            (Race { earlier, later, ordered: !unordered, source }, by_threads)
+        })
     }
 }
 

@@ -21,7 +21,10 @@ use fissure_model::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::order::{Order, Segment};
+use crate::order::{Order, Released, Segment, Source};
+
+/// The source of all order but start and join: predictions do not tell sources.
+const HAND_OVER: Source = Source(Source::FIRST);
 
 /// A lock that a thread holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +65,8 @@ pub struct Stamp {
 pub struct Relaxed {
     order: Order,
     threads: Vec<Thread>,
-    /// The segments that threads released at objects, by the objects' numbers.
-    hand_overs: FxHashMap<u64, Segment>,
+    /// The clocks that threads released at objects, by the objects' numbers.
+    hand_overs: FxHashMap<u64, Released>,
     acquires: u64,
 }
 
@@ -73,7 +76,7 @@ struct Thread {
     number: ThreadId,
     held: Vec<(Held, u32)>,
     snapshot: Locks,
-    permit: Option<Segment>,
+    permit: Option<Released>,
 }
 
 impl Relaxed {
@@ -98,23 +101,25 @@ impl Relaxed {
     /// A thread wakes another one that waits.
     pub fn wake(&mut self, thread: ThreadId, woken: ThreadId) {
         let (thread, woken) = (self.thread(thread).number, self.thread(woken).number);
-        let segment = self.order.release(thread, None);
-        self.order.acquire(woken, segment);
+        let mut wake = Released::default();
+        self.order.release(thread, &mut wake, true);
+        self.order.acquire(woken, &wake, HAND_OVER, true);
     }
 
     /// A thread unparks another one, which may take the permit later.
     pub fn permit(&mut self, thread: ThreadId, permitted: ThreadId) {
         let number = self.thread(thread).number;
-        let before = self.thread(permitted).permit;
-        self.thread(permitted).permit = Some(self.order.release(number, before));
+        let mut permit = self.thread(permitted).permit.take().unwrap_or_default();
+        self.order.release(number, &mut permit, true);
+        self.thread(permitted).permit = Some(permit);
     }
 
     /// A thread continues after a park, whether it blocked or not.
     pub fn take_permit(&mut self, thread: ThreadId) {
         let thread = self.thread(thread);
-        if let Some(segment) = thread.permit.take() {
+        if let Some(permit) = thread.permit.take() {
             let number = thread.number;
-            self.order.acquire(number, segment);
+            self.order.acquire(number, &permit, HAND_OVER, true);
         }
     }
 
@@ -126,18 +131,14 @@ impl Relaxed {
     /// A thread releases its clock at an object: its operations so far happen before those of threads that acquire it there.
     pub fn release(&mut self, thread: ThreadId, object: u64) {
         let number = self.thread(thread).number;
-        let before = self.hand_overs.get(&object).copied();
-        let segment = self.order.release(number, before);
-        self.hand_overs.insert(object, segment);
+        self.order.release(number, self.hand_overs.entry(object).or_default(), true);
     }
 
     /// A thread acquires the clock that was released at an object. Returns whether this adds to the order.
     pub fn acquire(&mut self, thread: ThreadId, object: u64) -> bool {
-        let Some(segment) = self.hand_overs.get(&object).copied() else { return false };
         let number = self.thread(thread).number;
-        let before = self.order.segment(number);
-        self.order.acquire(number, segment);
-        before != self.order.segment(number)
+        let Some(released) = self.hand_overs.get(&object) else { return false };
+        self.order.acquire(number, released, HAND_OVER, true)
     }
 
     /// A thread has acquired a lock, possibly re-entrantly. Returns the held lock if the thread did not hold it before.

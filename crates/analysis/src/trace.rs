@@ -64,13 +64,13 @@ impl TraceDetector {
             }
             Event::Start { parent, child } => {
                 let parent = self.thread(parent);
-                let started = self.machine.order.start(parent);
+                let started = self.machine.start(parent);
                 self.threads.insert(child, started);
                 None
             }
             Event::Join { thread, ended } => {
                 let (thread, ended) = (self.thread(thread), self.thread(ended));
-                self.machine.order.join(thread, ended);
+                self.machine.join(thread, ended);
                 None
             }
             Event::Access { thread, location, kind, site } => {
@@ -92,8 +92,8 @@ impl TraceDetector {
     }
 
     fn thread(&mut self, thread: ThreadId) -> ThreadId {
-        let order = &mut self.machine.order;
-        *self.threads.entry(thread).or_insert_with(|| order.root())
+        let machine = &mut self.machine;
+        *self.threads.entry(thread).or_insert_with(|| machine.root())
     }
 
     fn set(&mut self, thread: ThreadId, kind: AccessKind) -> u32 {

@@ -120,6 +120,51 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.call(if read { &hooks::VOLATILE_READ } else { &hooks::VOLATILE_WRITE }, self.additions)
     }
 
+    /// Reports synchronization by a volatile field that has a shadow or a cell, before a write or after a read.
+    pub(crate) fn synchronize(
+        &mut self,
+        instruction: Instruction,
+        field: &MemberRef<'_>,
+        treatment: Treatment,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        let Treatment::Cell(cell) = treatment else {
+            return self.volatile(instruction, field, field.owner_index, edit);
+        };
+        let read = instruction.opcode == GETSTATIC;
+        if read {
+            self.edits.split(edit);
+        }
+        // Above the value.
+        self.edits.code(3, &[]);
+        self.edits.number(cell, self.additions)?;
+        let hook = if read { &hooks::VOLATILE_READ_STATIC } else { &hooks::VOLATILE_WRITE_STATIC };
+        self.edits.call(hook, self.additions)
+    }
+
+    /// Reports that a field was read of which only the hook can find out whether it is volatile.
+    pub(crate) fn synchronize_at(
+        &mut self,
+        instruction: Instruction,
+        field: &MemberRef<'_>,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        let is_static = instruction.opcode == GETSTATIC;
+        if !is_static {
+            self.edits.code(1, &[DUP]);
+        }
+        self.edits.split(edit);
+        match (is_static, slots(field.descriptor)) {
+            (true, _) => self.edits.code(3, &[]),
+            (false, 1) => self.edits.code(2, &[SWAP]),
+            (false, _) => self.edits.code(4, &[DUP2_X1, POP2]),
+        }
+        let site = self.field_site(instruction, field);
+        self.edits.number(site, self.additions)?;
+        let hook = if is_static { &hooks::VOLATILE_READ_STATIC_AT } else { &hooks::VOLATILE_READ_AT };
+        self.edits.call(hook, self.additions)
+    }
+
     /// Reports a call that is an access. Its parameters are spilled to additional local variables, because stack instructions cannot
     /// copy that many; spilled references are set to null afterwards, because they would keep objects alive. The receiver stays
     /// where it is, so that the message of a `NullPointerException` still names the null expression.

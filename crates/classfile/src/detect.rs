@@ -27,14 +27,26 @@ pub struct Detection<'a> {
     pub accesses: Accesses,
     /// Ask the environment for every access whether to report it, and for every declared field whether it is followed.
     pub is_selective: bool,
-    /// Report synchronization: accesses to volatile fields, and monitors after they have been entered.
-    pub synchronization: bool,
+    /// The synchronization that is reported, apart from monitors.
+    pub synchronization: Synchronization,
     /// Report the copies that `Object.clone` makes.
     pub clones: bool,
     /// Report the entry of methods, except of constructors, class initializers and getters.
     pub entries: bool,
     /// Check atomic blocks, too.
     pub atomicity: Option<Atomicity<'a>>,
+}
+
+/// The synchronization that is reported besides monitors and library calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Synchronization {
+    /// None.
+    #[default]
+    Nothing,
+    /// Monitors after they have been entered, and calls of `notify` and `notifyAll`.
+    Monitors,
+    /// Accesses to volatile fields, too: a write happens before the reads that come after it.
+    MonitorsAndVolatiles,
 }
 
 /// The accesses that are reported. A class whose fields are reported gets shadow fields.
@@ -80,6 +92,10 @@ impl Detection<'_> {
         self.accesses == Accesses::FieldsAndElements && detail == Detail::Full
     }
 
+    fn has_volatiles(&self, detail: Detail) -> bool {
+        self.synchronization == Synchronization::MonitorsAndVolatiles && detail < Detail::LocksOnly
+    }
+
     fn blocks(&self) -> Blocks {
         self.atomicity.map_or(Blocks::Nothing, |atomicity| atomicity.blocks)
     }
@@ -101,7 +117,7 @@ impl<'a> Pass<'a> for Detection<'a> {
             initializers: has_fields,
             clones: self.clones,
             is_selective: self.is_selective,
-            constructors: has_fields,
+            constructors: has_fields || self.has_volatiles(detail),
             lines: has_fields || monitor_sites || !self.announced().is_empty(),
             sources: has_fields,
             ..Reports::default()
@@ -110,10 +126,10 @@ impl<'a> Pass<'a> for Detection<'a> {
 
     fn field_rules(&self) -> FieldRules {
         match self.accesses {
+            Accesses::Nothing if self.has_volatiles(Detail::Full) => FieldRules::Volatiles,
             Accesses::Nothing => FieldRules::Nothing,
             Accesses::Fields | Accesses::FieldsAndElements => FieldRules::Shadows {
-                synchronization: self.synchronization,
-                volatiles: self.atomicity.is_some(),
+                volatiles: self.atomicity.is_some() || self.has_volatiles(Detail::Full),
                 is_selective: self.is_selective,
             },
         }
@@ -129,10 +145,12 @@ impl<'a> Pass<'a> for Detection<'a> {
             walk.announce(self, instruction)?;
         }
         match instruction.opcode {
-            MONITORENTER if self.monitors => walk.monitor_enter(instruction, self.synchronization, edit),
+            MONITORENTER if self.monitors => {
+                walk.monitor_enter(instruction, self.synchronization != Synchronization::Nothing, edit)
+            }
             MONITOREXIT if self.monitors => walk.monitor_exit(instruction, edit),
             INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => walk.observed_call(self, instruction, edit),
-            GETSTATIC..=PUTFIELD if self.has_fields(walk.detail) => {
+            GETSTATIC..=PUTFIELD if self.has_fields(walk.detail) || self.has_volatiles(walk.detail) => {
                 walk.observed_field(self, instruction, edit)
             }
             IALOAD..=SALOAD | IASTORE..=SASTORE if self.has_elements(walk.detail) => {
@@ -175,6 +193,12 @@ impl Instrumenter<'_, '_> {
         let called = instruction.method(self.pool)?;
         if has_receiver && called.name == b"wait" {
             return self.wait(&called, edit);
+        }
+        // These methods are final, so that no other class has methods with these names and this descriptor.
+        let notifies = matches!(called.name, b"notify" | b"notifyAll") && called.descriptor == b"()V";
+        if has_receiver && notifies && detection.synchronization != Synchronization::Nothing {
+            self.edits.code(1, &[DUP]);
+            return self.edits.call(&hooks::NOTIFIES, self.additions);
         }
         if detection.clones && has_receiver && self.may_clone(instruction, &called) {
             self.edits.split(edit);
@@ -248,6 +272,41 @@ impl Instrumenter<'_, '_> {
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
+        let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
+        let synchronizes = detection.has_volatiles(self.detail)
+            && matches!(treatment, Treatment::Shadow(..) | Treatment::Cell(_))
+            && self.fields.is_volatile(&field, self.environment);
+        if synchronizes {
+            // Accesses before and after it are ordered differently, so that neither stands for the other.
+            self.reported.clear();
+        }
+        if synchronizes && wrote {
+            self.synchronize(instruction, &field, treatment, edit)?;
+        }
+        self.followed_field(detection, instruction, &field, treatment, edit)?;
+        if synchronizes && !wrote {
+            self.synchronize(instruction, &field, treatment, edit)?;
+        }
+        if treatment == Treatment::Resolve && !wrote && detection.has_volatiles(self.detail) {
+            self.synchronize_at(instruction, &field, edit)?;
+        }
+        if synchronizes {
+            self.reported.clear();
+        }
+        Ok(())
+    }
+
+    /// Reports an access to a field that has a shadow or a cell.
+    fn followed_field(
+        &mut self,
+        detection: &Detection<'_>,
+        instruction: Instruction,
+        field: &MemberRef<'_>,
+        treatment: Treatment,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        let opcode = instruction.opcode;
+        let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
         self.keeps(instruction, false);
         if detection.is_selective {
             let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
@@ -267,7 +326,7 @@ impl Instrumenter<'_, '_> {
                 Verdict::Known => return Ok(()),
                 Verdict::Follows(first) => {
                     if has_repetitions {
-                        let site = self.field_site(instruction, &field);
+                        let site = self.field_site(instruction, field);
                         self.environment.stands_for(first, site);
                     }
                     return Ok(());
@@ -279,11 +338,11 @@ impl Instrumenter<'_, '_> {
                 }
             }
         }
-        let site = self.field_site(instruction, &field);
+        let site = self.field_site(instruction, field);
         self.reported.number(edit.instruction, site);
         if let Some(read) = replaced.filter(|_| has_repetitions) {
             self.environment.stands_for(site, read);
         }
-        self.report_field(instruction, &field, treatment, site, edit)
+        self.report_field(instruction, field, treatment, site, edit)
     }
 }

@@ -74,6 +74,12 @@ pub trait Environment {
     /// is rewritten.
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, is_static: bool) -> Foreign;
 
+    /// Whether a field that another class declares and that has a shadow is volatile (internal names).
+    fn is_volatile(&mut self, class: &str, name: &str, descriptor: &str) -> bool {
+        let _ = (class, name, descriptor);
+        false
+    }
+
     /// Whether a method of the rewritten class should be atomic. Called if atomic blocks are reported, for every
     /// method with code except constructors and class initializers.
     fn is_atomic(&mut self, method: &MethodFacts<'_>) -> bool {

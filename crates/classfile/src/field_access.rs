@@ -23,12 +23,12 @@ pub(crate) enum FieldRules {
     Nothing,
     /// All but the final ones of the rewritten class.
     Finals,
+    /// Volatile fields, which synchronize.
+    Volatiles,
     /// Fields have neither shadow nor cell. Volatile fields synchronize, unless every access to a field is reported.
     Points { every_access: bool },
     /// Fields have shadows and cells.
     Shadows {
-        /// Volatile fields synchronize.
-        synchronization: bool,
         /// Volatile fields are treated like plain ones.
         volatiles: bool,
         /// The environment says which fields are followed.
@@ -38,7 +38,7 @@ pub(crate) enum FieldRules {
 
 impl FieldRules {
     fn has_synchronization(self) -> bool {
-        matches!(self, FieldRules::Points { .. } | FieldRules::Shadows { synchronization: true, .. })
+        !matches!(self, FieldRules::Nothing | FieldRules::Finals)
     }
 }
 
@@ -58,8 +58,12 @@ pub(crate) enum Treatment {
 pub(crate) struct FieldTable<'a> {
     this: &'a [u8],
     synchronization: bool,
+    /// Whether only volatile fields are followed.
+    only_volatiles: bool,
     /// Whether classes have shadow fields at all.
     has_shadows: bool,
+    /// The volatile fields of this class.
+    volatiles: FxHashSet<(&'a [u8], &'a [u8])>,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
     /// Final fields of this class; only filled for [`FieldRules::Finals`].
     finals: FxHashSet<(&'a [u8], &'a [u8])>,
@@ -96,7 +100,9 @@ impl<'a> FieldTable<'a> {
         let mut table = Self {
             this,
             synchronization: rules.has_synchronization(),
+            only_volatiles: rules == FieldRules::Volatiles,
             has_shadows: matches!(rules, FieldRules::Shadows { .. }),
+            volatiles: FxHashSet::default(),
             own: FxHashMap::default(),
             finals: FxHashSet::default(),
             shadows: Vec::new(),
@@ -108,7 +114,7 @@ impl<'a> FieldTable<'a> {
                 table.finals.insert(key);
             }
         }
-        let is_followed = matches!(rules, FieldRules::Points { .. } | FieldRules::Shadows { .. });
+        let is_followed = rules.has_synchronization();
         if !is_followed && plan.added_fields.is_empty() {
             return Ok(table);
         }
@@ -126,8 +132,12 @@ impl<'a> FieldTable<'a> {
         for field in &class.fields {
             let (name, descriptor) =
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
-            if field.access.contains(AccessFlags::VOLATILE) && table.synchronization {
+            if field.access.contains(AccessFlags::VOLATILE) {
+                table.volatiles.insert((name, descriptor));
                 table.own.insert((name, descriptor), Own::Volatile);
+            }
+            if table.only_volatiles {
+                continue;
             }
             if rules == (FieldRules::Points { every_access: false }) {
                 let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
@@ -166,6 +176,14 @@ impl<'a> FieldTable<'a> {
     /// Whether the field is known to be final.
     pub(crate) fn is_final(&self, field: &MemberRef<'_>) -> bool {
         field.owner == self.this && self.finals.contains(&(field.name, field.descriptor))
+    }
+
+    /// Whether a field that has a shadow or a cell is volatile.
+    pub(crate) fn is_volatile(&self, field: &MemberRef<'_>, environment: &mut dyn Environment) -> bool {
+        if field.owner == self.this && self.own.contains_key(&(field.name, field.descriptor)) {
+            return self.volatiles.contains(&(field.name, field.descriptor));
+        }
+        environment.is_volatile(&text(field.owner), &text(field.name), &text(field.descriptor))
     }
 
     pub(crate) fn shadows(&self) -> Vec<ShadowField> {
@@ -255,6 +273,9 @@ impl<'a> FieldTable<'a> {
                         return Ok(Treatment::Volatile(field.owner_index));
                     }
                     Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
+                    Foreign::Resolve | Foreign::Shadowed if self.only_volatiles => {
+                        return Ok(Treatment::Ignore);
+                    }
                     Foreign::Resolve => false,
                     Foreign::Shadowed => !is_static && self.has_shadows,
                 }

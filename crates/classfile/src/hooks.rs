@@ -155,9 +155,19 @@ pub const CONTENTS_END: Hook = Hook::new(58, "contentsEnd", "(I)V");
 pub const CLONED: Hook = Hook::new(59, "cloned", "(Ljava/lang/Object;)V");
 /// A method begins, in any thread.
 pub const METHOD_RUNS: Hook = Hook::new(60, "methodRuns", "()V");
+/// The thread is about to call `notify` or `notifyAll` on the object.
+pub const NOTIFIES: Hook = Hook::new(61, "notifies", "(Ljava/lang/Object;)V");
+/// A static volatile field with a cell was read: the cell.
+pub const VOLATILE_READ_STATIC: Hook = Hook::new(62, "volatileReadStatic", "(I)V");
+/// A static volatile field with a cell is about to be written: the cell.
+pub const VOLATILE_WRITE_STATIC: Hook = Hook::new(63, "volatileWriteStatic", "(I)V");
+/// A field was read of which it is not known yet whether it is volatile: the object, the site.
+pub const VOLATILE_READ_AT: Hook = Hook::new(64, "volatileReadAt", "(Ljava/lang/Object;I)V");
+/// The same for a static field: the site.
+pub const VOLATILE_READ_STATIC_AT: Hook = Hook::new(65, "volatileReadStaticAt", "(I)V");
 
 /// All hooks, by number.
-pub const ALL: [Hook; 61] = [
+pub const ALL: [Hook; 66] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -219,6 +229,11 @@ pub const ALL: [Hook; 61] = [
     CONTENTS_END,
     CLONED,
     METHOD_RUNS,
+    NOTIFIES,
+    VOLATILE_READ_STATIC,
+    VOLATILE_WRITE_STATIC,
+    VOLATILE_READ_AT,
+    VOLATILE_READ_STATIC_AT,
 ];
 
 #[cfg(test)]

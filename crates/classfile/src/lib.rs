@@ -75,7 +75,7 @@ pub use class::rewrite;
 pub use class_builder::ClassBuilder;
 pub use code_builder::{CodeBuilder, Label};
 pub use control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
-pub use detect::{Accesses, Atomicity, Blocks, Detection};
+pub use detect::{Accesses, Atomicity, Blocks, Detection, Synchronization};
 pub use environment::{ArraySource, Environment, Foreign, MethodFacts, Place, Site, SiteKind, SiteTarget};
 pub use error::ClassError;
 pub use explore::Exploration;

@@ -109,7 +109,7 @@ fn plans() -> [Plan<'static>; 4] {
     let scheduling = Scheduling { calls: &[], regions: &[] };
     let accesses = ControlledAccesses { elements: true, contents: Contents::CollectionsAndAtomics };
     let inside = Some(ControlledCode { accesses: Some(accesses), units: true, entries: true });
-    let script = Script { monitors: true, synchronization: true, advice: Some(Advice::default()) };
+    let script = Script { monitors: true, advice: Some(Advice::default()) };
     let products = [
         detection,
         Product::Control(Control { scheduling, monitors: true, inside }),

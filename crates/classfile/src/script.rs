@@ -28,8 +28,6 @@ use crate::sources::{MARKS, Source};
 pub struct Script<'a> {
     /// Report `monitorenter`, `monitorexit` and synchronized methods.
     pub monitors: bool,
-    /// Report monitors after they have been entered, in code whose join points are not reported.
-    pub synchronization: bool,
     /// Report the join points of a class in scope; `None` for other classes.
     pub advice: Option<Advice<'a>>,
 }
@@ -102,9 +100,7 @@ impl<'a> Pass<'a> for Script<'a> {
     ) -> Result<(), MethodError> {
         match (self.advice(walk.detail), instruction.opcode) {
             (Some(advice), _) => walk.advise(&advice, instruction, edit),
-            (None, MONITORENTER) if self.monitors => {
-                walk.monitor_enter(instruction, self.synchronization, edit)
-            }
+            (None, MONITORENTER) if self.monitors => walk.monitor_enter(instruction, false, edit),
             (None, MONITOREXIT) if self.monitors => walk.monitor_exit(instruction, edit),
             _ => Ok(()),
         }

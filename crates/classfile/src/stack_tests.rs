@@ -4,7 +4,7 @@
 use crate::code::Instructions;
 use crate::constant_pool::text;
 use crate::descriptor::{parameters, slots};
-use crate::detect::Detection;
+use crate::detect::{Detection, Synchronization};
 use crate::environment::Foreign;
 use crate::instruction::Operand;
 use crate::testing::{ACCESSES, Body, Recorder, TestClass, detect, rewrite, with_code};
@@ -57,7 +57,7 @@ fn check(
     let pushed = constant.filter(|_| opcode == 180).map_or(0, |(_, descriptor)| slots(descriptor.as_bytes()));
     body.max_stack = stack.split_whitespace().count().max(pushed) as u16;
     class.method(0, "m", "()V", Some(&body));
-    let plan = detect(Detection { synchronization: true, ..ACCESSES });
+    let plan = detect(Detection { synchronization: Synchronization::MonitorsAndVolatiles, ..ACCESSES });
     let outcome = rewrite(&class, &plan, &mut Recorder::new(Foreign::Resolve));
     let slots_of = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut machine = Machine { stack: slots_of(stack), deepest: 0, calls: Vec::new() };
@@ -123,10 +123,11 @@ fn check(
 #[test]
 fn stack_shuffles_pass_the_right_values() {
     check(194, None, "o", "o", &["enter o", "entered "]);
-    check(180, Some(("v", "I")), "o", "o o", &["volatileRead o"]);
-    check(180, Some(("w", "D")), "o", "o o", &["volatileRead o"]);
-    check(181, Some(("v", "I")), "o v", "o v", &["volatileWrite o"]);
-    check(181, Some(("w", "D")), "o v1 v2", "o v1 v2", &["volatileWrite o"]);
+    check(180, Some(("v", "I")), "o", "o o", &["read o o.shadow - site", "volatileRead o"]);
+    check(180, Some(("w", "D")), "o", "o o", &["read o o.shadow - site", "volatileRead o"]);
+    check(181, Some(("v", "I")), "o v", "o o v", &["volatileWrite o", "write o o.shadow - site"]);
+    check(181, Some(("w", "D")), "o v1 v2", "o o v1 v2", &["volatileWrite o", "write o o.shadow - site"]);
+    check(182, Some(("notify", "()V")), "o", "o", &["notifies o"]);
     check(195, None, "o", "o", &["exit o"]);
     check(182, Some(("wait", "()V")), "o", "o o", &["waitBegin o", "waitEnd o"]);
     check(182, Some(("wait", "(J)V")), "o t1 t2", "o o t1 t2", &["waitBegin o", "waitEnd o"]);
@@ -134,10 +135,11 @@ fn stack_shuffles_pass_the_right_values() {
     check(180, Some(("f", "I")), "o", "o", &["read o o.shadow - site"]);
     check(181, Some(("f", "I")), "o v", "o o v", &["write o o.shadow - site"]);
     check(181, Some(("d", "D")), "o v1 v2", "o o v1 v2", &["write o o.shadow - site"]);
-    check(180, Some(("g", "I")), "o", "o", &["readAt o site"]);
+    check(180, Some(("g", "I")), "o", "o o", &["readAt o site", "volatileReadAt o site"]);
+    check(180, Some(("g", "D")), "o", "o o", &["readAt o site", "volatileReadAt o site"]);
     check(181, Some(("g", "I")), "o v", "o v", &["writeAt o site"]);
     check(181, Some(("g", "J")), "o v1 v2", "o v1 v2", &["writeAt o site"]);
-    check(178, Some(("g", "I")), "", "", &["readStaticAt site"]);
+    check(178, Some(("g", "I")), "", "", &["readStaticAt site", "volatileReadStaticAt site"]);
     check(179, Some(("g", "J")), "v1 v2", "v1 v2", &["writeStaticAt site"]);
     check(46, None, "a i", "a i", &["arrayRead a i site"]);
     check(79, None, "a i v", "a i v", &["arrayWrite a i site"]);

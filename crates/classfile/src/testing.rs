@@ -7,7 +7,7 @@ use crate::bytes::u8_at;
 use crate::class_builder::{ClassBuilder, NamedAttribute, encode_code};
 use crate::code::{Code, Instructions};
 use crate::constant_pool::text;
-use crate::detect::{Accesses, Detection};
+use crate::detect::{Accesses, Detection, Synchronization};
 use crate::environment::{ArraySource, Environment, Foreign, Site, SiteTarget};
 use crate::instruction::Operand;
 use crate::plan::{Outcome, Plan, Product};
@@ -155,7 +155,7 @@ pub(crate) const ACCESSES: Detection<'static> = Detection {
     monitors: true,
     accesses: Accesses::FieldsAndElements,
     is_selective: false,
-    synchronization: false,
+    synchronization: Synchronization::Nothing,
     clones: false,
     entries: false,
     atomicity: None,

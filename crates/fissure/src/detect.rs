@@ -49,9 +49,9 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub(crate) arrays: YesNo,
 
-    /// The events that order two accesses: starting and joining threads, or also handing over by tasks and their results,
-    /// latches, barriers and queues. Ordered races are listed apart and do not count.
-    #[arg(long, value_name = "ORDER", default_value = "start-join")]
+    /// What orders two accesses: any synchronization but locks that only exclude, or less, or more. Ordered races are listed apart and
+    /// do not count.
+    #[arg(long, value_name = "ORDER", default_value = "synchronization")]
     pub(crate) order: OrderName,
 
     /// Analyse the class files first, and do not watch fields that only one thread can ever access. COMMAND must be `java`
@@ -189,19 +189,25 @@ impl From<RuleName> for Refinement {
 /// The orders that `--order` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderName {
+    /// Nothing: every race counts, as in the papers about lock sets.
+    None,
     /// Starting and joining threads.
     StartJoin,
     /// Also tasks and their results, latches, barriers and queues.
     HandOver,
-    /// Also locks, volatile fields, atomics and concurrent maps; ordered races are not reported at all.
+    /// Also volatile fields, atomics, concurrent maps, and locks that threads wait for.
+    Synchronization,
+    /// Also all other locks; ordered races are not reported at all.
     HappensBefore,
 }
 
 impl From<OrderName> for Order {
     fn from(name: OrderName) -> Order {
         match name {
+            OrderName::None => Order::None,
             OrderName::StartJoin => Order::StartJoin,
             OrderName::HandOver => Order::HandOver,
+            OrderName::Synchronization => Order::Synchronization,
             OrderName::HappensBefore => Order::HappensBefore,
         }
     }

@@ -53,6 +53,11 @@ pub fn keeps_its_monitors(class: &str) -> bool {
     CLASSES.keeps_monitors.contains(class)
 }
 
+/// Whether a class, given by its internal name, stands between a caller and the method of another class that it calls.
+pub fn passes_calls_on(class: &str) -> bool {
+    CLASSES.passes_calls_on.contains(class)
+}
+
 /// Whether the objects of `fissure object` may be built from a class of the JDK, so that accesses in its code are scheduling points.
 pub fn is_building_block(class: &str) -> bool {
     CLASSES.building_blocks.contains(class)
@@ -109,6 +114,7 @@ pub(crate) struct Classes {
     untouchable: ClassSet,
     keeps_monitors: ClassSet,
     building_blocks: ClassSet,
+    passes_calls_on: ClassSet,
     class_loading: Members<()>,
 }
 
@@ -122,6 +128,7 @@ impl Classes {
             untouchable: set("untouchable")?,
             keeps_monitors: set("keeps-monitors")?,
             building_blocks: set("building-blocks")?,
+            passes_calls_on: set("passes-calls-on")?,
             class_loading: Members::load(file.take("class-loading")?, nothing)?,
         };
         file.finish()?;

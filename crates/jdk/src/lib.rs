@@ -25,7 +25,7 @@ pub use boundary::{
 pub use classes::{
     Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_idle_method,
     is_jdk_name, is_never_watched, is_task_queue, is_thread_safe, is_untouchable, keeps_its_monitors,
-    reflection_methods, thread_methods, virtual_thread_methods,
+    passes_calls_on, reflection_methods, thread_methods, virtual_thread_methods,
 };
 pub use contents::{
     Access, Use, access_of, collection_rows, collection_use, is_builder, is_collection, may_hold, only_reads,
@@ -36,7 +36,7 @@ pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
     is_stamped, lock_classes, lock_methods, lock_operation, locks_for_bookkeeping, locks_for_the_collector,
 };
-pub use order::{Ordering, Subject, hand_over, happens_before};
+pub use order::{Ordering, Subject, hand_over, shared_state, waiting};
 pub use pattern::{ClassPattern, MethodPattern};
 pub use references::{
     Cause, ReferenceEffect, described_modules, gives_common_object, has_reference_effects,

@@ -1,4 +1,4 @@
-//! Calls that order threads: hand-over, and further sources of happens-before order (`order.txt`).
+//! Calls that order threads: hand-over, waiting, and state that threads share (`order.txt`).
 
 use std::sync::LazyLock;
 
@@ -13,6 +13,10 @@ use crate::{
 pub enum Subject {
     /// The receiver.
     This,
+    /// The receiver, unless its class belongs to the JDK.
+    Foreign,
+    /// The current round of the receiver, a barrier: threads that are ahead in the next round do not belong to it.
+    Round,
     /// The result.
     Result,
     /// A parameter, counted from 0.
@@ -32,6 +36,8 @@ pub enum Ordering {
     Complete,
     /// An acquire and a release in one, of the value that a collection computed or already contained.
     Compute,
+    /// Threads can wait for the receiver, a lock, so that it guards conditions and does not only exclude.
+    Guard,
 }
 
 /// The methods of a class, given by its internal name, with which one thread hands everything it did so far over to another.
@@ -39,16 +45,22 @@ pub fn hand_over(class: &str) -> &'static [Member<Ordering>] {
     ORDER.hand_over.of(class)
 }
 
-/// The methods of a class, given by its internal name, that order threads in other ways.
-pub fn happens_before(class: &str) -> &'static [Member<Ordering>] {
-    ORDER.happens_before.of(class)
+/// The methods of a class, given by its internal name, with which threads wait for conditions.
+pub fn waiting(class: &str) -> &'static [Member<Ordering>] {
+    ORDER.waiting.of(class)
+}
+
+/// The methods of a class, given by its internal name, that order threads if code outside of the JDK calls them: atomics, maps and the like.
+pub fn shared_state(class: &str) -> &'static [Member<Ordering>] {
+    ORDER.shared_state.of(class)
 }
 
 static ORDER: LazyLock<Order> = LazyLock::new(|| loaded(Order::load()));
 
 pub(crate) struct Order {
     hand_over: Members<Ordering>,
-    happens_before: Members<Ordering>,
+    waiting: Members<Ordering>,
+    shared_state: Members<Ordering>,
 }
 
 impl Order {
@@ -56,7 +68,8 @@ impl Order {
         let mut file = file("order.txt")?;
         let order = Order {
             hand_over: Members::load(file.take("hand-over")?, orderings)?,
-            happens_before: Members::load(file.take("happens-before")?, orderings)?,
+            waiting: Members::load(file.take("waiting")?, orderings)?,
+            shared_state: Members::load(file.take("shared-state")?, orderings)?,
         };
         file.finish()?;
         Ok(order)
@@ -71,6 +84,8 @@ fn orderings(words: &[&'static str]) -> Option<Vec<Ordering>> {
 fn ordering(word: &str) -> Option<Ordering> {
     let subject = |text: &str| match text {
         "this" => Some(Subject::This),
+        "foreign" => Some(Subject::Foreign),
+        "round" => Some(Subject::Round),
         "result" => Some(Subject::Result),
         number => Some(Subject::Parameter(number.parse().ok()?)),
     };
@@ -82,6 +97,7 @@ fn ordering(word: &str) -> Option<Ordering> {
             "begin" => Some(Ordering::Begin),
             "complete" => Some(Ordering::Complete),
             "compute" => Some(Ordering::Compute),
+            "guard" => Some(Ordering::Guard),
             _ => None,
         },
     }
@@ -95,11 +111,14 @@ mod tests {
     fn calls_hand_over() {
         let found = hand_over("java/util/concurrent/CyclicBarrier");
         let roles: Vec<Ordering> = found.iter().map(|member| member.role).collect();
-        assert_eq!(roles, [Ordering::Release(Subject::This), Ordering::Acquire(Subject::This)]);
+        assert_eq!(roles, [Ordering::Release(Subject::Round), Ordering::Acquire(Subject::Round)]);
         assert!(hand_over("java/util/concurrent/ConcurrentHashMap").is_empty());
         assert!(hand_over("CyclicBarrier").is_empty());
-        let handle = happens_before("java/lang/invoke/VarHandleInts$FieldStaticReadWrite");
+        let handle = shared_state("java/lang/invoke/VarHandleInts$FieldStaticReadWrite");
         assert_eq!(handle[0].role, Ordering::Acquire(Subject::Parameter(0)));
         assert_eq!(ordering("release(result)"), None);
+        assert_eq!(ordering("acquire(foreign)"), Some(Ordering::Acquire(Subject::Foreign)));
+        let lock = waiting("java/util/concurrent/locks/ReentrantLock");
+        assert_eq!(lock[0].role, Ordering::Guard);
     }
 }

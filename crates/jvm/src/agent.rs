@@ -12,12 +12,12 @@ use std::{
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
-use fissure_analysis::lockset::Machine;
+use fissure_analysis::{lockset::Machine, word::OWNER_BITS};
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     goal::Goal,
     record::Record,
-    settings::{Analysis, LocalityFile, Mode, Settings, Watch},
+    settings::{Analysis, LocalityFile, Mode, Order, Settings, Watch},
 };
 
 use crate::{
@@ -67,6 +67,8 @@ pub(crate) struct Names {
     pub(crate) threads: Vec<String>,
     /// By lock number.
     pub(crate) locks: Vec<String>,
+    /// What may order accesses, by number from the front end's first one on.
+    pub(crate) sources: Vec<String>,
 }
 
 /// Counters for the coverage.
@@ -122,6 +124,8 @@ pub(crate) struct Agent {
     pub(crate) cells: Table,
     /// Four longs per thread.
     pub(crate) counters: Table,
+    /// The threads that segments belong to.
+    pub(crate) owners: Table,
     /// A global reference to the class `FissureEngine`; 0 until the class exists.
     pub(crate) engine: AtomicUsize,
     /// The JVM that loaded the agent.
@@ -178,6 +182,7 @@ struct Tables {
     hits: Table,
     cells: Table,
     counters: Table,
+    owners: Table,
 }
 
 impl Tables {
@@ -188,6 +193,7 @@ impl Tables {
             hits: Table::new(crate::blocks::MOST_EXECUTIONS, 8)?,
             cells: Table::new(crate::registry::MOST_CELLS as usize, 8)?,
             counters: Table::new(COUNTED_THREADS, 32)?,
+            owners: Table::new(1 << OWNER_BITS, 4)?,
         })
     }
 }
@@ -197,7 +203,9 @@ impl Agent {
     pub(crate) fn install(vm: Vm, tool: Tool, settings: Settings, origins: Origins, output: Output) {
         let without = settings.atomizer().map_or(&[][..], |atomizer| &atomizer.without);
         // Runs without analyses need only the machine's order of threads, which all analyses share.
-        let machine = Machine::new(settings.detect().map_or(Analysis::Racer, |detect| detect.analysis));
+        let machine = Machine::new(settings.detect().map_or(Analysis::Racer, |detect| detect.analysis))
+            .sampling(crate::natives::exact_boundaries(settings.order()));
+        let machine = if settings.order() == Order::None { machine.ignoring_order() } else { machine };
         let monitor = match settings.monitor().map(Watcher::start).transpose() {
             Ok(monitor) => monitor,
             Err(problem) => {
@@ -241,6 +249,7 @@ impl Agent {
                 threads: Vec::new(),
                 // Numbers 0 and 1 are not real locks: 0 is no lock, and 1 is the accessed object itself.
                 locks: vec![String::new(), "this".to_owned()],
+                sources: Vec::new(),
             }),
             findings: Mutex::default(),
             samples: Samples::default(),
@@ -252,6 +261,7 @@ impl Agent {
             hits: tables.hits,
             cells: tables.cells,
             counters: tables.counters,
+            owners: tables.owners,
             engine: AtomicUsize::new(0),
             vm,
             switch: OnceLock::new(),

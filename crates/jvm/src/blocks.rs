@@ -40,9 +40,9 @@ pub(crate) const LIBRARY: u8 = 2;
 pub(crate) const MANIFOLD: u8 = 4;
 pub(crate) const RAN: u8 = 8;
 /// `classify` has run for the site.
-const CLASSIFIED: u8 = 16;
+pub(crate) const CLASSIFIED: u8 = 16;
 /// The site accesses a volatile field or calls a method of an atomic.
-const SYNCHRONIZES: u8 = 32;
+pub(crate) const SYNCHRONIZES: u8 = 32;
 pub(crate) const WITH_READ: u8 = 64;
 pub(crate) const WITH_WRITE: u8 = 128;
 
@@ -354,9 +354,10 @@ pub(crate) fn raced(agent: &Agent, object: jobject, site: u32, word: Word) {
     }
 }
 
-/// Finds out, once per site, whether the site accesses a volatile field or an atomic.
+/// Finds out, once per site, whether the site accesses a volatile field or an atomic. As long as the class of a field is not loaded, it is
+/// not known.
 pub(crate) fn classify(agent: &Agent, site: u32) {
-    if agent.flags.set_bits(site as usize, CLASSIFIED) & CLASSIFIED != 0 {
+    if agent.flags.set_bits(site as usize, 0) & CLASSIFIED != 0 {
         return;
     }
     let synchronizes = {
@@ -364,9 +365,10 @@ pub(crate) fn classify(agent: &Agent, site: u32) {
         match code.sites.get(site) {
             Some(SiteInfo { target: Target::Method { .. }, .. }) => true,
             Some(SiteInfo { target: Target::Field { class, name, descriptor }, loader, .. }) => {
-                match code.registry.resolve(*loader, class, name, descriptor, |_| false) {
+                match code.registry.resolve(*loader, class, name, descriptor, |_| true) {
                     Resolved::Known(number, _) => code.registry.class(number).has_volatile(name, descriptor),
-                    _ => false,
+                    Resolved::NotLoaded => return,
+                    Resolved::Unwatched => false,
                 }
             }
             _ => false,
@@ -376,6 +378,12 @@ pub(crate) fn classify(agent: &Agent, site: u32) {
         agent.flags.set_bits(site as usize, SYNCHRONIZES);
         locked(&agent.machine).add_synchronizing(site);
     }
+    agent.flags.set_bits(site as usize, CLASSIFIED);
+}
+
+/// Whether a site is known to access a volatile field or an atomic.
+pub(crate) fn synchronizes(agent: &Agent, site: u32) -> bool {
+    agent.flags.set_bits(site as usize, 0) & SYNCHRONIZES != 0
 }
 
 /// The location that a site accesses in an object; `None` for array elements.
@@ -459,7 +467,7 @@ fn accesses(agent: &Agent, site: u32) -> Vec<(u32, Option<bool>)> {
 /// A number for an access that did not race when it happened; `None` if it is an initialisation or its location is unknown.
 fn access_number(agent: &Agent, owner: i64, site: u32, about: i64, known: &mut Vec<Fact>) -> Option<u64> {
     classify(agent, site);
-    let synchronizes = agent.flags.set_bits(site as usize, 0) & SYNCHRONIZES != 0;
+    let synchronizes = synchronizes(agent, site);
     let location = location(agent, owner, site)?;
     let kind = if about & WRITES != 0 { AccessKind::Write } else { AccessKind::Read };
     let access = Access { segment: Segment((about >> 32) as u32), kind, set: (about & SET) as u32, site };

@@ -7,13 +7,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use fissure_classfile::{
     AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, ClassSummary, Contents, Control,
     ControlledAccesses, ControlledCode, Detection, Environment, Foreign, MethodFacts, Outcome, Plan, Product,
-    Script, Site, SiteKind, SiteTarget, read_summary, rewrite,
+    Script, Site, SiteKind, SiteTarget, Synchronization, read_summary, rewrite,
 };
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
     pointcut::{FieldPoint, Value},
-    settings::{AccessPoints, Order, Watch},
+    settings::{AccessPoints, Watch},
 };
 
 use crate::{
@@ -86,7 +86,12 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let monitors = !fissure_jdk::keeps_its_monitors(name)
         && monitor.is_none_or(Watcher::needs_locks)
         && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name));
-    let synchronization = order == Order::HappensBefore;
+    // The JDK's own volatile fields are known by the calls that use them.
+    let synchronization = match order.has_synchronization() {
+        true if kind == Kind::Jdk && !in_scope => Synchronization::Monitors,
+        true => Synchronization::MonitorsAndVolatiles,
+        false => Synchronization::Nothing,
+    };
     let entries = in_scope && kind != Kind::Jdk && agent.counts_threads();
     let product = if is_controlled {
         let contents = match (has_uses, has_contents) {
@@ -99,7 +104,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         Product::Control(Control { scheduling: control::plan(), monitors, inside })
     } else if monitor.is_some() {
         let advice = in_scope.then_some(Advice { lock_calls: jdk::lock_calls() });
-        Product::Script(Script { monitors, synchronization, advice })
+        Product::Script(Script { monitors, advice })
     } else {
         Product::Detect(Detection {
             monitors,
@@ -132,7 +137,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let analysed = trusted.and_then(|locality| locality.class(name, bytes));
     let local = analysed.filter(|_| watched || has_points);
     let asks_about_classes = agent.scope.is_selective() || monitor.is_some();
-    let summary = if in_scope || is_controlled || view != View::None || asks_about_classes {
+    let has_volatiles = synchronization == Synchronization::MonitorsAndVolatiles;
+    let summary = if in_scope || is_controlled || view != View::None || asks_about_classes || has_volatiles {
         read_summary(bytes).ok()
     } else {
         None
@@ -170,7 +176,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
             let following = match result {
                 Err(_) => Following::Nothing,
                 Ok(_) if is_controlled => Following::Points { volatiles: has_points },
-                Ok(_) if watched => Following::State { volatiles: atomizer.is_some() },
+                Ok(_) if watched => Following::State { volatiles: atomizer.is_some() || has_volatiles },
                 Ok(_) => Following::Nothing,
             };
             let is_continuation = is_continuation(summary);
@@ -183,6 +189,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
                 register(&mut code, loader, summary, following, outcome, leaves);
             }
         }
+    } else if let Some(summary) = summary.as_ref().filter(|_| has_volatiles && monitor.is_none()) {
+        register_volatiles(&mut code, loader, summary);
     }
     match result {
         Ok(outcome) => {
@@ -290,6 +298,17 @@ fn register(
         members.insert((field.name.clone(), field.descriptor.clone()), member);
     }
     code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
+}
+
+/// Registers the volatile fields of a class that is not in scope: its accesses cannot race, but they order others.
+fn register_volatiles(code: &mut Code, loader: i64, summary: &ClassSummary) {
+    let fields = summary.fields.iter().filter(|field| field.access.contains(AccessFlags::VOLATILE));
+    let volatiles: FxHashSet<_> =
+        fields.map(|field| (field.name.clone(), field.descriptor.clone())).collect();
+    if !volatiles.is_empty() {
+        let members = volatiles.iter().map(|field| (field.clone(), Member::Volatile)).collect();
+        code.registry.add(loader, &summary.name, summary.super_name.as_deref(), members, volatiles);
+    }
 }
 
 /// Registers the fields for which the monitor script may want accesses by variable handle.
@@ -475,6 +494,13 @@ impl Environment for ClassEnvironment<'_> {
     fn cell(&mut self, field: &str, descriptor: &str) -> u32 {
         let class = self.class.replace('.', "/");
         self.code.registry.cell(self.loader, &class, field, descriptor)
+    }
+
+    fn is_volatile(&mut self, class: &str, name: &str, descriptor: &str) -> bool {
+        match self.code.registry.resolve(self.loader, class, name, descriptor, |_| false) {
+            Resolved::Known(number, _) => self.code.registry.class(number).has_volatile(name, descriptor),
+            _ => false,
+        }
     }
 
     fn foreign(&mut self, class: &str, name: &str, descriptor: &str, _is_static: bool) -> Foreign {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY};
+use fissure_analysis::{history::Entry, lockset::Race, locksets::ANY, order::Source};
 use fissure_model::{
     finding::{Finding, Frame, HeldLock, Kind, Site, Status, fingerprint},
     pointcut::Value,
@@ -65,34 +65,38 @@ struct Subject {
     is_static: bool,
 }
 
-/// Reports a race, unless its field was reported before with a race that is at least as bad.
-pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
-    let Some(detect) = agent.settings.detect().filter(|detect| detect.races) else { return };
+/// Reports a race, unless its field was reported before with a race that is at least as bad. Returns false if the field's class is not
+/// loaded yet, so that it is not known whether the field is volatile: a later access has to decide.
+pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) -> bool {
+    let Some(detect) = agent.settings.detect().filter(|detect| detect.races) else { return true };
     if race.ordered && detect.order == Order::HappensBefore {
-        return;
+        return true;
+    }
+    if object.is_null() && !is_loaded(agent, race.later.site) {
+        return false;
     }
     let owner = if object.is_null() { 0 } else { agent.object_number(object) };
     if locked(&agent.findings).count_again(race, owner) {
-        return;
+        return true;
     }
     let (earlier, later) = {
         let code = locked(&agent.code);
         (code.sites.get(race.earlier.site).cloned(), code.sites.get(race.later.site).cloned())
     };
-    let Some(later) = later else { return };
+    let Some(later) = later else { return true };
     if ![Some(&later), earlier.as_ref()]
         .into_iter()
         .flatten()
         .all(|site| is_in_scope(agent, jni, site, object))
     {
-        return;
+        return true;
     }
-    let Some(subject) = subject(agent, jni, &later, earlier.as_ref(), object) else { return };
+    let Some(subject) = subject(agent, jni, &later, earlier.as_ref(), object) else { return true };
     {
         let mut findings = locked(&agent.findings);
         findings.subjects.insert(race.later.site, subject.name.clone());
         if findings.count_again(race, owner) {
-            return;
+            return true;
         }
     }
     let finding = Finding {
@@ -100,6 +104,7 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
         field_type: subject.field_type,
         owner: Some(if subject.is_static { "static".to_owned() } else { object_name(agent, jni, object) }),
         ordered: race.ordered,
+        ordered_by: race.source.map(|source| source_name(agent, source)),
         sites: vec![
             site(agent, &race.earlier, earlier.as_ref(), |thread| {
                 agent.samples.frames(agent.tool, thread, race.earlier.site)
@@ -114,6 +119,37 @@ pub(crate) fn report(agent: &Agent, jni: Jni, race: &Race, object: jobject) {
     if !findings.count_again(race, owner) {
         findings.owners.insert(subject.name.clone(), FxHashSet::from_iter([owner]));
         findings.found.insert(subject.name, finding);
+    }
+    true
+}
+
+/// Whether the class of the static field that a site accesses is loaded.
+fn is_loaded(agent: &Agent, site: u32) -> bool {
+    let code = locked(&agent.code);
+    match code.sites.get(site) {
+        Some(SiteInfo { target: Target::Field { class, name, descriptor }, loader, .. }) => {
+            code.registry.resolve(*loader, class, name, descriptor, |_| true) != Resolved::NotLoaded
+        }
+        _ => true,
+    }
+}
+
+/// What ordered two accesses, for a report.
+fn source_name(agent: &Agent, source: Source) -> String {
+    match source {
+        Source::START => "the start of a thread".to_owned(),
+        Source::JOIN => "joining a thread".to_owned(),
+        Source(number) => {
+            let names = locked(&agent.names);
+            let name = names.sources.get((number - Source::FIRST) as usize).cloned();
+            let name = name.unwrap_or_else(|| panic!("source {number} was never named"));
+            // Programs know the interface, not the class behind it.
+            if name.ends_with("$ConditionObject") {
+                "java.util.concurrent.locks.Condition".to_owned()
+            } else {
+                name
+            }
+        }
     }
 }
 

@@ -52,6 +52,8 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureArrays",
     "FissureOrder$Handed",
     "FissureOrder",
+    "FissureRounds$Phases",
+    "FissureRounds",
     "FissureHandles$Known",
     "FissureHandles",
     "FissureClones$Layout",

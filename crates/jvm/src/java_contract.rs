@@ -200,10 +200,7 @@ fn shadow_words_have_one_layout() {
 
 #[test]
 fn tables_outside_of_the_heap_have_one_layout() {
-    check(
-        &class!("FissureEngine"),
-        &[("COUNTED_THREADS", COUNTED_THREADS as i64), ("VOLATILE", i64::from(natives::VOLATILE))],
-    );
+    check(&class!("FissureEngine"), &[("COUNTED_THREADS", COUNTED_THREADS as i64)]);
     // The hook class reads the constants by their indexes.
     let source = source!("FissureEngine");
     assert!(source.contains(&format!("new long[{}]", natives::CONSTANTS.len())));
@@ -216,7 +213,10 @@ fn tables_outside_of_the_heap_have_one_layout() {
 
 #[test]
 fn logs_of_blocks_have_one_layout() {
-    use blocks::{APPLICATION, LIBRARY, MANIFOLD, MAY_INITIALISE, RAN, WITH_READ, WITH_WRITE, WRITES, kind};
+    use blocks::{
+        APPLICATION, CLASSIFIED, LIBRARY, MANIFOLD, MAY_INITIALISE, RAN, SYNCHRONIZES, WITH_READ, WITH_WRITE,
+        WRITES, kind,
+    };
     check(
         &class!("FissureBlocks"),
         &[
@@ -236,6 +236,8 @@ fn logs_of_blocks_have_one_layout() {
             ("LIBRARY", LIBRARY.into()),
             ("MANIFOLD", MANIFOLD.into()),
             ("RAN", RAN.into()),
+            ("CLASSIFIED", CLASSIFIED.into()),
+            ("SYNCHRONIZES", SYNCHRONIZES.into()),
             ("WITH_READ", WITH_READ.into()),
             ("WITH_WRITE", WITH_WRITE.into()),
         ],

@@ -29,23 +29,35 @@ pub(crate) fn probes(class: &str, order: Order, atomics: bool) -> Vec<Probe<'sta
         return tested.to_vec();
     }
     let atomics = if atomics { fissure_jdk::atomic_methods(class) } else { &[] };
-    if !atomics.is_empty() {
-        return atomics.iter().map(atomic_probe).collect();
-    }
+    let atomics = atomics.iter().map(atomic_probe);
     let threads = [fissure_jdk::thread_methods(class), fissure_jdk::virtual_thread_methods(class)];
     let threads = threads.into_iter().flatten().filter_map(thread_probe);
     let is_stamped = fissure_jdk::is_stamped(class);
     let locks = fissure_jdk::lock_methods(class).iter().filter_map(|member| lock_probe(member, is_stamped));
     let reflection = fissure_jdk::reflection_methods(class).iter().filter_map(reflection_probe);
-    let hand_over = if order == Order::StartJoin { Vec::new() } else { hand_over_probes(class) };
-    let happens_before = if order == Order::HappensBefore { fissure_jdk::happens_before(class) } else { &[] };
-    let happens_before = happens_before.iter().map(order_probe);
-    threads.chain(locks).chain(reflection).chain(hand_over).chain(happens_before).collect()
+    let hand_over = if order >= Order::HandOver { fissure_jdk::hand_over(class) } else { &[] };
+    let hand_over = hand_over.iter().map(round_probe);
+    let (waiting, shared) = match order.has_synchronization() {
+        true => (fissure_jdk::waiting(class), fissure_jdk::shared_state(class)),
+        false => (&[][..], &[][..]),
+    };
+    let order = waiting.iter().map(order_probe).chain(shared.iter().map(shared_state_probe));
+    threads.chain(locks).chain(reflection).chain(atomics).chain(hand_over).chain(order).collect()
 }
 
-/// The probes in the methods of a class with which threads hand over what they did, by the internal name of the class.
+/// The probes in the methods of a class with which threads hand over what they did, by the internal name of the class. Rounds of
+/// barriers are not told apart.
 pub(crate) fn hand_over_probes(class: &str) -> Vec<Probe<'static>> {
     fissure_jdk::hand_over(class).iter().map(order_probe).collect()
+}
+
+/// The same, with the rounds of barriers.
+fn round_probe(member: &Member<Ordering>) -> Probe<'static> {
+    match member.role {
+        Ordering::Release(Subject::Round) => probe(member, Entry, "roundEntered", This),
+        Ordering::Acquire(Subject::Round) => probe(member, Return, "roundEnded", This),
+        _ => order_probe(member),
+    }
 }
 
 /// The probe that hides the agent's fields from reflection.
@@ -150,9 +162,12 @@ fn atomic_probe(member: &Member<AtomicAccess>) -> Probe<'static> {
 fn order_probe(member: &Member<Ordering>) -> Probe<'static> {
     let object = |subject| match subject {
         Subject::Parameter(number) => Parameter(number),
-        Subject::This | Subject::Result => This,
+        Subject::This | Subject::Foreign | Subject::Round | Subject::Result => This,
     };
     match member.role {
+        Ordering::Release(Subject::Foreign) => probe(member, Entry, "stateReleased", This),
+        Ordering::Acquire(Subject::Foreign) => probe(member, Return, "stateAcquired", This),
+        Ordering::Guard => probe(member, Return, "conditionMade", This),
         Ordering::Release(subject) => probe(member, Entry, "released", object(subject)),
         Ordering::Acquire(Subject::Result) => probe(member, Return, "taken", ResultAndThis),
         Ordering::Acquire(subject) => probe(member, Return, "acquired", object(subject)),
@@ -160,6 +175,18 @@ fn order_probe(member: &Member<Ordering>) -> Probe<'static> {
         Ordering::Complete => probe(member, Entry, "completes", This),
         Ordering::Compute => probe(member, Return, "computed", ResultAndThis),
     }
+}
+
+/// The same for a call that orders threads only if code outside of the JDK makes it, which is checked when it adds to the order.
+fn shared_state_probe(member: &Member<Ordering>) -> Probe<'static> {
+    let probe = order_probe(member);
+    let hook_method = match probe.hook_method {
+        "acquired" => "sharedAcquired",
+        "taken" => "sharedTaken",
+        "computed" => "sharedComputed",
+        other => other,
+    };
+    Probe { hook_method, ..probe }
 }
 
 /// Whether a class must not be rewritten: a hook class, or one that the JVM depends on.
@@ -193,18 +220,29 @@ mod tests {
             barrier,
             Order::HandOver,
             false,
-            &[("await", Entry, "released"), ("await", Return, "acquired")],
+            &[("await", Entry, "roundEntered"), ("await", Return, "roundEnded")],
         );
         check("CyclicBarrier", Order::HappensBefore, true, &[]);
         let virtual_thread = [("start", Entry, "threadStart"), ("joinNanos", Return, "threadJoined")];
         check("java/lang/VirtualThread", Order::HappensBefore, true, &virtual_thread);
         let atomic = "java/util/concurrent/atomic/AtomicInteger";
         check(atomic, Order::StartJoin, false, &[]);
-        assert!(
-            probes(atomic, Order::HappensBefore, true)
-                .iter()
-                .all(|probe| probe.hook_method.starts_with("atomic"))
-        );
+        let hooks = |order, atomics| {
+            let found = probes(atomic, order, atomics);
+            let set = found.into_iter().filter(|probe| probe.method == "set");
+            set.map(|probe| probe.hook_method).collect::<Vec<_>>()
+        };
+        assert_eq!(hooks(Order::HandOver, true), ["atomicWrite"]);
+        assert_eq!(hooks(Order::Synchronization, true), ["atomicWrite", "released"]);
+        let mutex = "java/util/concurrent/locks/AbstractQueuedSynchronizer";
+        check(mutex, Order::HandOver, false, &[]);
+        let state = [
+            ("getState", Return, "stateAcquired"),
+            ("setState", Entry, "stateReleased"),
+            ("compareAndSetState", Entry, "stateReleased"),
+            ("compareAndSetState", Return, "stateAcquired"),
+        ];
+        check(mutex, Order::Synchronization, false, &state);
     }
 
     #[test]

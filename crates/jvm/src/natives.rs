@@ -8,8 +8,8 @@ use std::{
 };
 
 use fissure_analysis::{
-    lockset::Access,
-    order::Segment,
+    lockset::{Access, Machine},
+    order::{Segment, Source},
     word::{State, Word},
 };
 use fissure_model::{
@@ -31,7 +31,7 @@ use crate::{
     planted,
     registry::{Member, Resolved},
     sites::Target,
-    tested,
+    stacks, tested,
     vm::Jni,
 };
 
@@ -41,12 +41,11 @@ const MOST_FAILURES: u64 = 100;
 /// Thread, class, message and stack.
 const FAILED: &CStr = c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Z)V";
 
-/// Entries of the table of offsets for sites without a shadow word.
+/// The entry of the table of offsets for sites without a shadow word.
 pub(crate) const UNWATCHED: i32 = -1;
-pub(crate) const VOLATILE: i32 = -2;
 
 /// The constants that the hook class gets from the agent when it is initialized, in this order.
-pub(crate) const CONSTANTS: [&str; 12] = [
+pub(crate) const CONSTANTS: [&str; 16] = [
     "TABLE",
     "CELLS",
     "COUNTERS",
@@ -59,7 +58,17 @@ pub(crate) const CONSTANTS: [&str; 12] = [
     "COMPARE_AND_SET",
     "MONITOR",
     "MONITORS_LOCKS",
+    "SYNCHRONIZATION",
+    "OWNERS",
+    "EXACT",
+    "ATOMIZER",
 ];
+
+/// How many releases and acquires of a thread divide its execution without exception. Full happens-before is asked for by those who
+/// want to know exactly; by default the cost must stay bounded.
+pub(crate) fn exact_boundaries(order: Order) -> u32 {
+    if order == Order::HappensBefore { 4096 } else { 256 }
+}
 
 /// Binds all other native methods. The JVM finds this one by its name.
 #[unsafe(no_mangle)]
@@ -80,6 +89,7 @@ pub(crate) fn natives() -> Vec<Native> {
         (c"constants", c"([J)V", constants as *mut c_void),
         (c"resolve", c"(ILjava/lang/Object;)I", resolve as *mut c_void),
         (c"resolveStatic", c"(I)I", resolve_static as *mut c_void),
+        (c"classify", c"(I)Z", classify as *mut c_void),
         (c"shadows", c"(Ljava/lang/Class;)[I", shadows as *mut c_void),
         (c"siteOf", c"(ILjava/lang/Class;JLjava/lang/Class;Z)I", handles::site_of as *mut c_void),
         (c"step", c"(JIIIIZLjava/lang/Object;)J", step as *mut c_void),
@@ -95,8 +105,12 @@ pub(crate) fn natives() -> Vec<Native> {
         (c"joinThread", c"(II)I", join_thread as *mut c_void),
         (c"threadRuns", c"()Z", thread_runs as *mut c_void),
         (c"segmentOf", c"(I)I", segment_of as *mut c_void),
-        (c"release", c"(II)I", release as *mut c_void),
-        (c"acquire", c"(II)I", acquire as *mut c_void),
+        (c"spanOf", c"(I)I", span_of as *mut c_void),
+        (c"release", c"(IIZ)J", release as *mut c_void),
+        (c"acquire", c"(IIIZ)I", acquire as *mut c_void),
+        (c"forget", c"(I)V", forget as *mut c_void),
+        (c"isCalledFromOutside", c"()Z", is_called_from_outside as *mut c_void),
+        (c"newSource", c"(Ljava/lang/String;)I", new_source as *mut c_void),
         (c"sample", c"(II)V", sample as *mut c_void),
         (c"monitorEvent", c"(IIIIZZLjava/lang/Object;[Ljava/lang/Object;[I)V", monitor::event as *mut c_void),
         (c"arrayTooLarge", c"()V", array_too_large as *mut c_void),
@@ -116,13 +130,17 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
             agent.counters.address() as i64,
             i64::from(refine),
             i64::from(agent.settings.order() == Order::HappensBefore),
-            if atomizer.is_some() { agent.flags.address() as i64 } else { 0 },
+            agent.flags.address() as i64,
             agent.hits.address() as i64,
             i64::from(has(Refinement::ReEntrant)),
             i64::from(has(Refinement::ProtectedLock)),
             i64::from(has(Refinement::CompareAndSet)),
             i64::from(agent.monitor.is_some()),
             i64::from(agent.monitor.as_ref().is_some_and(Watcher::needs_locks)),
+            i64::from(agent.settings.order().has_synchronization()),
+            agent.owners.address() as i64,
+            i64::from(exact_boundaries(agent.settings.order())),
+            i64::from(atomizer.is_some()),
         ];
         Jni::new(environment).fill(out, &values);
     });
@@ -131,6 +149,9 @@ extern "system" fn constants(environment: *mut JNIEnv, _class: jclass, out: jobj
 extern "system" fn resolve(environment: *mut JNIEnv, _class: jclass, site: jint, object: jobject) -> jint {
     guarded(UNWATCHED, |agent| {
         let offset = shadow_offset(agent, Jni::new(environment), site as u32, object).unwrap_or(UNWATCHED);
+        if agent.settings.order().has_synchronization() {
+            blocks::classify(agent, site as u32);
+        }
         agent.offsets.set_i32(site as usize, offset);
         offset
     })
@@ -145,9 +166,6 @@ fn shadow_offset(agent: &Agent, jni: Jni, site: u32, object: jobject) -> Option<
         let in_scope = |class: &str| agent.scope.covers(&class.replace('/', "."));
         match code.registry.resolve(site.loader, class, name, descriptor, in_scope) {
             Resolved::Known(_, Member::Shadowed { offset: Some(offset), .. }) => return Some(offset),
-            Resolved::Known(_, Member::Volatile) if agent.settings.order() == Order::HappensBefore => {
-                return Some(VOLATILE);
-            }
             Resolved::Known(number, Member::Shadowed { descriptor: shadow, offset: None }) => {
                 (number, code.registry.class(number).name.clone(), name.clone(), descriptor.clone(), shadow)
             }
@@ -205,8 +223,19 @@ extern "system" fn resolve_static(_environment: *mut JNIEnv, _class: jclass, sit
             Resolved::NotLoaded => return code.registry.cell(info.loader, class, name, descriptor) as i32,
             _ => UNWATCHED,
         };
+        drop(code);
+        if agent.settings.order().has_synchronization() {
+            blocks::classify(agent, site as u32);
+        }
         agent.offsets.set_i32(site as usize, cell);
         cell
+    })
+}
+
+extern "system" fn classify(_environment: *mut JNIEnv, _class: jclass, site: jint) -> jboolean {
+    guarded(0, |agent| {
+        blocks::classify(agent, site as u32);
+        jboolean::from(blocks::synchronizes(agent, site as u32))
     })
 }
 
@@ -234,8 +263,10 @@ extern "system" fn step(
             locality.met([word.site(), site as u32]);
         }
         let step = locked(&agent.machine).step(word, access);
-        if let Some(race) = &step.race {
-            findings::report(agent, Jni::new(environment), race, object);
+        if let Some(race) = &step.race
+            && !findings::report(agent, Jni::new(environment), race, object)
+        {
+            return word.0 as i64;
         }
         if step.word.state() == State::Followed {
             blocks::raced(agent, object, site as u32, step.word);
@@ -353,10 +384,10 @@ extern "system" fn start_thread(
         let (child, segment) = {
             let mut machine = locked(&agent.machine);
             let child = match u32::try_from(parent) {
-                Ok(parent) => machine.order.start(ThreadId(parent)),
-                Err(_) => machine.order.root(),
+                Ok(parent) => machine.start(ThreadId(parent)),
+                Err(_) => machine.root(),
             };
-            (child, machine.order.segment(child))
+            (child, current_segment(agent, &machine, child))
         };
         let mut names = locked(&agent.names);
         let at = child.0 as usize;
@@ -372,8 +403,8 @@ extern "system" fn join_thread(_environment: *mut JNIEnv, _class: jclass, thread
     guarded(0, |agent| {
         let mut machine = locked(&agent.machine);
         let thread = ThreadId(thread as u32);
-        machine.order.join(thread, ThreadId(ended as u32));
-        machine.order.segment(thread).0 as i32
+        machine.join(thread, ThreadId(ended as u32));
+        current_segment(agent, &machine, thread).0 as i32
     })
 }
 
@@ -382,24 +413,69 @@ extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) -> jbo
 }
 
 extern "system" fn segment_of(_environment: *mut JNIEnv, _class: jclass, thread: jint) -> jint {
-    guarded(0, |agent| locked(&agent.machine).order.segment(ThreadId(thread as u32)).0 as i32)
+    guarded(0, |agent| current_segment(agent, &locked(&agent.machine), ThreadId(thread as u32)).0 as i32)
 }
 
-extern "system" fn release(_environment: *mut JNIEnv, _class: jclass, thread: jint, before: jint) -> jint {
-    guarded(before, |agent| {
-        let before = u32::try_from(before).ok().map(Segment);
-        locked(&agent.machine).order.release(ThreadId(thread as u32), before).0 as i32
+extern "system" fn span_of(_environment: *mut JNIEnv, _class: jclass, thread: jint) -> jint {
+    guarded(0, |agent| locked(&agent.machine).span(ThreadId(thread as u32)).0 as i32)
+}
+
+/// The current segment of a thread. Java code finds the owners of all segments that it knows in a table.
+fn current_segment(agent: &Agent, machine: &Machine, thread: ThreadId) -> Segment {
+    let segment = machine.order.segment(thread);
+    agent.owners.set_i32(segment.0 as usize, thread.0 as i32);
+    segment
+}
+
+/// Returns the number of the synchronization object and the current segment, packed as two ints.
+extern "system" fn release(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jint,
+    synchronizer: jint,
+    has_accesses: jboolean,
+) -> jlong {
+    guarded(-1, |agent| {
+        let mut machine = locked(&agent.machine);
+        let thread = ThreadId(thread as u32);
+        let number = machine.release(thread, u32::try_from(synchronizer).ok(), has_accesses != 0);
+        i64::from(number) << 32 | i64::from(current_segment(agent, &machine, thread).0)
     })
 }
 
-extern "system" fn acquire(_environment: *mut JNIEnv, _class: jclass, thread: jint, handed: jint) -> jint {
-    guarded(0, |agent| {
+/// Returns the current segment, or -1 if the thread knew everything already.
+extern "system" fn acquire(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jint,
+    synchronizer: jint,
+    source: jint,
+    has_accesses: jboolean,
+) -> jint {
+    guarded(-1, |agent| {
         let mut machine = locked(&agent.machine);
         let thread = ThreadId(thread as u32);
-        if let Ok(handed) = u32::try_from(handed) {
-            machine.order.acquire(thread, Segment(handed));
-        }
-        machine.order.segment(thread).0 as i32
+        let is_new = machine.acquire(thread, synchronizer as u32, Source(source as u32), has_accesses != 0);
+        if is_new { current_segment(agent, &machine, thread).0 as i32 } else { -1 }
+    })
+}
+
+extern "system" fn forget(_environment: *mut JNIEnv, _class: jclass, synchronizer: jint) {
+    guarded((), |agent| locked(&agent.machine).forget(synchronizer as u32));
+}
+
+/// Whether code outside of the JDK called the method of the JDK that called the hook.
+extern "system" fn is_called_from_outside(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    guarded(0, |agent| jboolean::from(stacks::is_called_from_outside(agent.tool)))
+}
+
+/// Numbers what may order accesses.
+extern "system" fn new_source(environment: *mut JNIEnv, _class: jclass, name: jobject) -> jint {
+    guarded(0, |agent| {
+        let name = Jni::new(environment).text(name);
+        let mut names = locked(&agent.names);
+        names.sources.push(name);
+        (Source::FIRST as usize + names.sources.len() - 1) as i32
     })
 }
 

@@ -13,6 +13,8 @@ use crate::{
 
 /// The number of frames that are read.
 const DEPTH: usize = 64;
+/// The number of frames that are read to find the caller of a method.
+const CALLER_DEPTH: usize = 16;
 /// The number of stacks that are kept per site; a report on an access by a further thread shows only the site.
 const MOST_SAMPLES: usize = 64;
 
@@ -56,6 +58,24 @@ pub(crate) fn current(tool: Tool) -> Vec<Frame> {
     named(tool, &tool.stack(DEPTH))
 }
 
+/// Whether code outside of the JDK called the JDK's method whose hook is running. Frames of the method's own class, and of the
+/// classes that only pass calls on, are not its caller.
+pub(crate) fn is_called_from_outside(tool: Tool) -> bool {
+    let classes = tool.stack(CALLER_DEPTH).into_iter().map(|raw| {
+        let (class, _) = tool.method(raw.method)?;
+        tool.class_name(class)
+    });
+    is_outside(classes.map(|name| name.unwrap_or_default()))
+}
+
+/// The same for the names of the classes on a stack, innermost first.
+fn is_outside(classes: impl Iterator<Item = String>) -> bool {
+    let mut classes = classes.skip_while(|class| class.starts_with(PREFIX));
+    let Some(called) = classes.next() else { return false };
+    let caller = classes.find(|class| *class != called && !fissure_jdk::passes_calls_on(class));
+    caller.is_some_and(|class| !fissure_jdk::is_jdk_name(&class.replace('/', ".")))
+}
+
 /// Resolves a stack to names, without Fissure's frames.
 pub(crate) fn named(tool: Tool, stack: &[RawFrame]) -> Vec<Frame> {
     stack
@@ -89,6 +109,24 @@ mod tests {
 
     fn check(name: &str, expected: &str) {
         assert_eq!(stable_name(name), expected);
+    }
+
+    #[test]
+    fn a_call_is_from_outside_if_its_caller_is() {
+        let check = |classes: &[&str], expected| {
+            let stack = ["java/lang/FissureHook"].iter().chain(classes).map(|class| (*class).to_owned());
+            assert_eq!(is_outside(stack), expected, "{classes:?}");
+        };
+        let map = "java/util/concurrent/ConcurrentHashMap";
+        check(&[map, "com/acme/Cache"], true);
+        check(&[map, map, "com/acme/Cache"], true);
+        check(&[map, "java/lang/invoke/MethodType", "com/acme/Cache"], false);
+        check(&[map], false);
+        let handle = "java/lang/invoke/VarHandleInts$FieldInstanceReadWrite";
+        check(&[handle, "java/lang/invoke/VarHandleGuards", "com/acme/Cell"], true);
+        check(&[handle, "java/lang/invoke/VarHandleGuards", "java/util/concurrent/FutureTask"], false);
+        let updater = "java/util/concurrent/atomic/AtomicIntegerFieldUpdater$AtomicIntegerFieldUpdaterImpl";
+        check(&[updater, "java/util/concurrent/atomic/AtomicIntegerFieldUpdater", "com/acme/Cell"], true);
     }
 
     #[test]

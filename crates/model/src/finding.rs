@@ -204,9 +204,13 @@ pub struct Finding {
     pub hits: u64,
     /// In how many runs the finding was observed; for a hunt, how many runs there were.
     pub runs: u64,
-    /// Whether thread start or join ordered the accesses in this run.
+    /// Whether synchronization ordered the accesses in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
+    /// What ordered the accesses, if that is known: `the start of a thread`, `a volatile field of com.acme.Flag`,
+    /// `java.util.concurrent.CountDownLatch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered_by: Option<String>,
     /// The seeds of the runs that showed it; with the same program and options each shows it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
@@ -266,6 +270,7 @@ impl Finding {
             hits: 1,
             runs: 1,
             ordered: false,
+            ordered_by: None,
             seeds: Vec::new(),
             schedules: Vec::new(),
             targets: Vec::new(),

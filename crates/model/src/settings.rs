@@ -49,17 +49,28 @@ pub struct AtomizerSettings {
     pub without: Vec<Refinement>,
 }
 
-/// The operations that order two accesses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The operations that order two accesses. Races whose accesses are ordered are reported apart, unless it is said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
+    /// None: all races are reported alike, as in the papers about lock sets.
+    None,
     /// Starting and joining threads.
-    #[default]
     StartJoin,
     /// Also hand-overs from thread to thread by tasks and their results, latches, barriers and queues.
     HandOver,
-    /// Full happens-before: also locks, volatile fields, atomics and concurrent maps. Ordered accesses are not reported.
+    /// All synchronization but locks that only exclude: also volatile fields, atomics, concurrent maps and monitors that threads
+    /// wait for.
+    Synchronization,
+    /// Full happens-before: also all locks. Ordered races are not reported.
     HappensBefore,
+}
+
+impl Order {
+    /// Whether volatile fields, atomics and the like order accesses.
+    pub fn has_synchronization(self) -> bool {
+        self >= Order::Synchronization
+    }
 }
 
 /// The operations of the program that become events.

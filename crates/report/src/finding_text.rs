@@ -104,7 +104,11 @@ impl<'a> FindingText<'a> {
         let id = self.painter.paint(Style::Faint, &format!("id {}", words::clean(&finding.id)));
         let mut text = format!("  {subject} · {id}\n");
         let width = self.options.width.saturating_sub(4).max(30);
-        for line in words::wrap(&words::clean(&sites.join(", then ")), width) {
+        let order = match &finding.ordered_by {
+            Some(by) if finding.ordered => format!(", ordered by {by}"),
+            _ => String::new(),
+        };
+        for line in words::wrap(&words::clean(&format!("{}{order}", sites.join(", then "))), width) {
             text.push_str(&format!("    {line}\n"));
         }
         text
@@ -261,7 +265,7 @@ impl<'a> FindingText<'a> {
             parts.push(format!("in {seen} of {all} runs"));
         }
         if finding.ordered {
-            parts.push("ordered by thread start or join in this run".to_owned());
+            parts.push(names::ordered(finding));
         }
         if let Some(pattern) = finding.pattern {
             parts.push(format!("pattern {pattern}"));

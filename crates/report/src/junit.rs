@@ -57,7 +57,7 @@ fn case(report: &Report, finding: &Finding, sources: &dyn SourceFinder, counts: 
             status.set_description(FindingText::new(report, &options, sources).render(finding));
             status
         }
-        Standing::News if finding.ordered => skipped("thread start or join ordered it in this run"),
+        Standing::News if finding.ordered => skipped(&names::ordered(finding)),
         Standing::News => skipped("not a failure under the current --fail-on"),
     };
     let (kind, _) = names::nouns(finding.kind);

@@ -242,6 +242,12 @@ pub(crate) fn step(step: &Step) -> String {
     }
 }
 
+/// What ordered the accesses of a race: `ordered by the start of a thread in this run`.
+pub(crate) fn ordered(finding: &Finding) -> String {
+    let by = finding.ordered_by.as_deref().unwrap_or("synchronization");
+    format!("ordered by {by} in this run")
+}
+
 /// An access without its class, for narrow columns: `writes count`.
 pub(crate) fn brief_access(step: &Step) -> Option<String> {
     let is_access = matches!(step.action, Action::Read | Action::Write);

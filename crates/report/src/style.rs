@@ -7,7 +7,7 @@ use anstyle::AnsiColor;
 pub(crate) enum Style {
     /// The label of a confirmed finding or bug, and problems.
     Alarm,
-    /// The label of a finding that thread start or join ordered.
+    /// The label of a finding whose accesses were ordered.
     Mild,
     /// Emphasised text.
     Strong,

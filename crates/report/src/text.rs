@@ -50,7 +50,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     }
     let brief: [(&str, Style, &[&Finding]); 2] = [
         ("warnings, not yet confirmed", Style::Warning, &groups.warnings),
-        ("ordered by thread start or join in this run", Style::Mild, &groups.ordered),
+        ("ordered by synchronization in this run", Style::Mild, &groups.ordered),
     ];
     for (title, style, findings) in brief {
         if findings.is_empty() {
@@ -205,9 +205,9 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// `found 2 data races; 1 more was ordered by thread start or join in this run`.
+/// `found 2 data races; 1 more was ordered in this run`.
 fn totals(report: &Report) -> String {
-    const BY: &str = "ordered by thread start or join in this run";
+    const BY: &str = "ordered in this run";
     let news: Vec<&Finding> =
         report.findings.iter().filter(|finding| report.triage.is_news(finding)).collect();
     let (ordered, counting): (Vec<&Finding>, Vec<&Finding>) =

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use fissure_classfile::{
     AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, Call, ClassSummary, Contents, Control,
     ControlledAccesses, ControlledCode, Detection, Environment, Exploration, FieldSummary, Foreign, LockCall,
-    MethodFacts, Plan, Product, Region, Scheduling, Script, Site, read_summary, rewrite,
+    MethodFacts, Plan, Product, Region, Scheduling, Script, Site, Synchronization, read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -55,7 +55,7 @@ impl Purpose {
                 monitors: true,
                 accesses: Accesses::FieldsAndElements,
                 is_selective: false,
-                synchronization: true,
+                synchronization: Synchronization::MonitorsAndVolatiles,
                 clones: true,
                 entries: true,
                 atomicity: Some(Atomicity { blocks: Blocks::MonitorsAndMethods, announced: &[] }),
@@ -69,7 +69,7 @@ impl Purpose {
             Purpose::Explore => Product::Explore(Exploration { scheduling, monitors: true, points: true }),
             Purpose::MonitorScript => {
                 let advice = Some(Advice { lock_calls: LOCK_CALLS });
-                Product::Script(Script { monitors: true, synchronization: true, advice })
+                Product::Script(Script { monitors: true, advice })
             }
         };
         Plan::new(HOOK, product)

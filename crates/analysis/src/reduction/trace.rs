@@ -123,13 +123,13 @@ impl AtomicityDetector {
             }
             Event::Start { parent, child } => {
                 let number = self.number(parent);
-                let started = self.machine.order.start(number);
+                let started = self.machine.start(number);
                 self.numbers.insert(child, started);
                 self.act(parent, Operation::Start, site);
             }
             Event::Join { thread, ended } => {
                 let (number, ended) = (self.number(thread), self.number(ended));
-                self.machine.order.join(number, ended);
+                self.machine.join(number, ended);
                 self.act(thread, Operation::Join, site);
             }
             Event::Access { thread, location, kind, .. } => self.access(thread, location, kind, site),
@@ -161,7 +161,7 @@ impl AtomicityDetector {
             return;
         }
         let number = self.number(thread);
-        let access = Access { segment: self.machine.order.segment(number), kind, set, site };
+        let access = Access { segment: self.machine.span(number), kind, set, site };
         let word = self.lock_words.get(&lock).copied().unwrap_or(Word::VIRGIN);
         let next = self.machine.step_lock(word, access);
         self.lock_words.insert(lock, next);
@@ -182,7 +182,7 @@ impl AtomicityDetector {
     /// The number of a lock in the thread's current segment.
     fn use_of(&mut self, thread: ThreadId, lock: LockId) -> u32 {
         let thread = self.number(thread);
-        let segment = self.machine.order.segment(thread);
+        let segment = self.machine.span(thread);
         let next = self.uses.len() as u32;
         let number = *self.uses.entry((lock, segment)).or_insert(next);
         if self.lock_words.get(&lock).is_some_and(|&word| self.machine.is_contended(word, segment)) {
@@ -200,7 +200,8 @@ impl AtomicityDetector {
         self.words.insert(location, next);
         if !self.machine.is_initial(next) && !self.threads.entry(thread).or_default().blocks.is_empty() {
             self.last_access += 1;
-            self.open.entry(location).or_default().push((self.last_access, access));
+            let judged = Access { segment: self.machine.span(number), ..access };
+            self.open.entry(location).or_default().push((self.last_access, judged));
             self.act(thread, Operation::Access(self.last_access), site);
         }
         for &(number, earlier) in self.open.get(&location).map_or(&[][..], Vec::as_slice) {
@@ -217,8 +218,8 @@ impl AtomicityDetector {
     }
 
     fn number(&mut self, thread: ThreadId) -> ThreadId {
-        let order = &mut self.machine.order;
-        *self.numbers.entry(thread).or_insert_with(|| order.root())
+        let machine = &mut self.machine;
+        *self.numbers.entry(thread).or_insert_with(|| machine.root())
     }
 
     fn set(&mut self, thread: ThreadId, kind: AccessKind) -> u32 {

@@ -80,7 +80,7 @@ impl Jdk {
     fn has_locks(&self, class: &str) -> bool {
         let Some(Ok(bytes)) = self.file.class(class) else { return false };
         // A plan that only changes code with monitors.
-        let product = Product::Script(Script { monitors: true, synchronization: false, advice: None });
+        let product = Product::Script(Script { monitors: true, advice: None });
         let plan = Plan::new("Hook", product);
         let has_monitors = rewrite(&bytes, &plan, &mut Nothing).is_ok_and(|outcome| outcome.is_some());
         let locks = b"java/util/concurrent/locks/";
@@ -223,10 +223,10 @@ fn contradiction(
     let is_static = access & STATIC != 0;
     let is_reference = |text: &str| text.starts_with(['L', '[']);
     match (section, word) {
-        ("hand-over" | "happens-before", _) => {
+        ("hand-over" | "waiting" | "shared-state", _) => {
             let subject = word.split_once('(').map_or("this", |(_, subject)| subject.trim_end_matches(')'));
             match subject {
-                "this" => is_static.then_some("has no receiver"),
+                "this" | "foreign" | "round" => is_static.then_some("has no receiver"),
                 // A computed value that is no object orders nothing, and the hook gets null instead.
                 "result" => (!is_reference(result)).then_some("returns no object"),
                 number => {

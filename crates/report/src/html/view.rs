@@ -188,7 +188,7 @@ fn facts(report: &Report, finding: &Finding) -> Vec<String> {
         facts.push(format!("in {seen} of {all} runs"));
     }
     if finding.ordered {
-        facts.push("ordered by thread start or join in this run".to_owned());
+        facts.push(names::ordered(finding));
     }
     facts.push(format!("id {}", finding.id));
     facts.iter().map(|fact| words::clean(fact)).collect()

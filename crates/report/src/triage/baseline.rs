@@ -29,7 +29,7 @@ pub struct Known {
     pub status: Status,
     /// The member in question, for people who read the file.
     pub subject: String,
-    /// Whether thread start or join ordered it.
+    /// Whether its accesses were ordered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
 }

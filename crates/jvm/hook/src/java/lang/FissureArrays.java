@@ -32,6 +32,7 @@ final class FissureArrays {
 
     private static final FissureTable TABLE = new FissureTable();
     private static final long WORDS = baseOffset(long[].class);
+    private static final long OWNER = (long) FissureEngine.OWNER_MASK << FissureEngine.OWNER_SHIFT;
 
     private FissureArrays() {}
 
@@ -77,11 +78,19 @@ final class FissureArrays {
             long mask = write ? FissureHook.WRITE_MASK : FissureHook.READ_MASK;
             return ((word ^ mine) & mask) == 0L || thread.settles(null, word, write);
         }
-        if (((shadow.common ^ mine) & FissureHook.READ_MASK) != 0L || !thread.isClean()) {
+        if (!isSame(thread, shadow.common, mine, FissureHook.READ_MASK) || !thread.isClean()) {
             return false;
         }
         long[] bits = write ? shadow.written : shadow.read;
         return (bits[index >>> 6] & 1L << index) != 0L;
+    }
+
+    /** Whether the word of all elements is that of this thread, in its current segment or in an earlier one that still counts. */
+    private static boolean isSame(FissureThread thread, long common, long mine, long mask) {
+        long difference = (common ^ mine) & mask;
+        return difference == 0L
+                || (difference & ~OWNER) == 0L
+                        && thread.stampsItself((int) (common >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK);
     }
 
     private static void slowAccess(FissureThread thread, Object array, int index, int site, boolean write) {
@@ -134,13 +143,14 @@ final class FissureArrays {
         long mine =
                 FissureEngine.word(
                         FissureEngine.EXCLUSIVE, thread.segment, FissureEngine.REFINE ? set : 0, 0);
-        if (((shadow.common ^ mine) & FissureHook.WRITE_MASK) != 0L) {
+        if (!isSame(thread, shadow.common, mine, FissureHook.WRITE_MASK)) {
             synchronized (shadow) {
                 if (shadow.common != 0L) {
                     expand(shadow);
                     return false;
                 }
                 thread.newLocation(site);
+                thread.accesses();
                 int size = (shadow.length + 63) >>> 6;
                 shadow.read = new long[size];
                 shadow.written = new long[size];

@@ -36,6 +36,10 @@ final class FissureBlocks {
     /** The access stands for several. */
     private static final int MANIFOLD = 4;
     private static final int RAN = 8;
+    /** It is known whether the site {@link #SYNCHRONIZES}. */
+    private static final int CLASSIFIED = 16;
+    /** The site accesses a volatile field or an atomic. */
+    private static final int SYNCHRONIZES = 32;
     /** The access writes and also stands for a read. */
     private static final int WITH_READ = 64;
     /** The access also stands for another write. */
@@ -193,6 +197,15 @@ final class FissureBlocks {
         objects[count] = null;
     }
 
+    static boolean isClassified(int site) {
+        return (flags(site) & CLASSIFIED) != 0;
+    }
+
+    /** Whether a site is known to access a volatile field or an atomic. */
+    static boolean synchronizes(int site) {
+        return (flags(site) & SYNCHRONIZES) != 0;
+    }
+
     /** Whether a write also stands for a read. */
     static boolean isWithRead(int site) {
         return (flags(site) & WITH_READ) != 0;
@@ -213,7 +226,7 @@ final class FissureBlocks {
         objects[count] = object;
         operations[count] = operation;
         samples[count] = sample(operation);
-        details[count] = (long) thread.segment << 32;
+        details[count] = (long) thread.span << 32;
         count++;
         if (kind == RELEASE) {
             collapse(object);
@@ -260,7 +273,7 @@ final class FissureBlocks {
         if (count - start < 1 || !breaks(start)) {
             return 0;
         }
-        long key = (long) thread.segment << 32 | sites[at];
+        long key = (long) thread.span << 32 | sites[at];
         for (int i = start; i < count; i++) {
             key = (key ^ operations[i]) * 0x9E3779B97F4A7C15L;
             key ^= key >>> 29;

@@ -31,9 +31,15 @@ final class FissureEngine {
     /** Whether lock sets are refined while one thread owns a location (Racer) or not (Eraser). */
     static final boolean REFINE;
 
-    /** Whether locks and volatile fields create happens-before edges. */
+    /** Whether all locks create happens-before edges. */
     static final boolean HAPPENS_BEFORE;
-    /** Two bytes per site, see {@link FissureBlocks}; 0 unless atomicity is checked. */
+    /** Whether volatile fields, atomics and monitors that threads wait for create happens-before edges. */
+    static final boolean SYNCHRONIZATION;
+    /** One int per segment: the number of its thread. */
+    static final long OWNERS;
+    /** How many segments of a thread are told apart in histories before their cost must be bounded. */
+    static final long EXACT;
+    /** Two bytes per site, see {@link FissureBlocks}. */
     static final long FLAGS;
     /** Whether atomicity is checked. */
     static final boolean ATOMIZER;
@@ -49,12 +55,10 @@ final class FissureEngine {
     static final boolean MONITOR;
     /** Whether the monitor script uses the locks that a thread holds. */
     static final boolean MONITORS_LOCKS;
-    /** The entry of {@link #TABLE} for a volatile field. */
-    private static final int VOLATILE = -2;
 
     static {
         initialize();
-        long[] constants = new long[12];
+        long[] constants = new long[16];
         constants(constants);
         TABLE = constants[0];
         CELLS = constants[1];
@@ -62,13 +66,16 @@ final class FissureEngine {
         REFINE = constants[3] != 0L;
         HAPPENS_BEFORE = constants[4] != 0L;
         FLAGS = constants[5];
-        ATOMIZER = FLAGS != 0L;
         HITS = constants[6];
         RE_ENTRANT = constants[7] != 0L;
         PROTECTED = constants[8] != 0L;
         COMPARE_AND_SET = constants[9] != 0L;
         MONITOR = constants[10] != 0L;
         MONITORS_LOCKS = constants[11] != 0L;
+        SYNCHRONIZATION = constants[12] != 0L;
+        OWNERS = constants[13];
+        EXACT = constants[14];
+        ATOMIZER = constants[15] != 0L;
     }
 
     private FissureEngine() {}
@@ -83,6 +90,9 @@ final class FissureEngine {
 
     static native int resolveStatic(int site);
 
+    /** Finds out whether a site accesses a volatile field or an atomic. */
+    static native boolean classify(int site);
+
     /** The offsets of all shadow words in the objects of a class. */
     static native int[] shadows(Class<?> type);
 
@@ -96,10 +106,10 @@ final class FissureEngine {
     static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
 
     /** Whether an access to a followed location races with one of another thread. */
-    static native boolean isRacy(long word, int segment, int set, boolean write);
+    static native boolean isRacy(long word, int span, int set, boolean write);
 
     /** The word of a lock after an acquire that involves more than its owner. */
-    static native long stepLock(long word, int segment, int set, boolean write, int lock);
+    static native long stepLock(long word, int span, int set, boolean write, int lock);
 
     /** Judges an execution of a block that may not be atomic; returns the number of the execution, 0 if it is not kept. */
     static native int blockEnded(
@@ -127,11 +137,26 @@ final class FissureEngine {
 
     static native int segmentOf(int thread);
 
-    /** Releases a thread's clock into a synchronization object whose segment was {@code before} (-1 for none); returns the new segment. */
-    static native int release(int thread, int before);
+    /** The segment of a thread in the order by start and join alone. */
+    static native int spanOf(int thread);
 
-    /** Joins a released segment into a thread's clock; returns the thread's new segment. */
-    static native int acquire(int thread, int handed);
+    /**
+     * Releases a thread's clock into a synchronization object, which gets a number if it has none (-1). Returns the number and the
+     * thread's segment packed as two ints; -1 if that failed.
+     */
+    static native long release(int thread, int synchronizer, boolean hasAccesses);
+
+    /** Joins the clock of a synchronization object into a thread's clock; returns the thread's segment, -1 if it learned nothing. */
+    static native int acquire(int thread, int synchronizer, int source, boolean hasAccesses);
+
+    /** Forgets a synchronization object. */
+    static native void forget(int synchronizer);
+
+    /** Whether code outside of the JDK called the method of the JDK that called the hook. */
+    static native boolean isCalledFromOutside();
+
+    /** Numbers something that orders accesses, by the words that a report uses for it. */
+    static native int newSource(String name);
 
     /** Stores the stack of the current thread for a site. */
     static native void sample(int thread, int site);
@@ -172,8 +197,7 @@ final class FissureEngine {
         FissureArrays.access(array, 0, 0, true);
         FissureThread.release(lock);
         FissureArrays.access(array, 0, 0, false);
-        FissureOrder.release(lock);
-        FissureOrder.acquire(lock);
+        FissureOrder.tryAll(lock);
         if (ATOMIZER) {
             FissureThread.tryBlocks(lock);
         }
@@ -224,8 +248,6 @@ final class FissureEngine {
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.read(object, U.getLong(object, (long) offset), site);
-        } else if (offset == VOLATILE) {
-            FissureOrder.volatileRead(object);
         } else if (offset == 0) {
             unresolved(object, site, false);
         }
@@ -239,10 +261,11 @@ final class FissureEngine {
         int offset = U.getInt(TABLE + ((long) site << 2));
         if (offset > 0) {
             FissureHook.write(object, U.getLong(object, (long) offset), site);
-        } else if (offset == VOLATILE) {
-            FissureOrder.volatileWrite(object);
         } else if (offset == 0) {
             unresolved(object, site, true);
+        }
+        if (SYNCHRONIZATION && FissureBlocks.synchronizes(site)) {
+            FissureOrder.volatileWrite(object);
         }
     }
 
@@ -294,23 +317,69 @@ final class FissureEngine {
         }
         int cell = U.getInt(TABLE + ((long) site << 2));
         if (cell == 0) {
-            FissureThread thread = Thread.currentThread().fissureState;
-            if (thread == null || thread.busy) {
-                return;
-            }
-            thread.busy = true;
-            try {
-                cell = resolveStatic(site);
-            } finally {
-                thread.busy = false;
-            }
+            cell = resolvedStatic(site);
+        }
+        if (cell <= 0) {
+            return;
+        }
+        if (!write) {
+            readStatic(cell, site);
+            return;
+        }
+        // The first use of a class comes before the class is loaded, so that it is not known yet whether the field is volatile.
+        boolean isLoaded = U.getInt(TABLE + ((long) site << 2)) != 0;
+        if (SYNCHRONIZATION && (!isLoaded || FissureBlocks.synchronizes(site))) {
+            FissureOrder.volatileWriteStatic(cell);
+        }
+        writeStatic(cell, site);
+    }
+
+    /** A field was read of which it may not be known yet whether it is volatile. */
+    static void volatileReadAt(Object object, int site) {
+        if (synchronizes(site)) {
+            FissureOrder.volatileRead(object);
+        }
+    }
+
+    static void volatileReadStaticAt(int site) {
+        if (!synchronizes(site)) {
+            return;
+        }
+        int cell = U.getInt(TABLE + ((long) site << 2));
+        if (cell == 0) {
+            cell = resolvedStatic(site);
         }
         if (cell > 0) {
-            if (write) {
-                writeStatic(cell, site);
-            } else {
-                readStatic(cell, site);
-            }
+            FissureOrder.volatileReadStatic(cell);
+        }
+    }
+
+    private static boolean synchronizes(int site) {
+        if (FissureBlocks.isClassified(site)) {
+            return FissureBlocks.synchronizes(site);
+        }
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy) {
+            return false;
+        }
+        thread.busy = true;
+        try {
+            return classify(site);
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    private static int resolvedStatic(int site) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy) {
+            return 0;
+        }
+        thread.busy = true;
+        try {
+            return resolveStatic(site);
+        } finally {
+            thread.busy = false;
         }
     }
 
@@ -335,6 +404,7 @@ final class FissureEngine {
         for (;;) {
             long word = U.getLongVolatile(base, offset);
             thread.isRacy = false;
+            thread.accesses();
             long next = next(thread, owner, word, set, site, write);
             if (next == word || U.compareAndSetLong(base, offset, word, next)) {
                 if (ATOMIZER) {
@@ -355,8 +425,9 @@ final class FissureEngine {
             return word;
         }
         if (state < SHARED) {
-            if (((int) (word >>> OWNER_SHIFT) & OWNER_MASK) == thread.segment) {
-                int old = (int) (word >>> SET_SHIFT) & SET_MASK;
+            int old = (int) (word >>> SET_SHIFT) & SET_MASK;
+            int segment = (int) (word >>> OWNER_SHIFT) & OWNER_MASK;
+            if (segment == thread.segment) {
                 boolean grows = write && state == EXCLUSIVE;
                 if (!grows && (!REFINE || thread.common(old, set) == old)) {
                     return word;
@@ -365,6 +436,14 @@ final class FissureEngine {
                     thread.sample(site);
                     return word(EXCLUSIVE_MODIFIED, thread.segment, old, site);
                 }
+            } else if ((!REFINE || old == set) && thread.stampsItself(segment)) {
+                // The word has room for one access. A read leaves the last write, so that a race with the read is taken for ordered if
+                // the write is.
+                if (!write && state == EXCLUSIVE_MODIFIED) {
+                    return word;
+                }
+                thread.sample(site);
+                return word(write ? EXCLUSIVE_MODIFIED : EXCLUSIVE, thread.segment, old, site);
             }
         } else if (thread.knows(word, set, write)) {
             return word;
@@ -376,7 +455,7 @@ final class FissureEngine {
         if (after >= SHARED && after < DONE) {
             thread.learn(next, set, write, false);
         } else if (ATOMIZER && after == FOLLOWED) {
-            thread.isRacy = isRacy(next, thread.segment, set, write);
+            thread.isRacy = isRacy(next, thread.span, set, write);
             thread.learn(next, set, write, thread.isRacy);
         }
         return next;

@@ -20,10 +20,20 @@ abstract class FissureHeld {
     private static final Object[] NO_LOCKS = {};
     private static final byte[] NO_MODES = {};
     private static final int[] NO_SITES = {};
+    private static final boolean[] NO_GUARDS = {};
     private static final int[] NO_SETS = {0};
 
+    final int id;
     /** The segment of the thread, which owns the locations that only it accesses. */
     int segment;
+    /** The segment in the order by start and join alone. */
+    int span;
+    /** Whether locations are stamped with the current segment. */
+    boolean hasAccesses;
+    /** Changes whenever a release would pass on more than the one before. */
+    private int version;
+    /** How many segments the thread has had. */
+    private int segments;
     /** Whether the access that was checked last races. */
     boolean isRacy;
     /** The blocks that this thread is in; null until the first one. */
@@ -33,6 +43,8 @@ abstract class FissureHeld {
     byte[] modes = NO_MODES;
     /** The sites of the acquires, with {@link FissureThread#AGAIN} and {@link FissureThread#BLOCK}; only if atomicity is checked. */
     int[] sites = NO_SITES;
+    /** Whether releases of the held locks order accesses. */
+    boolean[] guards = NO_GUARDS;
     int depth;
     /** Lock sets for reads and writes by number of locks held, valid up to {@link #clean}. */
     private int[] readSets = NO_SETS;
@@ -54,8 +66,13 @@ abstract class FissureHeld {
     private int[] commons;
     private long[] known;
     private int[] knownSets;
+    /** The synchronization objects acquired last, with the version of what they passed on. */
+    private long[] acquired;
+    /** By thread, a {@link #moment} of it that this thread knows all about. */
+    private long[] moments;
 
-    FissureHeld(int segment) {
+    FissureHeld(int id, int segment) {
+        this.id = id;
         this.segment = segment;
     }
 
@@ -107,9 +124,80 @@ abstract class FissureHeld {
                     && !(FissureEngine.ATOMIZER && isRacy && blocks != null && blocks.isActive());
         }
         int locationSet = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
-        return locationSet == (FissureEngine.REFINE ? set : 0)
-                && ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == segment
-                && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write);
+        if (locationSet != (FissureEngine.REFINE ? set : 0)) {
+            return false;
+        }
+        int owner = (int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK;
+        if (state == FissureEngine.EXCLUSIVE_MODIFIED) {
+            return owner == segment || !write && stampsItself(owner);
+        }
+        return owner == segment && state == FissureEngine.EXCLUSIVE && !write;
+    }
+
+    /** An access is stamped with the current segment. */
+    void accesses() {
+        if (!hasAccesses) {
+            hasAccesses = true;
+            version++;
+        }
+    }
+
+    /**
+     * Whether the thread stamps a location itself that it accessed last in an earlier segment. A thread with few segments leaves that to
+     * the analysis, which remembers both accesses.
+     */
+    boolean stampsItself(int earlier) {
+        return segments > FissureEngine.EXACT
+                && FissureEngine.U.getInt(FissureEngine.OWNERS + ((long) earlier << 2)) == id;
+    }
+
+    /** Identifies the thread and all that a release would pass on now. */
+    long moment() {
+        return (long) id << 32 | version & 0xFFFFFFFFL;
+    }
+
+    /** The thread has learned what others did, and goes on in a segment. */
+    void learns(int segment) {
+        version++;
+        moveTo(segment);
+    }
+
+    /** Whether the thread has acquired this version of a synchronization object. */
+    boolean hasAcquired(int serial, int version) {
+        return acquired != null && acquired[serial & MEMO - 1] == ((long) serial << 32 | version & 0xFFFFFFFFL);
+    }
+
+    void acquires(int serial, int version) {
+        if (acquired == null) {
+            acquired = new long[MEMO];
+        }
+        acquired[serial & MEMO - 1] = (long) serial << 32 | version & 0xFFFFFFFFL;
+    }
+
+    /** Whether this thread knows all that another one could have released at a moment. */
+    boolean knowsMoment(long moment) {
+        int other = (int) (moment >>> 32);
+        if (other == id) {
+            return true;
+        }
+        long known = moments == null ? -1L : moments[other & MEMO - 1];
+        return known >>> 32 == other && (int) known - (int) moment >= 0;
+    }
+
+    void learnsMoment(long moment) {
+        if (moments == null) {
+            moments = new long[MEMO];
+            java.util.Arrays.fill(moments, -1L);
+        }
+        if (!knowsMoment(moment)) {
+            moments[(int) (moment >>> 32) & MEMO - 1] = moment;
+        }
+    }
+
+    /** Begins another segment in the order by start and join alone. */
+    void spanTo(int span) {
+        this.span = span;
+        settledUsers = -1L;
     }
 
     /** The locks that protect an access to a field of {@code object} by this thread, as a set. */
@@ -200,7 +288,9 @@ abstract class FissureHeld {
             return;
         }
         this.segment = segment;
-        settledUsers = -1L;
+        hasAccesses = false;
+        version++;
+        segments++;
         for (int at = 0; known != null && at < MEMO; at++) {
             known[at] = 0L;
         }
@@ -223,11 +313,16 @@ abstract class FissureHeld {
         int[] moreReads;
         int[] moreWrites;
         int[] moreSites = NO_SITES;
+        boolean[] moreGuards = NO_GUARDS;
         try {
             moreLocks = new Object[size];
             moreModes = new byte[size];
             moreReads = new int[size + 1];
             moreWrites = new int[size + 1];
+            if (FissureEngine.SYNCHRONIZATION) {
+                moreGuards = new boolean[size];
+                System.arraycopy(guards, 0, moreGuards, 0, depth);
+            }
             if (FissureEngine.ATOMIZER) {
                 moreSites = new int[size];
                 System.arraycopy(sites, 0, moreSites, 0, depth);
@@ -242,6 +337,7 @@ abstract class FissureHeld {
         System.arraycopy(writeSets, 0, moreWrites, 0, depth + 1);
         modes = moreModes;
         sites = moreSites;
+        guards = moreGuards;
         readSets = moreReads;
         writeSets = moreWrites;
         locks = moreLocks;

@@ -300,7 +300,7 @@ public final class FissureHook {
 
     /** The monitor that was about to be entered has been entered. */
     public static void entered() {
-        if (on) {
+        if (on && FissureEngine.SYNCHRONIZATION) {
             FissureThread.entered();
         }
     }
@@ -317,13 +317,37 @@ public final class FissureHook {
         }
     }
 
+    public static void volatileReadAt(Object object, int site) {
+        if (on) {
+            FissureEngine.volatileReadAt(object, site);
+        }
+    }
+
+    public static void volatileReadStaticAt(int site) {
+        if (on) {
+            FissureEngine.volatileReadStaticAt(site);
+        }
+    }
+
+    public static void volatileReadStatic(int cell) {
+        if (on) {
+            FissureOrder.volatileReadStatic(cell);
+        }
+    }
+
+    public static void volatileWriteStatic(int cell) {
+        if (on) {
+            FissureOrder.volatileWriteStatic(cell);
+        }
+    }
+
     public static void waitBegin(Object lock) {
         if (on) {
             if (FissureEngine.ATOMIZER) {
                 FissureThread.waitBegins(lock);
             }
-            if (FissureEngine.HAPPENS_BEFORE) {
-                FissureOrder.release(lock);
+            if (FissureEngine.SYNCHRONIZATION) {
+                FissureOrder.release(FissureThread.guards(lock));
             }
         }
     }
@@ -331,9 +355,40 @@ public final class FissureHook {
     public static void waitEnd(Object lock) {
         if (on) {
             FissureThread.waits();
-            if (FissureEngine.HAPPENS_BEFORE) {
-                FissureOrder.acquire(lock);
+            if (FissureEngine.SYNCHRONIZATION) {
+                Object guard = FissureThread.guards(lock);
+                if (guard != null) {
+                    FissureOrder.acquireLock(guard);
+                }
             }
+        }
+    }
+
+    /** Threads wait for the lock, or may do so. */
+    public static void notifies(Object lock) {
+        if (on && lock != null) {
+            FissureThread.guards(lock);
+        }
+    }
+
+    /** A condition of a lock was made, so that threads may wait for it. The JDK's own conditions are parts of known synchronizers. */
+    public static void conditionMade(Object lock) {
+        if (on && FissureEngine.isCalledFromOutside()) {
+            FissureThread.guards(lock);
+        }
+    }
+
+    /** A synchronizer that is not the JDK's is about to publish its state. */
+    public static void stateReleased(Object synchronizer) {
+        if (on && !FissureOrder.isOfTheJdk(synchronizer)) {
+            FissureOrder.release(synchronizer);
+        }
+    }
+
+    /** A synchronizer that is not the JDK's has read its state. */
+    public static void stateAcquired(Object synchronizer) {
+        if (on && !FissureOrder.isOfTheJdk(synchronizer)) {
+            FissureOrder.acquire(synchronizer, synchronizer);
         }
     }
 
@@ -453,21 +508,55 @@ public final class FissureHook {
 
     public static void acquired(Object token) {
         if (on) {
-            FissureOrder.acquire(token);
+            FissureOrder.acquire(token, token);
+        }
+    }
+
+    /** The thread arrives at a barrier. */
+    public static void roundEntered(Object barrier) {
+        if (on) {
+            FissureRounds.entered(barrier);
+        }
+    }
+
+    /** The round of the barrier at which the thread arrived is over. */
+    public static void roundEnded(Object barrier) {
+        if (on) {
+            FissureRounds.ended(barrier);
         }
     }
 
     /** An element was taken out of a collection. */
     public static void taken(Object element, Object collection) {
         if (on) {
-            FissureOrder.acquire(element);
+            FissureOrder.acquire(element, collection);
         }
     }
 
     /** A value that a collection computed or already contained: an acquire and a release in one. */
     public static void computed(Object value, Object collection) {
         if (on) {
-            FissureOrder.acquire(value);
+            FissureOrder.acquire(value, collection);
+            FissureOrder.release(value);
+        }
+    }
+
+    /** The same as {@link #acquired} if code outside of the JDK made the call. */
+    public static void sharedAcquired(Object token) {
+        if (on) {
+            FissureOrder.acquireShared(token, token);
+        }
+    }
+
+    public static void sharedTaken(Object element, Object collection) {
+        if (on) {
+            FissureOrder.acquireShared(element, collection);
+        }
+    }
+
+    public static void sharedComputed(Object value, Object collection) {
+        if (on) {
+            FissureOrder.acquireShared(value, collection);
             FissureOrder.release(value);
         }
     }

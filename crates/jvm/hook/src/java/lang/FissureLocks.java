@@ -12,6 +12,8 @@ final class FissureLocks {
         volatile long users;
         /** For an atomic: the shadow word of its accesses. */
         volatile long accesses;
+        /** Whether threads wait for the lock, so that it is used to signal and not only to exclude. */
+        volatile boolean isGuard;
 
         Numbered(Object lock) {
             super(lock);
@@ -48,6 +50,8 @@ final class FissureLocks {
     }
 
     private static final FissureTable TABLE = new FissureTable();
+    /** Whether there is a lock that threads wait for. */
+    private static volatile boolean hasGuards;
     static final long USERS = FissureEngine.offset(Numbered.class, "users");
     static final long ACCESSES = FissureEngine.offset(Numbered.class, "accesses");
 
@@ -62,6 +66,19 @@ final class FissureLocks {
     static Object place(Object lock) {
         Numbered numbered = (Numbered) TABLE.find(lock);
         return numbered != null && numbered.otherHalf != null ? numbered.otherHalf : lock;
+    }
+
+    /**
+     * Whether releasing and acquiring a lock orders accesses. A lock that threads also wait for guards a condition: a thread that
+     * finds it fulfilled did not have to wait, and yet comes after the one that fulfilled it.
+     */
+    static boolean orders(FissureThread thread, Object lock) {
+        return FissureEngine.HAPPENS_BEFORE || hasGuards && thread.recentLock(lock).whole().isGuard;
+    }
+
+    static void guard(Object lock) {
+        numbered(lock).whole().isGuard = true;
+        hasGuards = true;
     }
 
     /** Registers a new read-write lock. Both halves are one lock, held in different modes. */
@@ -97,7 +114,7 @@ final class FissureLocks {
             }
             return;
         }
-        boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == thread.segment;
+        boolean isOwn = ((int) (word >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK) == thread.span;
         int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
         if (isOwn && users == 0
                 && (state == FissureEngine.EXCLUSIVE_MODIFIED || state == FissureEngine.EXCLUSIVE && !write)) {
@@ -126,7 +143,7 @@ final class FissureLocks {
         if (state == 0) {
             return FissureEngine.word(
                     write ? FissureEngine.EXCLUSIVE_MODIFIED : FissureEngine.EXCLUSIVE,
-                    thread.segment,
+                    thread.span,
                     set,
                     0);
         }
@@ -134,13 +151,13 @@ final class FissureLocks {
         int users = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
         if (state < FissureEngine.SHARED) {
             boolean grows = write && state == FissureEngine.EXCLUSIVE;
-            if (owner == thread.segment && !grows && thread.common(users, set) == users) {
+            if (owner == thread.span && !grows && thread.common(users, set) == users) {
                 return word;
             }
         } else if (thread.knows(~word, set, write)) {
             return word;
         }
-        long next = FissureEngine.stepLock(word, thread.segment, set, write, entry.number());
+        long next = FissureEngine.stepLock(word, thread.span, set, write, entry.number());
         if ((int) (next >>> FissureEngine.STATE_SHIFT) >= FissureEngine.SHARED) {
             thread.learn(~next, set, write, false);
         }

@@ -2,71 +2,229 @@ package java.lang;
 
 import java.util.concurrent.CountedCompleter;
 
-/** Happens-before edges through synchronizers, tasks and elements of queues, which are found by identity. */
+/**
+ * Happens-before edges through synchronization objects: tasks, latches, elements of queues, volatile fields, monitors that threads wait
+ * for. They are found by identity. What they pass on from thread to thread is kept in native code, and most releases and acquires
+ * pass on nothing new.
+ */
 final class FissureOrder {
+    /** What a synchronization object passes on. */
     private static final class Handed extends FissureTable.Entry {
-        /** The released segment that the next acquire joins; -1 for none. */
-        int segment = -1;
+        /** Unlike the number, never used again for another object. */
+        final int serial;
+        /** The number of its clock in native code; -1 until the first release. */
+        private int number = -1;
+        /** How often it was released. */
+        volatile int version;
+        /** The {@link FissureHeld#moment} of the last release. */
+        long released = -1L;
+        /** Whether several threads have released it. */
+        boolean isShared;
+        /** How often code of the JDK acquired it for itself; negative once other code did. */
+        int internal;
 
-        Handed(Object token) {
+        Handed(Object token, int serial) {
             super(token);
+            this.serial = serial;
+        }
+
+        @Override
+        void dropped() {
+            if (number >= 0) {
+                FissureEngine.forget(number);
+            }
         }
     }
 
+    // What orders accesses, for reports.
+    private static final int OBJECT = 0;
+    private static final int VOLATILE = 1;
+    private static final int MONITOR = 2;
+
+    private static final int MOST_INTERNAL = 8;
+
     private static final FissureTable TABLE = new FissureTable();
+    /** The numbers of what orders accesses, by class; one table for each kind. */
+    private static final FissureTable[] SOURCES = {new FissureTable(), new FissureTable(), new FissureTable()};
+    private static final Object CELLS_GUARD = new Object();
+    /** The static volatile fields, by cell. */
+    private static volatile Handed[] cells = new Handed[64];
+    private static int staticSource;
+    private static int serials;
 
     private FissureOrder() {}
 
     /** Everything that this thread did so far happens before a later acquire of {@code token}. */
     static void release(Object token) {
         FissureThread thread = Thread.currentThread().fissureState;
-        if (token == null || thread == null || thread.busy) {
+        if (token == null || thread == null || thread.busy || !FissureThread.isConcurrent) {
             return;
         }
         thread.busy = true;
         try {
-            Handed handed = find(token);
-            synchronized (handed) {
-                handed.segment = FissureEngine.release(thread.id, handed.segment);
-            }
-            thread.moveTo(FissureEngine.segmentOf(thread.id));
+            release(thread, find(token));
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
         } finally {
             thread.busy = false;
         }
     }
 
-    static void acquire(Object token) {
+    /** {@code via} is the object that a report names: a collection for one of its elements. */
+    static void acquire(Object token, Object via) {
+        acquire(token, via, OBJECT);
+    }
+
+    /**
+     * The same for state that the JDK uses for itself, too. Only an acquire that would add to the order is checked, and only until it
+     * is clear whose state it is.
+     */
+    static void acquireShared(Object token, Object via) {
         FissureThread thread = Thread.currentThread().fissureState;
-        if (token == null || thread == null || thread.busy) {
+        if (token == null || thread == null || thread.busy || !FissureThread.isConcurrent) {
             return;
         }
-        thread.busy = true;
-        try {
-            Handed handed = (Handed) TABLE.find(token);
-            if (handed != null) {
-                int segment;
-                synchronized (handed) {
-                    segment = handed.segment;
-                }
-                thread.moveTo(FissureEngine.acquire(thread.id, segment));
-            }
-        } finally {
-            thread.busy = false;
+        Handed handed = (Handed) TABLE.find(token);
+        if (handed == null || handed.internal > MOST_INTERNAL || isKnown(thread, handed)) {
+            return;
         }
+        if (handed.internal >= 0) {
+            if (!FissureEngine.isCalledFromOutside()) {
+                handed.internal++;
+                return;
+            }
+            handed.internal = -1;
+        }
+        acquire(token, via, OBJECT);
+    }
+
+    static void acquireLock(Object lock) {
+        acquire(FissureLocks.place(lock), lock, MONITOR);
     }
 
     /** Volatile fields of one object are not distinguished: that may add happens-before edges, and never loses one. */
     static void volatileRead(Object object) {
-        acquire(object);
+        acquire(object, object, VOLATILE);
     }
 
     static void volatileWrite(Object object) {
         release(object);
     }
 
+    static void volatileReadStatic(int cell) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        Handed[] known = cells;
+        if (thread == null || thread.busy || cell >= known.length || known[cell] == null) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            if (staticSource == 0) {
+                staticSource = FissureEngine.newSource("a static volatile field");
+            }
+            acquire(thread, known[cell], staticSource);
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    static void volatileWriteStatic(int cell) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy || !FissureThread.isConcurrent) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            release(thread, cell(cell));
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
     /** A part of a larger task is done: it happens before the continuation of every thread that waits for the whole. */
     static void completes(Object task) {
         release(((CountedCompleter<?>) task).getRoot());
+    }
+
+    /** Whether the class of a synchronizer is the JDK's: its locks only exclude, and the calls of its other synchronizers are known. */
+    static boolean isOfTheJdk(Object synchronizer) {
+        return synchronizer.getClass().getModule() == Object.class.getModule();
+    }
+
+    /** Uses everything once, so that an unsupported JVM fails early. */
+    static void tryAll(Object token) {
+        boolean wasConcurrent = FissureThread.isConcurrent;
+        FissureThread.isConcurrent = true;
+        release(token);
+        acquire(token, token);
+        volatileWriteStatic(0);
+        volatileReadStatic(0);
+        isOfTheJdk(token);
+        acquireShared(token, token);
+        FissureEngine.isCalledFromOutside();
+        FissureThread.guards(token);
+        FissureThread.isConcurrent = wasConcurrent;
+    }
+
+    private static void acquire(Object token, Object via, int kind) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (token == null || thread == null || thread.busy || !FissureThread.isConcurrent) {
+            return;
+        }
+        Handed handed = (Handed) TABLE.find(token);
+        if (handed == null || isKnown(thread, handed)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            acquire(thread, handed, source(via.getClass(), kind));
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** Whether an acquire adds nothing, as far as that is known without native code. */
+    private static boolean isKnown(FissureThread thread, Handed handed) {
+        int version = handed.version;
+        return version == 0
+                || thread.hasAcquired(handed.serial, version)
+                || !handed.isShared && thread.knowsMoment(handed.released);
+    }
+
+    private static void acquire(FissureThread thread, Handed handed, int source) {
+        int version = handed.version;
+        long released = handed.released;
+        if (version == 0 || thread.hasAcquired(handed.serial, version)) {
+            return;
+        }
+        int segment = FissureEngine.acquire(thread.id, handed.number, source, thread.hasAccesses);
+        thread.acquires(handed.serial, version);
+        thread.learnsMoment(released);
+        if (segment >= 0) {
+            thread.learns(segment);
+        }
+    }
+
+    private static void release(FissureThread thread, Handed handed) {
+        if (handed.released == thread.moment()) {
+            return;
+        }
+        synchronized (handed) {
+            long both = FissureEngine.release(thread.id, handed.number, thread.hasAccesses);
+            if (both < 0L) {
+                return;
+            }
+            handed.number = (int) (both >>> 32);
+            thread.moveTo((int) both);
+            long moment = thread.moment();
+            handed.isShared |= handed.version > 0 && handed.released >>> 32 != moment >>> 32;
+            handed.released = moment;
+            handed.version++;
+        }
     }
 
     private static Handed find(Object token) {
@@ -77,10 +235,54 @@ final class FissureOrder {
         synchronized (TABLE.guard) {
             entry = TABLE.find(token);
             if (entry == null) {
-                entry = new Handed(token);
+                entry = new Handed(token, ++serials);
                 TABLE.add(entry);
             }
             return (Handed) entry;
+        }
+    }
+
+    private static Handed cell(int cell) {
+        Handed[] known = cells;
+        if (cell < known.length && known[cell] != null) {
+            return known[cell];
+        }
+        synchronized (CELLS_GUARD) {
+            known = cells;
+            if (cell >= known.length) {
+                Handed[] more = new Handed[Math.max(cell + 1, known.length * 2)];
+                System.arraycopy(known, 0, more, 0, known.length);
+                known = more;
+            }
+            if (known[cell] == null) {
+                synchronized (TABLE.guard) {
+                    known[cell] = new Handed(CELLS_GUARD, ++serials);
+                }
+            }
+            cells = known;
+            return known[cell];
+        }
+    }
+
+    private static int source(Class<?> type, int kind) {
+        FissureTable table = SOURCES[kind];
+        FissureTable.Entry entry = table.find(type);
+        if (entry != null) {
+            return ((FissureTable.Numbered) entry).number;
+        }
+        synchronized (table.guard) {
+            entry = table.find(type);
+            if (entry == null) {
+                String name = type.getName();
+                if (kind == VOLATILE) {
+                    name = "a volatile field of ".concat(name);
+                } else if (kind == MONITOR && !java.util.concurrent.locks.Lock.class.isAssignableFrom(type)) {
+                    name = "the monitor of ".concat(name);
+                }
+                entry = new FissureTable.Numbered(type, FissureEngine.newSource(name));
+                table.add(entry);
+            }
+            return ((FissureTable.Numbered) entry).number;
         }
     }
 }

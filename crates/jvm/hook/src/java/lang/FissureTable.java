@@ -15,6 +15,9 @@ final class FissureTable {
             super(object);
             this.hash = System.identityHashCode(object);
         }
+
+        /** The object was collected, and the table forgets the entry. */
+        void dropped() {}
     }
 
     /** An entry with a number. */
@@ -78,6 +81,8 @@ final class FissureTable {
                 if (entry.get() != null) {
                     link(fresh, entry);
                     kept++;
+                } else {
+                    entry.dropped();
                 }
                 entry = following;
             }

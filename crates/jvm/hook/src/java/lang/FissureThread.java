@@ -9,9 +9,13 @@ final class FissureThread extends FissureHeld {
     private static final int SITE = (1 << 20) - 1;
     private static final int RECENT_ARRAYS = 256;
 
-    final int id;
+    /** Whether a second thread was started, so that synchronization can order accesses. */
+    static boolean isConcurrent;
+
     /** Set while this thread is inside the engine: JDK code that it calls there is not part of the program. */
     boolean busy;
+    /** The round of the barrier at which the thread arrived. */
+    Object round;
     /** The reference arguments of the next join point reported to the monitor script. */
     Object[] arguments;
     /** The site of a reported call of the library whose lock or atomic operation has not been reported yet. */
@@ -33,8 +37,7 @@ final class FissureThread extends FissureHeld {
     private FissureArrays.Shadow[] arrays = NO_ARRAYS;
 
     private FissureThread(int id, int segment) {
-        super(segment);
-        this.id = id;
+        super(id, segment);
         this.counters = FissureEngine.COUNTERS + ((long) Math.min(id, FissureEngine.COUNTED_THREADS - 1) << 5);
     }
 
@@ -56,8 +59,11 @@ final class FissureThread extends FissureHeld {
         self.initializers = 0;
         self.busy = true;
         try {
+            long moment = self.moment();
             register(child, self.id);
+            child.fissureState.learnsMoment(moment);
             self.moveTo(FissureEngine.segmentOf(self.id));
+            self.spanTo(FissureEngine.spanOf(self.id));
             self.logUnplaced(FissureBlocks.START, child);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
@@ -104,6 +110,7 @@ final class FissureThread extends FissureHeld {
         self.busy = true;
         try {
             self.moveTo(FissureEngine.joinThread(self.id, ended.id));
+            self.spanTo(FissureEngine.spanOf(self.id));
             self.logUnplaced(FissureBlocks.JOIN, child);
         } finally {
             self.busy = false;
@@ -146,17 +153,48 @@ final class FissureThread extends FissureHeld {
         self.modes[depth] = mode;
         self.depth = depth + 1;
         FissureEngine.increment(self.counters);
-        if (FissureEngine.HAPPENS_BEFORE) {
-            FissureOrder.acquire(FissureLocks.place(lock));
+        if (FissureEngine.SYNCHRONIZATION) {
+            boolean orders = mode != OPTIMISTIC && FissureLocks.orders(self, lock);
+            self.guards[depth] = orders;
+            if (orders) {
+                FissureOrder.acquireLock(lock);
+            }
         }
     }
 
     /** The lock that was pushed last has been acquired, so that its last release happens before this. */
     static void entered() {
         FissureThread self = Thread.currentThread().fissureState;
-        if (self != null && !self.busy && self.depth > 0) {
-            FissureOrder.acquire(FissureLocks.place(self.locks[self.depth - 1]));
+        if (self != null && !self.busy && self.depth > 0 && self.guards[self.depth - 1]) {
+            FissureOrder.acquireLock(self.locks[self.depth - 1]);
         }
+    }
+
+    /**
+     * Threads wait for a lock, so that its releases order accesses from now on. Null stands for the lock that was acquired last. Returns
+     * the lock, or null if there is none.
+     */
+    static Object guards(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        if (self == null || self.busy) {
+            return null;
+        }
+        Object guard = lock != null ? lock : self.depth > 0 ? self.locks[self.depth - 1] : null;
+        if (guard == null || FissureLocks.orders(self, guard)) {
+            return guard;
+        }
+        self.busy = true;
+        try {
+            FissureLocks.guard(guard);
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            self.busy = false;
+        }
+        for (int at = 0; at < self.depth; at++) {
+            self.guards[at] |= self.locks[at] == guard;
+        }
+        return guard;
     }
 
     static void acquireOptimistic(Object lock) {
@@ -366,7 +404,7 @@ final class FissureThread extends FissureHeld {
         if (knows(word, set, false)) {
             return isRacy;
         }
-        boolean races = FissureEngine.isRacy(word, segment, set, false);
+        boolean races = FissureEngine.isRacy(word, span, set, false);
         learn(word, set, false, races);
         return races;
     }
@@ -462,8 +500,12 @@ final class FissureThread extends FissureHeld {
     private static void register(Thread thread, int parent) {
         long packed = FissureEngine.startThread(parent, thread, thread.getName());
         FissureThread state = new FissureThread((int) (packed >>> 32), (int) packed);
+        state.span = FissureEngine.spanOf(state.id);
         thread.fissureState = state;
         state.refresh(thread);
+        if (state.id > 0) {
+            isConcurrent = true;
+        }
     }
 
     private void drop(Thread thread, int at) {
@@ -479,13 +521,16 @@ final class FissureThread extends FissureHeld {
                 blocks.log(FissureBlocks.RELEASE_AGAIN, lock, site & SITE);
             }
         }
-        if (FissureEngine.HAPPENS_BEFORE && modes[at] != OPTIMISTIC) {
+        if (FissureEngine.SYNCHRONIZATION && guards[at]) {
             FissureOrder.release(FissureLocks.place(locks[at]));
         }
         int last = depth - 1;
         for (int i = at; i < last; i++) {
             locks[i] = locks[i + 1];
             modes[i] = modes[i + 1];
+            if (FissureEngine.SYNCHRONIZATION) {
+                guards[i] = guards[i + 1];
+            }
             if (FissureEngine.ATOMIZER) {
                 sites[i] = sites[i + 1];
             }

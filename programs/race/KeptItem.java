@@ -1,0 +1,56 @@
+// A thread keeps an element after it has put it into a queue, and changes it while the thread that took it out reads it.
+// fissure: must-find racer data-race KeptItem$Order.discount
+// fissure: may-find eraser data-race KeptItem$Order.discount
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+
+public class KeptItem {
+    static class Order {
+        int amount;
+        int discount;
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        BlockingQueue<Order> orders = new ArrayBlockingQueue<>(4);
+        Thread shop = new Thread(() -> {
+            for (int i = 0; i < 20; i++) {
+                Order order = new Order();
+                order.amount = i;
+                put(orders, order);
+                order.discount = 1;
+            }
+        });
+        Thread till = new Thread(() -> {
+            int total = 0;
+            for (int i = 0; i < 20; i++) {
+                Order order = take(orders);
+                total += order.amount - order.discount;
+                order.amount = 0;
+            }
+            if (total > 10_000) {
+                throw new IllegalStateException();
+            }
+        });
+        shop.start();
+        till.start();
+        shop.join();
+        till.join();
+        System.out.println("done");
+    }
+
+    static void put(BlockingQueue<Order> orders, Order order) {
+        try {
+            orders.put(order);
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    static Order take(BlockingQueue<Order> orders) {
+        try {
+            return orders.take();
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+}
