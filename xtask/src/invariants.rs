@@ -68,8 +68,20 @@ const LANGUAGE_TYPES: &[&str] = &[
 ];
 
 /// Words for which `docs/glossary.md` has the usual ones.
-const RIDDLES: &[&str] =
-    &["in between of", "intrusion", "not made for several threads", "control run", "prey"];
+const RIDDLES: &[&str] = &[
+    "in between of",
+    "intrusion",
+    "not made for several threads",
+    "control run",
+    "prey",
+    "chase",
+    "calm",
+    "lonely",
+    "orderly",
+    "suspicion",
+    "tale",
+    "steering",
+];
 
 /// The dependencies of a crate within the workspace, by their short names.
 fn dependencies(name: &str) -> Result<Vec<String>> {

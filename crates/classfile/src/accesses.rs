@@ -4,7 +4,7 @@ use crate::accessors::Accessor;
 use crate::constant_pool::{MemberRef, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
-use crate::environment::{ArraySource, Place, Site, SiteKind, SiteTarget};
+use crate::environment::{ArraySource, CodePosition, Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
 use crate::field_access::Treatment;
 use crate::hooks;
@@ -219,12 +219,12 @@ impl<'a> Instrumenter<'_, 'a> {
 
     /// Whether an access is left out of instrumentation.
     pub(crate) fn leaves_out(&mut self, instruction: Instruction, is_element: bool) -> bool {
-        self.environment.leaves_out(&place(self.method, instruction, is_element))
+        self.environment.leaves_out(&position(self.method, instruction, is_element))
     }
 
     /// Notes that an access is instrumented.
     pub(crate) fn keeps(&mut self, instruction: Instruction, is_element: bool) {
-        self.environment.keeps(&place(self.method, instruction, is_element));
+        self.environment.keeps(&position(self.method, instruction, is_element));
     }
 
     /// The site of an access to an array element or through a handle, if it is reported.
@@ -293,8 +293,8 @@ pub(crate) fn kind_of(opcode: u8) -> SiteKind {
     if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write }
 }
 
-fn place<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> Place<'m> {
+fn position<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> CodePosition<'m> {
     // Code is at most 65535 bytes long.
     let pc = instruction.pc as u16;
-    Place { method: &method.name, descriptor: &method.descriptor, pc, is_element }
+    CodePosition { method: &method.name, descriptor: &method.descriptor, pc, is_element }
 }

@@ -40,7 +40,7 @@ impl Runner for Simulation<'_> {
                 has_ended: true,
                 ..Process::default()
             };
-            let goal = control.target.clone();
+            let goal = control.goal.clone();
             let ending = Ending::Ended(Exit::Code(code));
             outcomes.push(Outcome { seed: control.seed, goal, ending, processes: vec![process] });
             if outcomes.last().is_some_and(is_last) {

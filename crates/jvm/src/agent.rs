@@ -325,7 +325,7 @@ impl Agent {
 
     /// The goal of a controlled run.
     pub(crate) fn goal(&self) -> Option<&Goal> {
-        self.settings.control()?.target.as_ref()
+        self.settings.control()?.goal.as_ref()
     }
 
     /// The coverage of a controlled run with so many threads and steps.

@@ -143,7 +143,7 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Find
         .collect();
     let is_jdk = |class: &str| agent.scope.is_jdk(class);
     let mut sites = Vec::new();
-    let mut places = Vec::new();
+    let mut methods = Vec::new();
     for (at, waiting) in cycle.iter().enumerate() {
         let lock = HeldLock { name: held[at].name.clone(), shared: false };
         if let Some(frame) = held[at].acquired.clone() {
@@ -158,12 +158,12 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Find
         let role = format!("waits for lock {}", held[(at + 1) % cycle.len()].name);
         let stack = wanted[at].as_ref().map_or_else(Vec::new, |wanted| wanted.stack.clone());
         let waits = site(role, &waiting.name, stack, vec![lock], is_jdk);
-        places.push(format!("{}.{}", waits.class, waits.method));
+        methods.push(format!("{}.{}", waits.class, waits.method));
         sites.push(waits);
     }
-    places.sort();
-    let subject = places.first().cloned().unwrap_or_default();
-    let parts: Vec<&str> = ["deadlock"].into_iter().chain(places.iter().map(String::as_str)).collect();
+    methods.sort();
+    let subject = methods.first().cloned().unwrap_or_default();
+    let parts: Vec<&str> = ["deadlock"].into_iter().chain(methods.iter().map(String::as_str)).collect();
     Finding {
         id: fingerprint(&parts),
         sites,

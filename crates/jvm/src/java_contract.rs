@@ -9,7 +9,7 @@ use fissure_analysis::{
     word::{OWNER_BITS, SET_BITS, SITE_BITS, State},
 };
 use fissure_classfile::{Call, Probe, Scheduling};
-use fissure_model::settings::{Control as Settings, Wanted};
+use fissure_model::settings::{Control as Settings, Patterns};
 use fissure_schedule::conductor::Activity;
 
 use crate::{
@@ -317,8 +317,8 @@ fn hook_classes_have_all_methods_that_are_called() {
     check_calls(&[class!("FissureExplore"), class!("FissureScheduled")], &control::plan_for_exploring());
     let settings = Settings {
         volatiles: true,
-        wanted: Wanted { races: true, ..Wanted::default() },
-        ..serde_json::from_str(r#"{"steering": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
+        patterns: Patterns { races: true, ..Patterns::default() },
+        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
     };
     let concurrent = |name: &str| format!("java/util/concurrent/{name}");
     let locks =

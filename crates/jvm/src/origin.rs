@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 
 /// The origin of a class.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum CodeSource {
     /// A module of the JVM's own image.
     Image(String),
     /// A directory, or a file that is no archive, such as a script.
@@ -47,14 +47,16 @@ pub(crate) const JDK_IMAGE: &str = "the JDK";
 /// Suffixes of archives, for those inside of other archives or behind unknown protocols.
 const ARCHIVE_ENDS: &[&str] = &[".jar", ".war", ".ear", ".zip", ".rar"];
 
-impl Place {
+impl CodeSource {
     /// Parses the location of a code source. `is_archive` says whether a path in the file system is an archive.
-    pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> Place {
+    pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> CodeSource {
         let file = decode(file);
         match protocol {
-            "file" if is_archive(&file) => Place::Archive(file),
-            "file" => Place::Directory(without_slash(&file)),
-            "jrt" => Place::Image(file.trim_matches('/').split('/').next().unwrap_or_default().to_owned()),
+            "file" if is_archive(&file) => CodeSource::Archive(file),
+            "file" => CodeSource::Directory(without_slash(&file)),
+            "jrt" => {
+                CodeSource::Image(file.trim_matches('/').split('/').next().unwrap_or_default().to_owned())
+            }
             "jar" => {
                 let inner = file
                     .strip_prefix("file:")
@@ -62,40 +64,42 @@ impl Place {
                     .or_else(|| file.strip_prefix("nested:").and_then(|rest| rest.split_once("/!")));
                 match inner {
                     Some((archive, inner)) => inside(archive, inner),
-                    None => Place::Elsewhere(format!("jar:{file}")),
+                    None => CodeSource::Elsewhere(format!("jar:{file}")),
                 }
             }
             "nested" => match file.split_once("/!") {
                 Some((archive, inner)) => inside(archive, inner),
-                None => Place::Archive(file),
+                None => CodeSource::Archive(file),
             },
-            _ => Place::Elsewhere(format!("{protocol}:{file}")),
+            _ => CodeSource::Elsewhere(format!("{protocol}:{file}")),
         }
     }
 
     /// Its name in reports.
     pub(crate) fn root(&self) -> String {
         match self {
-            Place::Image(module) => format!("module {module}"),
-            Place::Directory(path) | Place::Archive(path) | Place::Elsewhere(path) => path.clone(),
-            Place::Folder { archive, folder: inner } | Place::Nested { archive, inner } => {
+            CodeSource::Image(module) => format!("module {module}"),
+            CodeSource::Directory(path) | CodeSource::Archive(path) | CodeSource::Elsewhere(path) => {
+                path.clone()
+            }
+            CodeSource::Folder { archive, folder: inner } | CodeSource::Nested { archive, inner } => {
                 format!("{archive}!/{inner}")
             }
-            Place::Nowhere => NOWHERE.to_owned(),
+            CodeSource::Nowhere => NOWHERE.to_owned(),
         }
     }
 }
 
 /// An origin inside of an archive, by its path there.
-fn inside(archive: &str, inner: &str) -> Place {
+fn inside(archive: &str, inner: &str) -> CodeSource {
     let archive = archive.to_owned();
     let inner = inner.trim_end_matches(['/', '!']);
     if inner.is_empty() {
-        Place::Archive(archive)
+        CodeSource::Archive(archive)
     } else if is_named_archive(inner) {
-        Place::Nested { archive, inner: inner.to_owned() }
+        CodeSource::Nested { archive, inner: inner.to_owned() }
     } else {
-        Place::Folder { archive, folder: inner.to_owned() }
+        CodeSource::Folder { archive, folder: inner.to_owned() }
     }
 }
 
@@ -212,7 +216,7 @@ impl Program {
     /// The role of the classes from an origin. `contents` is called only for archives that may be the application.
     pub(crate) fn role(
         &self,
-        place: &Place,
+        source: &CodeSource,
         module: Option<&str>,
         contents: impl FnOnce() -> Contents,
     ) -> Role {
@@ -222,12 +226,12 @@ impl Program {
         {
             return Role::Application;
         }
-        match place {
-            Place::Image(module) if is_jdk_module(module) => Role::Jdk,
-            Place::Image(_) | Place::Nested { .. } => Role::Library,
-            Place::Directory(_) => Role::Application,
-            Place::Folder { .. } => Role::Application,
-            Place::Elsewhere(url) => {
+        match source {
+            CodeSource::Image(module) if is_jdk_module(module) => Role::Jdk,
+            CodeSource::Image(_) | CodeSource::Nested { .. } => Role::Library,
+            CodeSource::Directory(_) => Role::Application,
+            CodeSource::Folder { .. } => Role::Application,
+            CodeSource::Elsewhere(url) => {
                 let is_own = OWN_FOLDERS.iter().any(|folder| url.contains(folder));
                 if !is_own && is_named_archive(url.trim_end_matches(['/', '!'])) {
                     Role::Library
@@ -235,8 +239,8 @@ impl Program {
                     Role::Application
                 }
             }
-            Place::Nowhere => Role::Unplaced,
-            Place::Archive(path) => {
+            CodeSource::Nowhere => Role::Unplaced,
+            CodeSource::Archive(path) => {
                 let is_started = self.main == Main::Archive(path.clone());
                 let is_main = self.main_archive.as_deref() == Some(path) && !is_cached(path);
                 if is_started || is_main || self.is_built_here(path) {
@@ -403,34 +407,36 @@ mod tests {
     use super::archive::Artifact;
     use super::*;
 
-    fn check_place(url: &str, expected: Place) {
+    fn check_source(url: &str, expected: CodeSource) {
         let (protocol, file) = url.split_once(':').unwrap();
-        assert_eq!(Place::parse(protocol, file, |path| path.ends_with(".jar")), expected, "{url}");
+        assert_eq!(CodeSource::parse(protocol, file, |path| path.ends_with(".jar")), expected, "{url}");
     }
 
     #[test]
     fn locations_are_parsed() {
-        let directory = |path: &str| Place::Directory(path.to_owned());
-        let folder =
-            |archive: &str, folder: &str| Place::Folder { archive: archive.into(), folder: folder.into() };
+        let directory = |path: &str| CodeSource::Directory(path.to_owned());
+        let folder = |archive: &str, folder: &str| CodeSource::Folder {
+            archive: archive.into(),
+            folder: folder.into(),
+        };
         let nested =
-            |archive: &str, inner: &str| Place::Nested { archive: archive.into(), inner: inner.into() };
-        check_place("file:/x/target/classes/", directory("/x/target/classes"));
-        check_place("file:/x/my%20app/out/", directory("/x/my app/out"));
-        check_place("file:/x/Main.java", directory("/x/Main.java"));
-        check_place("file:/x/100%25/a%zz/", directory("/x/100%/a%zz"));
-        check_place("file:/x/app.jar", Place::Archive("/x/app.jar".into()));
-        check_place("jar:file:/x/app.jar!/", Place::Archive("/x/app.jar".into()));
-        check_place("jar:file:/x/app.jar!/BOOT-INF/classes!/", folder("/x/app.jar", "BOOT-INF/classes"));
-        check_place("jar:file:/x/app.jar!/BOOT-INF/lib/a.jar!/", nested("/x/app.jar", "BOOT-INF/lib/a.jar"));
-        check_place("jar:nested:/x/app.jar/!BOOT-INF/classes/!/", folder("/x/app.jar", "BOOT-INF/classes"));
-        check_place(
+            |archive: &str, inner: &str| CodeSource::Nested { archive: archive.into(), inner: inner.into() };
+        check_source("file:/x/target/classes/", directory("/x/target/classes"));
+        check_source("file:/x/my%20app/out/", directory("/x/my app/out"));
+        check_source("file:/x/Main.java", directory("/x/Main.java"));
+        check_source("file:/x/100%25/a%zz/", directory("/x/100%/a%zz"));
+        check_source("file:/x/app.jar", CodeSource::Archive("/x/app.jar".into()));
+        check_source("jar:file:/x/app.jar!/", CodeSource::Archive("/x/app.jar".into()));
+        check_source("jar:file:/x/app.jar!/BOOT-INF/classes!/", folder("/x/app.jar", "BOOT-INF/classes"));
+        check_source("jar:file:/x/app.jar!/BOOT-INF/lib/a.jar!/", nested("/x/app.jar", "BOOT-INF/lib/a.jar"));
+        check_source("jar:nested:/x/app.jar/!BOOT-INF/classes/!/", folder("/x/app.jar", "BOOT-INF/classes"));
+        check_source(
             "jar:nested:/x/app.jar/!BOOT-INF/lib/a.jar!/",
             nested("/x/app.jar", "BOOT-INF/lib/a.jar"),
         );
-        check_place("jrt:/java.sql", Place::Image("java.sql".into()));
-        check_place("vfs:/content/a.war/WEB-INF/lib/b.jar/", {
-            Place::Elsewhere("vfs:/content/a.war/WEB-INF/lib/b.jar/".into())
+        check_source("jrt:/java.sql", CodeSource::Image("java.sql".into()));
+        check_source("vfs:/content/a.war/WEB-INF/lib/b.jar/", {
+            CodeSource::Elsewhere("vfs:/content/a.war/WEB-INF/lib/b.jar/".into())
         });
     }
 
@@ -466,8 +472,8 @@ mod tests {
 
     fn check(program: &Program, url: &str, holds: Contents, class: &str, expected: Kind) {
         let (protocol, file) = url.split_once(':').unwrap();
-        let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
-        let role = program.role(&place, None, || holds);
+        let source = CodeSource::parse(protocol, file, |path| path.ends_with(".jar"));
+        let role = program.role(&source, None, || holds);
         assert_eq!(role.kind(class), Some(expected), "{url} {class} {role:?}");
     }
 
@@ -487,7 +493,7 @@ mod tests {
         check(&program, "vfs:/content/a.war/WEB-INF/classes/", none(), "com.acme.A", Application);
         check(&program, "vfs:/content/a.war/WEB-INF/lib/b.jar/", none(), "com.acme.A", Library);
         check(&program, "file:/groovy/script", none(), "Script1", Application);
-        assert_eq!(program.role(&Place::Nowhere, None, none).kind("com.acme.A"), None);
+        assert_eq!(program.role(&CodeSource::Nowhere, None, none).kind("com.acme.A"), None);
     }
 
     #[test]
@@ -529,16 +535,16 @@ mod tests {
         let program = started(Main::Module("com.acme.app".into()));
         let kind = |url: &str, module: &str| {
             let (protocol, file) = url.split_once(':').unwrap();
-            let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
-            program.role(&place, Some(module), Contents::default).kind("x.Y")
+            let source = CodeSource::parse(protocol, file, |path| path.ends_with(".jar"));
+            program.role(&source, Some(module), Contents::default).kind("x.Y")
         };
         assert_eq!(kind("file:/mods/app.jar", "com.acme.app"), Some(Kind::Application));
         assert_eq!(kind("file:/mods/lib.jar", "com.acme.lib"), Some(Kind::Library));
         assert_eq!(kind("jrt:/com.acme.app", "com.acme.app"), Some(Kind::Application));
         // A program that is started as a source file runs in a module of the JDK.
         let source = started(Main::Module("jdk.compiler".into()));
-        let place = Place::Image("jdk.compiler".into());
-        assert_eq!(source.role(&place, Some("jdk.compiler"), Contents::default).kind("x.Y"), Some(Kind::Jdk));
+        let image = CodeSource::Image("jdk.compiler".into());
+        assert_eq!(source.role(&image, Some("jdk.compiler"), Contents::default).kind("x.Y"), Some(Kind::Jdk));
     }
 
     /// Checks a class in `/x/bank-1.0.jar`, the archive with which the JVM was started.

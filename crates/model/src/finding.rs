@@ -214,8 +214,8 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
     /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Option<Goal>>,
+    #[serde(default, rename = "targets", skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<Option<Goal>>,
     /// The failure that followed, if there was one.
     #[serde(default)]
     pub consequence: Option<Consequence>,
@@ -268,7 +268,7 @@ impl Finding {
             ordered: false,
             seeds: Vec::new(),
             schedules: Vec::new(),
-            targets: Vec::new(),
+            goals: Vec::new(),
             consequence: None,
             pattern: None,
             accesses: Vec::new(),

@@ -49,8 +49,8 @@ pub struct AcquireGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExpectedAccess {
     /// The site, as in `com.acme.Account.withdraw:12`.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The field, as in `com.acme.Account.balance`. An array element has the name of the field in its atomic set, or no name.
     pub field: String,
     /// Whether the access writes.
@@ -83,8 +83,8 @@ pub struct SetGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gate {
     /// The site.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The methods that led to the acquire, as a hash in hexadecimal.
     pub context: String,
 }
@@ -156,8 +156,8 @@ pub enum Shape {
 #[serde(deny_unknown_fields)]
 pub struct GoalSite {
     /// The site, as in `com.acme.Account.withdraw:12`.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The operation.
     pub act: Act,
     /// The field or variable, if it is known: a line may access several.
@@ -248,7 +248,7 @@ impl GoalSite {
             Act::Write => "write",
             Act::Acquire => "acquire",
         };
-        format!("{act} {} {}", self.place, self.name)
+        format!("{act} {} {}", self.site, self.name)
     }
 }
 

@@ -260,14 +260,14 @@ pub enum AccessPoints {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// The strategy that decides which thread runs.
-    pub steering: StrategyName,
+    pub strategy: StrategyName,
     /// The seed of the random choices.
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
     pub pause: u32,
     /// The goal of the run, if it has one.
     #[serde(default)]
-    pub target: Option<Goal>,
+    pub goal: Option<Goal>,
     /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
@@ -287,7 +287,7 @@ pub struct Control {
     pub units: bool,
     /// The patterns to look for in accesses.
     #[serde(default)]
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// The atomic sets and units of work.
     #[serde(default)]
     pub sets: SetRules,
@@ -296,7 +296,7 @@ pub struct Control {
 /// The patterns that checkers look for in the accesses of a controlled run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Wanted {
+pub struct Patterns {
     /// Atomic-set violations that could happen.
     #[serde(default)]
     pub predictions: bool,
@@ -378,17 +378,17 @@ mod tests {
         let monitor = MonitorSettings { name: "locks.rhai".to_owned(), source: "// nothing".to_owned() };
         check(Mode::Watch(WatchSettings { monitor, locality: None }));
         let control = Control {
-            steering: StrategyName::new("random"),
+            strategy: StrategyName::new("random"),
             seed: 4,
             pause: 500_000,
-            target: None,
+            goal: None,
             schedule: None,
             steps: 1_000,
             volatiles: true,
             accesses: AccessPoints::All,
             instrumented: Vec::new(),
             units: false,
-            wanted: Wanted::default(),
+            patterns: Patterns::default(),
             sets: SetRules::default(),
         };
         check(Mode::Control(Box::new(ControlledSettings {

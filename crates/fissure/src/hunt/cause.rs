@@ -17,19 +17,19 @@ pub(crate) fn describe(cause: &Cause) -> String {
         Act::Write => "write",
         Act::Acquire => "acquire",
     };
-    let at = &goal.last().place;
+    let at = &goal.last().site;
     let text = match &goal.accesses {
         GoalAccesses::Interleaving { first, remote, .. } => {
             let first_done = participle(first.act);
-            let (remote_verb, remote_site) = (verb(remote.act), &remote.place);
+            let (remote_verb, remote_site) = (verb(remote.act), &remote.site);
             format!(
                 "{} is {first_done} at {} and {done} at {at}, and another thread {remote_verb} it in between, at {remote_site}",
                 name(first),
-                first.place
+                first.site
             )
         }
         GoalAccesses::Reordering { remote, .. } => {
-            let (early, site) = (participle(remote.act), &remote.place);
+            let (early, site) = (participle(remote.act), &remote.site);
             format!("{} is {early} at {site} before it is {done} at {at}", name(remote))
         }
         GoalAccesses::Delay { last } => format!("the {noun} of {} at {at} is delayed", name(last)),

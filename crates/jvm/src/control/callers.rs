@@ -3,7 +3,7 @@
 use fissure_classfile::SiteKind;
 use fissure_control::{
     RawFrame,
-    flags::{QUIET, goal_flags, place},
+    flags::{QUIET, goal_flags, site_text},
 };
 use fissure_model::ids::SiteId;
 use rustc_hash::FxHashMap;
@@ -117,7 +117,7 @@ fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        goal_flags(&place(&frame.class, &frame.method, frame.line), None, "", agent.goal())
+        goal_flags(&site_text(&frame.class, &frame.method, frame.line), None, "", agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling};
 use fissure_jdk::{LockOperation, Member, Mode, PointKind, Reading, Redirected, Reflected, ThreadEvent};
-use fissure_model::settings::{Control as Settings, Wanted};
+use fissure_model::settings::{Control as Settings, Patterns};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
@@ -66,7 +66,7 @@ pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
 /// accesses.
 pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
     let mut probes = scheduling_probes(class, settings.is_some_and(|settings| settings.volatiles));
-    if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
+    if settings.is_some_and(|settings| settings.patterns != Patterns::default()) {
         let joins = fissure_jdk::thread_methods(class).iter();
         let joins = joins.filter(|member| member.role == ThreadEvent::Join);
         probes.extend(joins.map(|member| probe(member, Return, "threadJoined", This)));

@@ -270,7 +270,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
         let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
         let Some(what) = action_name(&step) else { continue };
         let site = step.site.and_then(|site| code.sites.get(site.0));
-        let place = site.map_or_else(String::new, |site| match site.line {
+        let at = site.map_or_else(String::new, |site| match site.line {
             Some(line) => format!("{}.{}:{line}", site.class, site.method),
             None => format!("{}.{}", site.class, site.method),
         });
@@ -282,7 +282,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
             _ => String::new(),
         };
         let call = call.map_or(-1, |(_, _, call)| i64::from(*call));
-        let _ = writeln!(text, "{actor}\t{call}\t{what}\t{place}\t{target}");
+        let _ = writeln!(text, "{actor}\t{call}\t{what}\t{at}\t{target}");
     }
     text
 }

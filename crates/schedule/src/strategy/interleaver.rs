@@ -6,7 +6,7 @@
 //! CTrigger (Park et al., ASPLOS 2009).
 //!
 //! Kept: the random walk; a thread that has executed the first local access and reaches the last one is paused until the remote access of
-//! another thread has landed. Deviations are those of [`AtomFuzzer`](super::AtomFuzzer) with a target:
+//! another thread has landed. Deviations are those of [`AtomFuzzer`](super::AtomFuzzer) with a goal:
 //!
 //! - A thread that reaches the remote access is paused as well, until another thread is paused before its last local access; then it runs
 //!   at once.
@@ -14,7 +14,7 @@
 //! - When every thread that can run is paused, sleepers are woken first, a bounded number of times, and then one thread is released. No
 //!   thread is paused for longer than a number of steps.
 //!
-//! Among the threads that are not paused, [`AtomFuzzer`] chooses without a target, so that a run with this goal still finds the violations
+//! Among the threads that are not paused, [`AtomFuzzer`] chooses without a goal, so that a run with this goal still finds the violations
 //! of the published algorithm. With a sequential schedule, each of them runs as long as it can instead: a failure that needs several
 //! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
 
@@ -24,7 +24,8 @@ use fissure_model::{
 };
 
 use super::{
-    AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, Target, View, uniform::yields_to_sleepers,
+    AcquireRole, AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, View,
+    uniform::yields_to_sleepers,
 };
 use crate::{operation::Operation, random::Random};
 
@@ -97,19 +98,19 @@ impl Interleaver {
     /// Whether the operation is the last local access and must still wait for the remote one, or is still to be delayed.
     fn is_last(&self, thread: ThreadId, role: GoalRole) -> bool {
         let has_begun = |(known, location): &(ThreadId, u64)| {
-            *known == thread && (*location == role.place || *location == 0)
+            *known == thread && (*location == role.location || *location == 0)
         };
         role.letters & LAST != 0
             && match self.shape {
                 Shape::Interleaving => self.begun.iter().any(has_begun),
-                Shape::Reordering => !self.done.contains(&role.place),
+                Shape::Reordering => !self.done.contains(&role.location),
                 Shape::Delay => self.done.is_empty() && self.paused.is_empty(),
             }
     }
 
     /// Whether the operation is the remote access, and another thread is paused before its last local access to the same location.
     fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
-        let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.place);
+        let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.location);
         role.letters & REMOTE != 0 && others.any(|pause| pause.thread != thread)
     }
 
@@ -128,7 +129,7 @@ impl Interleaver {
         let is_remote =
             self.shape == Shape::Interleaving && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
         if is_local && !self.is_awaited(thread, role) || !is_local && is_remote {
-            self.paused.push(Pause { thread, location: role.place, since: step, is_local });
+            self.paused.push(Pause { thread, location: role.location, since: step, is_local });
             self.patience = PATIENCE;
         }
     }
@@ -164,9 +165,9 @@ impl Strategy for Interleaver {
         for candidate in view.candidates {
             self.pauses(candidate, view.step);
         }
-        let wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.role);
+        let is_wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.role);
         let wanted: Vec<ThreadId> =
-            view.candidates.iter().filter(wanted).map(|candidate| candidate.thread).collect();
+            view.candidates.iter().filter(is_wanted).map(|candidate| candidate.thread).collect();
         if !wanted.is_empty() {
             return self.run(wanted[random.below(wanted.len())]);
         }
@@ -201,13 +202,13 @@ impl Strategy for Interleaver {
         self.run(released)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
-        self.rest.acquired(thread, lock, target, role);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, acquire_role: AcquireRole, role: GoalRole) {
+        self.rest.acquired(thread, lock, acquire_role, role);
     }
 
     fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
         if self.shape == Shape::Delay && role.letters & LAST != 0 && self.done.is_empty() {
-            self.done.push(role.place);
+            self.done.push(role.location);
             self.reached = Some(self.choices);
         }
         self.paused.retain(|pause| pause.thread != thread);
@@ -216,11 +217,11 @@ impl Strategy for Interleaver {
         if role.letters == 0 {
             return;
         }
-        if role.letters & REMOTE != 0 && !self.done.contains(&role.place) {
-            self.done.push(role.place);
+        if role.letters & REMOTE != 0 && !self.done.contains(&role.location) {
+            self.done.push(role.location);
         }
         let is_awaiting =
-            |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.place;
+            |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.location;
         let awaiting = self.paused.iter().find(is_awaiting).filter(|_| role.letters & REMOTE != 0);
         if let Some(local) = awaiting.map(|pause| pause.thread) {
             self.next = Some(local);
@@ -230,10 +231,10 @@ impl Strategy for Interleaver {
         }
         if role.letters & LAST != 0 {
             self.begun
-                .retain(|(known, location)| *known != thread || *location != role.place && *location != 0);
+                .retain(|(known, location)| *known != thread || *location != role.location && *location != 0);
         }
-        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.place)) {
-            self.begun.push((thread, role.place));
+        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.location)) {
+            self.begun.push((thread, role.location));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use fissure_model::settings::{Control, StrategyName, Wanted};
+use fissure_model::settings::{Control, Patterns, StrategyName};
 
 use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pos, racefuzzer, uniform};
 use crate::recording::RecordingError;
@@ -28,7 +28,7 @@ pub struct StrategyKind {
     /// Whether its runs have goals at acquires and accesses that earlier runs showed to be possible.
     pub learns: bool,
     /// The patterns that a checker looks for in its runs.
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// Builds the strategy for a run with these settings.
     pub build: fn(&Control) -> Result<Box<dyn Strategy>, RecordingError>,
 }
@@ -41,7 +41,7 @@ impl StrategyKind {
         is_offered: true,
         predicts: false,
         learns: false,
-        wanted: Wanted { predictions: false, violations: false, races: false, interleavings: false },
+        patterns: Patterns { predictions: false, violations: false, races: false, interleavings: false },
         build: |_| Ok(Box::new(uniform::Uniform)),
     };
 
@@ -106,7 +106,7 @@ pub fn find(name: &str) -> Option<&'static StrategyKind> {
 
 /// Builds the strategy of a run.
 pub fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
-    let name = settings.steering.as_str();
+    let name = settings.strategy.as_str();
     let kind = find(name).ok_or_else(|| StrategyError::Unknown(name.to_owned()))?;
     Ok((kind.build)(settings)?)
 }
@@ -122,17 +122,17 @@ mod tests {
 
     fn settings(name: &str) -> Control {
         Control {
-            steering: StrategyName::new(name),
+            strategy: StrategyName::new(name),
             seed: 1,
             pause: 0,
-            target: None,
+            goal: None,
             schedule: None,
             steps: 1,
             volatiles: false,
             accesses: AccessPoints::None,
             instrumented: Vec::new(),
             units: false,
-            wanted: Wanted::default(),
+            patterns: Patterns::default(),
             sets: SetRules::default(),
         }
     }
@@ -162,6 +162,6 @@ mod tests {
         };
         check(&Control { schedule: Some("x".to_owned()), ..settings("replay") });
         let goal = AcquireGoal { prefix: Some("x".to_owned()), ..AcquireGoal::default() };
-        check(&Control { target: Some(goal.into()), ..settings("atomfuzzer") });
+        check(&Control { goal: Some(goal.into()), ..settings("atomfuzzer") });
     }
 }

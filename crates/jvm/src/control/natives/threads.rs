@@ -207,10 +207,10 @@ pub(super) extern "system" fn hands_over(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
-    place: jint,
+    token: jint,
 ) {
     conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
-        control.state().run.conductor.hands_over(thread, place as u64);
+        control.state().run.conductor.hands_over(thread, token as u64);
     });
 }
 
@@ -218,10 +218,10 @@ pub(super) extern "system" fn takes_over(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
-    place: jint,
+    token: jint,
     waits: jboolean,
 ) {
     conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
-        control.state().run.conductor.takes_over(thread, place as u64, waits != 0);
+        control.state().run.conductor.takes_over(thread, token as u64, waits != 0);
     });
 }
