@@ -233,15 +233,7 @@ impl Instrumenter<'_, '_> {
     ) -> Result<(), MethodError> {
         let opcode = instruction.opcode;
         let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
-        if !is_static && instruction.pc < self.method.objects_usable_from {
-            return Ok(());
-        }
-        if self.leaves_out(instruction, false) {
-            return Ok(());
-        }
-        let field = instruction.field(self.pool)?;
-        let treatment =
-            self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)?;
+        let (field, treatment) = self.field_treatment(instruction, true)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),

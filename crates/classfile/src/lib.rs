@@ -61,6 +61,7 @@ mod script;
 #[cfg(test)]
 mod script_tests;
 mod sources;
+mod spilling;
 mod stack_effect;
 #[cfg(test)]
 mod stack_tests;
