@@ -74,8 +74,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_units = control.is_some_and(|control| control.units);
     let has_interleavings = has_points && control.is_some_and(|control| control.patterns.interleavings);
     // Inside of a collection only its fields and elements matter, not its calls of other collections and atomics.
-    let is_collection = agent.scope.is_on_demand(&dotted)
-        && ["java.lang.", "java.util."].iter().any(|package| dotted.starts_with(package));
+    let is_collection = agent.scope.is_on_demand(&dotted) && fissure_jdk::is_collection_code(&dotted);
     let has_uses = has_interleavings && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);

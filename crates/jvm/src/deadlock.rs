@@ -19,9 +19,6 @@ use crate::{
 /// The name of this analysis in reports.
 const ANALYSIS: &str = "deadlock";
 
-/// The inner classes of the JDK's locks that hold the owner.
-const LOCK_PARTS: [&str; 3] = ["$NonfairSync", "$FairSync", "$Sync"];
-
 /// The JVM has no thread bean, because its image or its module graph lacks it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoThreadBean;
@@ -226,7 +223,9 @@ fn held(
 
 /// The name of a lock from that of its inner object: `…ReentrantLock$NonfairSync@3` is `…ReentrantLock@3`.
 fn lock_name(part: &str) -> String {
-    LOCK_PARTS.iter().fold(part.to_owned(), |name, part| name.replacen(&format!("{part}@"), "@", 1))
+    let lock =
+        part.split_once('@').and_then(|(class, number)| Some((fissure_jdk::lock_of_part(class)?, number)));
+    lock.map_or_else(|| part.to_owned(), |(lock, number)| format!("{lock}@{number}"))
 }
 
 /// A site from its stack: its first frame outside of the JDK, because the JDK's frames say little to a reader.

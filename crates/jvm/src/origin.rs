@@ -222,12 +222,12 @@ impl Program {
     ) -> Role {
         if let (Main::Module(main), Some(module)) = (&self.main, module)
             && main == module
-            && !is_jdk_module(module)
+            && !fissure_jdk::is_jdk_module(module)
         {
             return Role::Application;
         }
         match source {
-            CodeSource::Image(module) if is_jdk_module(module) => Role::Jdk,
+            CodeSource::Image(module) if fissure_jdk::is_jdk_module(module) => Role::Jdk,
             CodeSource::Image(_) | CodeSource::Nested { .. } => Role::Library,
             CodeSource::Directory(_) => Role::Application,
             CodeSource::Folder { .. } => Role::Application,
@@ -287,10 +287,6 @@ fn is_runner(class: &str) -> bool {
 
 fn is_cached(path: &str) -> bool {
     path.split('/').any(|folder| CACHES.contains(&folder))
-}
-
-fn is_jdk_module(module: &str) -> bool {
-    ["java.", "jdk."].iter().any(|prefix| module.starts_with(prefix))
 }
 
 /// The role of the classes of one origin.

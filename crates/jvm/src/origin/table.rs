@@ -134,6 +134,7 @@ impl Origins {
     /// The kind of a class that was loaded or may be loaded later; the name is with dots. An unknown class has the kind of others in its
     /// package, or else belongs to the application, so that nothing is missed.
     pub(crate) fn kind(&self, class: &str) -> Kind {
+        // The JVM lets no other class loader define classes in these packages.
         if class.starts_with("java.") {
             return Kind::Jdk;
         }

@@ -45,8 +45,8 @@ pub(super) extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thr
         let Some(control) = &agent.control else { return 0 };
         let mut state = control.state();
         // The number of clock reads by the JVM, in its own threads or during class loading, may differ from run to run.
-        let is_calm = Control::thread(thread).is_none_or(|thread| state.run.is_in_region(thread));
-        BEGINNING + state.run.conductor.now(is_calm) as jlong
+        let is_quiet = Control::thread(thread).is_none_or(|thread| state.run.is_in_region(thread));
+        BEGINNING + state.run.conductor.now(is_quiet) as jlong
     })
 }
 
