@@ -9,7 +9,11 @@ use fissure_analysis::{
     word::{OWNER_BITS, SET_BITS, SITE_BITS, State},
 };
 use fissure_classfile::{Call, Probe, Scheduling};
-use fissure_model::settings::{Control as Settings, Patterns};
+use fissure_model::{
+    exploration,
+    finding::Frame,
+    settings::{Control as Settings, Patterns},
+};
 use fissure_schedule::conductor::Activity;
 
 use crate::{
@@ -281,6 +285,48 @@ fn texts_and_cells_of_controlled_runs_are_the_same() {
     let (thread, lock) = control::stored_release(7 << 32 | 9).unwrap();
     assert_eq!((thread.0 + 1, lock.0), (7, 9));
     assert!(control::stored_release(0).is_none());
+}
+
+#[test]
+fn the_progress_of_an_exploration_has_one_order() {
+    let file = |name: &str| {
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../fissure/object/src/fissure/object/");
+        std::fs::read_to_string(format!("{sources}{name}.java")).unwrap()
+    };
+    let (driver, explorer) = (file("Driver"), file("Explorer"));
+    let array = format!("new long[{}]", exploration::NUMBERS);
+    assert!(driver.contains(&format!("long[] explored = {array}")));
+    assert!(explorer.contains(&format!("long[] numbers = {array}")));
+    assert!(explorer.contains(&format!("return numbers[{}] != 0;", exploration::STUCK)));
+    // The driver sends the numbers in the order of the array.
+    assert!(driver.contains("for (long number : explored) {\n            channel.out.writeLong(number);"));
+}
+
+#[test]
+fn stacks_are_lines_of_the_same_parts() {
+    let source = source!("FissureThrown");
+    let (_, body) = source.split_once("static void addFrames(").unwrap();
+    let (body, _) = body.split_once("\n    }\n").unwrap();
+    // What the method appends for a frame, with a value for each part.
+    let mut line = String::new();
+    for appended in body.split(".append(").skip(1) {
+        line += match appended.split_once(')').map_or(appended, |(argument, _)| argument) {
+            "frame.getClassName(" => "a.B",
+            "frame.getMethodName(" => "m",
+            "frame.getFileName(" => "B.java",
+            "frame.getLineNumber(" => "7",
+            r"'\t'" => "\t",
+            r"'\n'" => "\n",
+            other => panic!("a stack has {other} too"),
+        };
+    }
+    let frame = |line| Frame {
+        class: "a.B".to_owned(),
+        method: "m".to_owned(),
+        file: Some("B.java".to_owned()),
+        line: Some(line),
+    };
+    assert_eq!(control::failure::frames(&line.repeat(2)), [frame(7), frame(7)]);
 }
 
 fn names(natives: &[Native]) -> BTreeSet<(String, String)> {
