@@ -51,7 +51,8 @@ pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Opti
             let is_meant = |site: &GoalSite| site.act == act && site.site == text && is_named(site);
             let first = goal.first().is_some_and(is_meant);
             let remote = goal.remote().is_some_and(is_meant);
-            bits(LETTERS, [first, remote, is_meant(goal.last())].into_iter())
+            let second = goal.second().is_some_and(is_meant);
+            bits(LETTERS, [first, remote, is_meant(goal.last()), second].into_iter())
         }
         Some(Goal::Race(race)) => {
             let is_meant = |write, there: &str| access == Some(write) && there == text;

@@ -95,8 +95,9 @@ impl Simulation {
         let candidates = simulated.conductor.observer().map(|observer| observer.interleavings().0);
         let mut goals: Vec<Goal> = Vec::new();
         for found in candidates.unwrap_or_default() {
-            let (first, remote) = (found.first.map(goal_site), found.remote.map(goal_site));
-            let accesses = GoalAccesses::new(first, remote, goal_site(found.last)).unwrap();
+            let [first, remote, second] =
+                [found.first, found.remote, found.second].map(|site| site.map(goal_site));
+            let accesses = GoalAccesses::new(first, remote, second, goal_site(found.last)).unwrap();
             let goal = Goal::Accesses(AccessGoal {
                 points: control.accesses,
                 is_sequential: false,
@@ -192,7 +193,7 @@ fn with_roles(steps: &[Does], goal: Option<&Goal>) -> Vec<Does> {
 /// The roles of accesses in the goal, by their sites.
 fn roles(goal: Option<&Goal>) -> Vec<(u32, GoalRole)> {
     let Some(Goal::Accesses(goal)) = goal else { return Vec::new() };
-    let sites = [goal.first(), goal.remote(), Some(goal.last())];
+    let sites = [goal.first(), goal.remote(), Some(goal.last()), goal.second()];
     let letters = |site: u32| {
         let is_meant =
             |(_, meant): &(usize, &Option<&GoalSite>)| meant.is_some_and(|meant| meant.site == name(site));

@@ -8,6 +8,7 @@ use fissure_hunt::{
 use fissure_model::{
     exit::Exit,
     finding::{Finding, Kind, Status},
+    goal::{Goal, Shape},
     settings::Control,
 };
 use fissure_report::{
@@ -59,8 +60,8 @@ impl Runner for Simulation<'_> {
     }
 }
 
-/// Hunts with a strategy. Returns the kinds and statuses of the findings that were made to happen, and the report.
-fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (Vec<Kind>, String) {
+/// Hunts with a strategy. Returns the number of runs and the findings.
+fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (u64, Vec<Finding>) {
     let settings = HuntSettings {
         strategies: vec![registry::find(strategy).unwrap()],
         seed: 1,
@@ -76,7 +77,12 @@ fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &s
     let program = Program { threads, fields: &["low", "high"], fails, ..Program::default() };
     let HuntResult { problem, runs, found, .. } = hunt(&settings, &mut Simulation(program)).unwrap();
     assert_eq!(problem, None);
-    let findings: Vec<Finding> = found.into_iter().map(|found| found.finding).collect();
+    (runs, found.into_iter().map(|found| found.finding).collect())
+}
+
+/// The same. Returns the kinds of the findings that were made to happen, and the report.
+fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (Vec<Kind>, String) {
+    let (runs, findings) = hunt_with(threads, fails, strategy);
     let shown = findings.iter().filter(|finding| finding.status > Status::Warning);
     let kinds = shown.map(|finding| finding.kind).collect();
     let report = Report { runs, findings, ..Report::default() };
@@ -109,6 +115,23 @@ fn a_lost_update_is_found_blamed_and_explained() {
     let locked: &[Does] = &[Acquire(1, 10), Read(0, 20), Write(0, 21), Release(1)];
     let (kinds, report) = hunt_in(&[locked, locked], |_| false, "atomfuzzer");
     assert_eq!(kinds, [], "{report}");
+}
+
+/// Whether exactly two writes of the second thread came between the read and the write of the first.
+fn is_overtaken_twice(done: &[(u32, usize)]) -> bool {
+    let own: Vec<usize> = (0..done.len()).filter(|at| done[*at].0 == 0).collect();
+    matches!(own[..], [.., read, write] if write - read == 3)
+}
+
+#[test]
+fn a_failure_that_takes_two_remote_writes_is_found() {
+    let check_and_act: &[Does] = &[Read(0, 20), Write(0, 21)];
+    let writes: &[Does] = &[Write(0, 30), Write(0, 30), Write(0, 30), Write(0, 30)];
+    let (_, findings) = hunt_with(&[check_and_act, writes], is_overtaken_twice, "atomfuzzer");
+    let found = findings.iter().find(|finding| finding.kind == Kind::Failure).unwrap();
+    let is_double =
+        |goal: &Goal| matches!(goal, Goal::Accesses(goal) if goal.shape() == Shape::DoubleInterleaving);
+    assert!(found.goals.iter().flatten().any(is_double), "{found:?}");
 }
 
 #[test]

@@ -136,7 +136,7 @@ impl Classes {
         let mut set = |name| ClassSet::load(file.take(name)?);
         let classes = Classes {
             packages: set("packages")?,
-            modules: set("modules")?,
+            modules: set("module-names")?,
             collections: set("collections")?,
             concurrency: set("concurrency")?,
             never_watched: set("never-watched")?,

@@ -303,6 +303,17 @@ fn interleavings_reorderings_and_delays_are_reached() {
     let expected = [(0, 10), (1, 10), (0, 11)];
     assert_eq!(interleavings(&threads, Shape::Interleaving, &between, &expected), RUNS);
     assert!(interleavings(&threads, Shape::Interleaving, &[], &expected) < RUNS / 2);
+    // Both remote accesses land, at two sites or at one.
+    let threads =
+        [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13), Read(2, 15), Write(1, 14)])];
+    let both = [(11, role(1)), (13, role(2)), (12, role(4)), (14, role(8))];
+    let expected = [(0, 10), (1, 10), (1, 12), (0, 11)];
+    assert_eq!(interleavings(&threads, Shape::DoubleInterleaving, &both, &expected), RUNS);
+    assert!(interleavings(&threads, Shape::Interleaving, &between, &expected) < RUNS / 2);
+    let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13), Write(1, 13)])];
+    let one_site = [(11, role(1)), (13, role(2 | 8)), (12, role(4))];
+    let expected = [(0, 10), (1, 10), (1, 11), (0, 11)];
+    assert_eq!(interleavings(&threads, Shape::DoubleInterleaving, &one_site, &expected), RUNS);
     // The remote access comes late, and the local access waits for it.
     let threads = [vec![Write(1, 11)], padded(vec![Read(1, 12)], 20, 0)];
     let order = [(12, role(2)), (11, role(4))];
@@ -334,7 +345,13 @@ fn unreachable_goals_do_not_block_threads() {
     let role = |letters| GoalRole { letters, location: 1, ..GoalRole::default() };
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
     // The remote site of the goal accesses another location.
-    for (shape, letters) in [(Shape::Interleaving, 2), (Shape::Reordering, 2), (Shape::Delay, 2)] {
+    for (shape, letters) in [
+        (Shape::Interleaving, 2),
+        (Shape::Reordering, 2),
+        (Shape::Delay, 2),
+        (Shape::DoubleInterleaving, 2),
+        (Shape::DoubleInterleaving, 8),
+    ] {
         let elsewhere = GoalRole { location: 2, ..role(letters) };
         let roles = [(11, role(1)), (13, elsewhere), (12, role(4))];
         assert_eq!(interleavings(&threads, shape, &roles, &[(0, 0), (0, 1)]), RUNS);

@@ -183,7 +183,7 @@ impl AccessGoals {
         if self.known.len() >= MOST {
             return None;
         }
-        // Interleavings are likelier to be bugs than delays, and delays than reorderings.
+        // Interleavings are likelier to be bugs than delays, and delays than reorderings. Double interleavings are rarely needed.
         let rank = |goal: &AccessGoal| (!goal.is_sequential, shape_rank(goal));
         let index = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
@@ -274,6 +274,7 @@ fn shape_rank(goal: &AccessGoal) -> u8 {
         Shape::Interleaving => 0,
         Shape::Delay => 1,
         Shape::Reordering => 2,
+        Shape::DoubleInterleaving => 3,
     }
 }
 

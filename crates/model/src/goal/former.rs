@@ -49,7 +49,7 @@ impl TryFrom<Object> for Goal {
                     points,
                     is_sequential: is_calm,
                     instrumented: inside,
-                    accesses: GoalAccesses::new(first, between, last).ok_or(GoalError)?,
+                    accesses: GoalAccesses::new(first, between, None, last).ok_or(GoalError)?,
                     prefix: after,
                 })
             }
@@ -129,7 +129,8 @@ fn accesses(
     }
     let optional = |text: &str| if text.is_empty() { Ok(None) } else { site(text).map(Some) };
     let [first, remote, last] = sites;
-    let accesses = GoalAccesses::new(optional(first)?, optional(remote)?, site(last)?).ok_or(GoalError)?;
+    let accesses =
+        GoalAccesses::new(optional(first)?, optional(remote)?, None, site(last)?).ok_or(GoalError)?;
     Ok(Goal::Accesses(AccessGoal { points, is_sequential, instrumented, accesses, prefix }))
 }
 

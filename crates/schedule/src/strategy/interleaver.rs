@@ -14,6 +14,10 @@
 //! - When every thread that can run is paused, sleepers are woken first, a bounded number of times, and then one thread is released. No
 //!   thread is paused for longer than a number of steps.
 //!
+//! For two remote accesses between two local ones, the thread that has executed the first of them runs on until it has executed the second;
+//! the thread with the local accesses stays paused meanwhile. A compare-and-set that fails after one remote write may succeed after two
+//! (the ABA problem), and a check may hold after one removal and not after two.
+//!
 //! Among the threads that are not paused, [`AtomFuzzer`] chooses without a goal, so that a run with this goal still finds the violations
 //! of the published algorithm. With a sequential schedule, each of them runs as long as it can instead: a failure that needs several
 //! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
@@ -38,8 +42,9 @@ const LONGEST: u64 = 20_000;
 const FIRST: u8 = 1;
 const REMOTE: u8 = 2;
 const LAST: u8 = 4;
+const SECOND: u8 = 8;
 
-/// The strategy whose goal is an interleaving, a reordering or a delay.
+/// The strategy whose goal is an interleaving, with one remote access or two, a reordering or a delay.
 #[derive(Debug)]
 pub struct Interleaver {
     /// The strategy that chooses among threads that are not paused.
@@ -53,6 +58,8 @@ pub struct Interleaver {
     free: Vec<ThreadId>,
     /// The thread that runs next, as soon as it can.
     next: Option<ThreadId>,
+    /// The thread that has executed the first of two remote accesses, with the location and the number of choices before the access.
+    halfway: Option<(ThreadId, u64, u64)>,
     /// The locations on which the remote access, or the delayed one, has happened.
     done: Vec<u64>,
     patience: u32,
@@ -82,6 +89,7 @@ impl Interleaver {
             paused: Vec::new(),
             free: Vec::new(),
             next: None,
+            halfway: None,
             done: Vec::new(),
             patience: PATIENCE,
             thrashings: 0,
@@ -102,7 +110,7 @@ impl Interleaver {
         };
         role.letters & LAST != 0
             && match self.shape {
-                Shape::Interleaving => self.begun.iter().any(has_begun),
+                Shape::Interleaving | Shape::DoubleInterleaving => self.begun.iter().any(has_begun),
                 Shape::Reordering => !self.done.contains(&role.location),
                 Shape::Delay => self.done.is_empty() && self.paused.is_empty(),
             }
@@ -126,8 +134,8 @@ impl Interleaver {
         }
         let is_local = self.is_last(thread, role);
         // A reordering pauses only the thread with the local access.
-        let is_remote =
-            self.shape == Shape::Interleaving && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
+        let has_remote_pause = matches!(self.shape, Shape::Interleaving | Shape::DoubleInterleaving);
+        let is_remote = has_remote_pause && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
         if is_local && !self.is_awaited(thread, role) || !is_local && is_remote {
             self.paused.push(Pause { thread, location: role.location, since: step, is_local });
             self.patience = PATIENCE;
@@ -139,6 +147,14 @@ impl Interleaver {
         if !self.free.contains(&thread) {
             self.free.push(thread);
         }
+    }
+
+    /// The remote accesses have landed: the thread with the local ones runs next. The prefix has so many choices; it ends before the first
+    /// remote access, so that a run that follows it finds both threads at their accesses again.
+    fn lets_observe(&mut self, local: ThreadId, prefix: u64) {
+        self.next = Some(local);
+        self.reached = Some(prefix);
+        self.release(local);
     }
 
     fn run(&mut self, thread: ThreadId) -> Choice {
@@ -160,6 +176,9 @@ impl Strategy for Interleaver {
         }
         let can_run = |thread: &ThreadId| view.candidates.iter().any(|other| other.thread == *thread);
         if let Some(thread) = self.next.filter(can_run) {
+            return self.run(thread);
+        }
+        if let Some(thread) = self.halfway.map(|(thread, ..)| thread).filter(can_run) {
             return self.run(thread);
         }
         for candidate in view.candidates {
@@ -222,12 +241,21 @@ impl Strategy for Interleaver {
         }
         let is_awaiting =
             |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.location;
-        let awaiting = self.paused.iter().find(is_awaiting).filter(|_| role.letters & REMOTE != 0);
-        if let Some(local) = awaiting.map(|pause| pause.thread) {
-            self.next = Some(local);
-            // The prefix ends before the remote access: a run that follows it finds both threads at their accesses again.
-            self.reached = Some(self.choices - 1);
-            self.release(local);
+        let awaiting = self.paused.iter().find(is_awaiting).map(|pause| pause.thread);
+        match (awaiting, self.halfway) {
+            (Some(local), Some((remote, location, reached)))
+                if (remote, location) == (thread, role.location) && role.letters & SECOND != 0 =>
+            {
+                self.halfway = None;
+                self.lets_observe(local, reached);
+            }
+            (Some(_), None) if self.shape == Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+                self.halfway = Some((thread, role.location, self.choices - 1));
+            }
+            (Some(local), _) if self.shape != Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+                self.lets_observe(local, self.choices - 1);
+            }
+            _ => {}
         }
         if role.letters & LAST != 0 {
             self.begun
