@@ -1,6 +1,7 @@
 // A hostel with three beds. A couple checks that two beds are free and then takes both; a guest takes one bed and another one for a friend,
 // and gives them back later, all by the same method. The couple gets a bed too few only if exactly two of these steps land between its check
 // and its own step: after one of them two beds are left, and after all of them three.
+// fissure: runs 40
 // fissure: must-be-bug failure TwoBeds.takeTwo
 import java.util.concurrent.atomic.AtomicInteger;
 

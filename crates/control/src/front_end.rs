@@ -129,6 +129,7 @@ pub enum Declared {
 pub(crate) fn frame(front: &dyn FrontEnd, site: SiteId) -> Frame {
     match front.site(site) {
         Some(site) => site.frame,
+        // Operations of code that has no site, such as the JVM's own, are shown without one.
         None => Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None },
     }
 }

@@ -25,8 +25,8 @@ use fissure_schedule::{
 };
 
 use crate::{
-    Blindness, Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard,
-    hunt,
+    Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    run_in_order,
 };
 
 /// The variable that the threads increment.
@@ -48,24 +48,7 @@ impl Runner for Simulation {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, StrategyError> {
-        let mut outcomes = Vec::new();
-        for control in runs {
-            let outcome = self.run_once(control)?;
-            let is_over = is_last(&outcome);
-            outcomes.push(outcome);
-            if is_over {
-                break;
-            }
-        }
-        Ok(outcomes)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-
-    fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
-        None
+        run_in_order(runs, is_last, |control| self.run_once(control))
     }
 }
 

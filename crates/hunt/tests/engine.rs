@@ -3,7 +3,8 @@
 
 use fissure_control::simulated::{Program, execute_with};
 use fissure_hunt::{
-    Blindness, Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    run_in_order,
 };
 use fissure_model::{
     exit::Exit,
@@ -31,8 +32,7 @@ impl Runner for Simulation<'_> {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, StrategyError> {
-        let mut outcomes = Vec::new();
-        for control in runs {
+        run_in_order(runs, is_last, |control| {
             let (results, _) = execute_with(&self.0, control)?;
             let code = i32::from(!results.run.failures.is_empty());
             let process = Process {
@@ -43,20 +43,8 @@ impl Runner for Simulation<'_> {
             };
             let goal = control.goal.clone();
             let ending = Ending::Ended(Exit::Code(code));
-            outcomes.push(Outcome { seed: control.seed, goal, ending, processes: vec![process] });
-            if outcomes.last().is_some_and(is_last) {
-                break;
-            }
-        }
-        Ok(outcomes)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-
-    fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
-        None
+            Ok(Outcome { seed: control.seed, goal, ending, processes: vec![process] })
+        })
     }
 }
 

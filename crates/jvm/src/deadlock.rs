@@ -159,7 +159,7 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Find
         sites.push(waits);
     }
     methods.sort();
-    let subject = methods.first().cloned().unwrap_or_default();
+    let subject = methods.first().cloned().expect("a cycle has threads");
     let parts: Vec<&str> = ["deadlock"].into_iter().chain(methods.iter().map(String::as_str)).collect();
     Finding {
         id: fingerprint(&parts),

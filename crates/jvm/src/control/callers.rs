@@ -77,7 +77,7 @@ pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
 /// The code that called `java.util.concurrent` in the current thread.
 pub(super) fn caller_of_library(agent: &Agent) -> Caller {
     let mut caller = Caller { site: SiteId(0), is_internal: false };
-    let Some(control) = &agent.control else { return caller };
+    let control = agent.controlling();
     for raw in agent.tool.stack(DEPTH) {
         let key = (raw.method, raw.location);
         let known = control.state().callers.sites.get(&key).copied();

@@ -36,8 +36,9 @@ fn redirected(
 ) -> impl Iterator<Item = Call<'static>> {
     methods.iter().map(move |member| {
         let call = member.role;
-        let descriptor = member.descriptor.unwrap_or_default();
-        let (parameters, result) = descriptor.split_once(')').unwrap_or_default();
+        let descriptor =
+            member.descriptor.expect("the data about the JDK give redirected methods a descriptor");
+        let (parameters, result) = descriptor.split_once(')').expect("a descriptor has parameters");
         let receiver = if call.is_static { "" } else { "Ljava/lang/Object;" };
         let site = if call.has_site { "I" } else { "" };
         let parameters = parameters.trim_start_matches('(');

@@ -135,7 +135,8 @@ impl AssetFuzzer {
         };
         let Some(who) = [Who::First, Who::Second].into_iter().find(|who| waits(*who)) else { return false };
         // It is paused only once it has released the window's locks, which the other unit needs for its events.
-        let last = (0..self.happened).rev().find(|&index| self.letters[index] == who).unwrap_or(0);
+        let last = (0..self.happened).rev().find(|&index| self.letters[index] == who);
+        let last = last.expect("a thread is bound to a unit by an event that has happened");
         !self.windows.iter().any(|(holder, _, windows)| *holder == thread && windows >> last & 1 == 1)
     }
 

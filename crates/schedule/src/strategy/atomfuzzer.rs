@@ -27,13 +27,12 @@ use fissure_model::{
 };
 
 use super::{
-    Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View, registry::StrategyKind,
-    uniform::yields_to_sleepers, willing,
+    Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View,
+    registry::{StrategyError, StrategyKind},
+    uniform::yields_to_sleepers,
+    willing,
 };
-use crate::{
-    random::Random,
-    recording::{Recording, RecordingError},
-};
+use crate::{random::Random, recording::Recording};
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
@@ -50,7 +49,7 @@ pub(super) const KIND: StrategyKind = StrategyKind {
 };
 
 /// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run.
-fn build(settings: &Control) -> Result<Box<dyn Strategy>, RecordingError> {
+fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
     let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.goal {
         Some(Goal::Accesses(goal)) => {
             let interleaver = match goal.is_sequential {

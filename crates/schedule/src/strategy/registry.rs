@@ -30,7 +30,7 @@ pub struct StrategyKind {
     /// The patterns that a checker looks for in its runs.
     pub patterns: Patterns,
     /// Builds the strategy for a run with these settings.
-    pub build: fn(&Control) -> Result<Box<dyn Strategy>, RecordingError>,
+    pub build: fn(&Control) -> Result<Box<dyn Strategy>, StrategyError>,
 }
 
 impl StrategyKind {
@@ -67,6 +67,8 @@ pub enum StrategyError {
     Unknown(String),
     /// The schedule to follow is not valid.
     Recording(RecordingError),
+    /// There is no schedule to follow.
+    NoSchedule,
 }
 
 impl fmt::Display for StrategyError {
@@ -77,6 +79,7 @@ impl fmt::Display for StrategyError {
                 write!(f, "there is no strategy '{name}'; the strategies are {}", known.join(", "))
             }
             StrategyError::Recording(error) => error.fmt(f),
+            StrategyError::NoSchedule => f.write_str("the settings of a replay have no schedule"),
         }
     }
 }
@@ -142,7 +145,8 @@ mod tests {
         for (index, kind) in ALL.iter().enumerate() {
             assert!(!kind.name.is_empty() && kind.about.ends_with('.'), "{kind:?}");
             assert!(ALL[..index].iter().all(|other| other.name != kind.name), "{}", kind.name);
-            assert!(build(&settings(kind.name)).is_ok(), "{}", kind.name);
+            let settings = Control { schedule: Some("0*3 1".to_owned()), ..settings(kind.name) };
+            assert!(build(&settings).is_ok(), "{}", kind.name);
         }
         assert!(default().is_offered);
     }
@@ -161,6 +165,7 @@ mod tests {
             assert!(matches!(build(settings), Err(StrategyError::Recording(_))), "{settings:?}");
         };
         check(&Control { schedule: Some("x".to_owned()), ..settings("replay") });
+        assert!(matches!(build(&settings("replay")), Err(StrategyError::NoSchedule)));
         let goal = AcquireGoal { prefix: Some("x".to_owned()), ..AcquireGoal::default() };
         check(&Control { goal: Some(goal.into()), ..settings("atomfuzzer") });
     }
