@@ -68,8 +68,20 @@ const LANGUAGE_TYPES: &[&str] = &[
 ];
 
 /// Words for which `docs/glossary.md` has the usual ones.
-const RIDDLES: &[&str] =
-    &["in between of", "intrusion", "not made for several threads", "control run", "prey"];
+const RIDDLES: &[&str] = &[
+    "in between of",
+    "intrusion",
+    "not made for several threads",
+    "control run",
+    "prey",
+    "chase",
+    "calm",
+    "lonely",
+    "orderly",
+    "suspicion",
+    "tale",
+    "steering",
+];
 
 /// The dependencies of a crate within the workspace, by their short names.
 fn dependencies(name: &str) -> Result<Vec<String>> {
@@ -169,6 +181,11 @@ fn the_usual_words_are_used() {
     for (name, _) in DEPENDENCIES {
         found.extend(lines_with(&root().join("crates").join(name).join("src"), "rs", RIDDLES).unwrap());
     }
+    // The goals of the version before are read, and described, by their own words.
+    found.retain(|line| {
+        let is_former = line.contains("docs/json.md:") && line.ends_with(": calm");
+        !is_former && !line.contains("goal/former.rs:")
+    });
     assert!(found.is_empty(), "{found:#?}");
 }
 

@@ -52,6 +52,8 @@ pub struct Candidate {
     pub first: Option<CandidateSite>,
     /// The remote operation; `None` for a delay.
     pub remote: Option<CandidateSite>,
+    /// The second remote operation of the same thread; `None` if one remote operation is enough.
+    pub second: Option<CandidateSite>,
     /// The last local operation.
     pub last: CandidateSite,
     /// The priority: the lower, the more likely the programmer did not intend it.
@@ -73,6 +75,10 @@ struct LocationState {
     /// The last access of each thread.
     last: SmallVec<[(ThreadId, usize); 2]>,
     pairs: Vec<Pair>,
+    /// The last write of each thread.
+    last_writes: SmallVec<[(ThreadId, usize); 2]>,
+    /// Consecutive writes of one thread.
+    double_writes: Vec<(usize, usize)>,
     /// Accesses of different threads that happened in this order.
     orders: FxHashSet<(usize, usize)>,
 }
@@ -131,6 +137,9 @@ impl Candidates {
                 }
             }
         }
+        if kind == AccessKind::Write && !location.note_write(thread, access) {
+            self.cut += 1;
+        }
         // The stamp has the latest acquires of the locks, because the next pair compares them with its own.
         location.accesses[access].stamp = stamp.clone();
         let known = location.accesses.len();
@@ -147,16 +156,25 @@ impl Candidates {
         let mut ranked = Vec::new();
         let mut known = FxHashSet::default();
         for location in self.locations.iter().filter(|location| location.last.len() > 1) {
-            let found =
-                [location.triples(relaxed), location.delays(relaxed), location.reorderings(relaxed)].concat();
+            let found = [
+                location.triples(relaxed),
+                location.doubles(relaxed),
+                location.delays(relaxed),
+                location.reorderings(relaxed),
+            ]
+            .concat();
             ranked.extend(found.into_iter().filter(|interleaving| known.insert(*interleaving)));
         }
         ranked.sort_by_key(|interleaving| interleaving.rank);
         // The bound applies to each shape, because there are many more candidates of some shapes than of others.
-        let mut counts = [0; 3];
+        let mut counts = [0; 4];
         ranked.retain(|interleaving| {
-            let kind =
-                if interleaving.first.is_some() { 0 } else { 1 + usize::from(interleaving.remote.is_none()) };
+            let kind = match (interleaving.first, interleaving.remote, interleaving.second) {
+                (Some(_), _, None) => 0,
+                (Some(_), _, Some(_)) => 1,
+                (None, Some(_), _) => 2,
+                (None, None, _) => 3,
+            };
             counts[kind] += 1;
             counts[kind] <= MOST_PER_SHAPE
         });
@@ -204,6 +222,21 @@ impl LocationState {
         found
     }
 
+    /// Records a write after the thread's last one. Returns whether there was room for the pair.
+    fn note_write(&mut self, thread: ThreadId, write: usize) -> bool {
+        let Some((_, last)) = self.last_writes.iter_mut().find(|(known, _)| *known == thread) else {
+            self.last_writes.push((thread, write));
+            return true;
+        };
+        let pair = (std::mem::replace(last, write), write);
+        let is_known = self.double_writes.contains(&pair);
+        if !is_known && self.double_writes.len() < PAIRS {
+            self.double_writes.push(pair);
+            return true;
+        }
+        is_known
+    }
+
     fn triples(&self, relaxed: &Relaxed) -> Vec<Candidate> {
         let mut found = Vec::new();
         for pair in &self.pairs {
@@ -221,14 +254,67 @@ impl LocationState {
                         let first_acquire = first.stamp.locks.iter().find(|held| held.lock == lock);
                         let first = first_acquire.map_or(first.site(), |held| (held.site, Act::Acquire));
                         let (remote, last) = ((inside, Act::Acquire), (after, Act::Acquire));
-                        Candidate { first: Some(first), remote: Some(remote), last, rank: rank + 1 }
+                        Candidate {
+                            first: Some(first),
+                            remote: Some(remote),
+                            second: None,
+                            last,
+                            rank: rank + 1,
+                        }
                     }
                     None => Candidate {
                         first: Some(first.site()),
                         remote: Some(remote.site()),
+                        second: None,
                         last: last.site(),
                         rank,
                     },
+                });
+            }
+        }
+        found
+    }
+
+    /// Two writes of another thread that can land between a local read and the write that follows it: one of them may leave a state with
+    /// which the local thread copes, and only the second one a state that the thread takes for the old one, or that lacks what it expects.
+    fn doubles(&self, relaxed: &Relaxed) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for pair in &self.pairs {
+            let (first, last) = (&self.accesses[pair.first], &self.accesses[pair.last]);
+            if (first.kind, last.kind) != (AccessKind::Read, AccessKind::Write) {
+                continue;
+            }
+            for (remote, second) in &self.double_writes {
+                let (remote, second) = (&self.accesses[*remote], &self.accesses[*second]);
+                let is_excluded = |held: &Held| pair.kept.contains(&held.lock);
+                let mut locks = remote.stamp.locks.iter().chain(&*second.stamp.locks);
+                if remote.thread == first.thread
+                    || relaxed.is_before(second.stamp.segment, first.stamp.segment)
+                    || relaxed.is_before(last.stamp.segment, remote.stamp.segment)
+                    || locks.any(is_excluded)
+                {
+                    continue;
+                }
+                found.extend(match (common(last, remote), common(last, second)) {
+                    (None, None) => Some(Candidate {
+                        first: Some(first.site()),
+                        remote: Some(remote.site()),
+                        second: Some(second.site()),
+                        last: last.site(),
+                        rank: DOUBLE,
+                    }),
+                    (Some((lock, after, one)), Some((again, _, other))) if lock == again => {
+                        let first_acquire = first.stamp.locks.iter().find(|held| held.lock == lock);
+                        Some(Candidate {
+                            first: Some(first_acquire.map_or(first.site(), |held| (held.site, Act::Acquire))),
+                            remote: Some((one, Act::Acquire)),
+                            second: Some((other, Act::Acquire)),
+                            last: (after, Act::Acquire),
+                            rank: DOUBLE + 1,
+                        })
+                    }
+                    // Only some of the accesses need a lock: the sites of the others say too little.
+                    _ => None,
                 });
             }
         }
@@ -241,7 +327,7 @@ impl LocationState {
         for access in &self.accesses {
             for other in self.conflicting(access, relaxed) {
                 let last = common(access, other).map_or(access.site(), |(_, site, _)| (site, Act::Acquire));
-                found.push(Candidate { first: None, remote: None, last, rank: DELAY });
+                found.push(Candidate { first: None, remote: None, second: None, last, rank: DELAY });
             }
         }
         found
@@ -285,16 +371,17 @@ impl LocationState {
                 && common(earlier, later).is_none()
             {
                 let (remote, last) = (later.site(), earlier.site());
-                found.push(Candidate { first: None, remote: Some(remote), last, rank: ORDER });
+                found.push(Candidate { first: None, remote: Some(remote), second: None, last, rank: ORDER });
             }
         }
         found
     }
 }
 
-/// The ranks of delays and of reorderings.
+/// The ranks of delays, of reorderings and of double interleavings.
 const DELAY: u8 = 3;
 const ORDER: u8 = 8;
+const DOUBLE: u8 = 9;
 
 impl Access {
     fn site(&self) -> CandidateSite {
@@ -328,8 +415,17 @@ mod tests {
     use crate::relaxed::testing::play;
 
     /// Expected candidates are written `first-remote-last` by their sites, as in `3-5-4`; reorderings lack the first site, and `L3` is an
-    /// acquire at site 3. Delays are not checked.
+    /// acquire at site 3. Delays and double interleavings are not checked.
     fn check(text: &str, expected: &[&str]) {
+        check_some(text, |candidate| candidate.second.is_none(), expected);
+    }
+
+    /// The same for double interleavings, with both remote sites.
+    fn check_doubles(text: &str, expected: &[&str]) {
+        check_some(text, |candidate| candidate.second.is_some(), expected);
+    }
+
+    fn check_some(text: &str, is_meant: impl Fn(&Candidate) -> bool, expected: &[&str]) {
         let (mut relaxed, mut interleavings) = (Relaxed::default(), Candidates::default());
         play(text, &mut relaxed, |relaxed, thread, location, kind, site| {
             let stamp = relaxed.stamp(thread);
@@ -342,11 +438,12 @@ mod tests {
         let found: Vec<String> = interleavings
             .ranked(&relaxed)
             .into_iter()
-            .map(|Candidate { first, remote, last, .. }| {
+            .filter(is_meant)
+            .map(|Candidate { first, remote, second, last, .. }| {
                 let optional = |known: Option<CandidateSite>| {
                     known.map(|known| format!("{}-", site(known))).unwrap_or_default()
                 };
-                format!("{}{}{}", optional(first), optional(remote), site(last))
+                format!("{}{}{}{}", optional(first), optional(remote), optional(second), site(last))
             })
             .filter(|text| text.contains('-'))
             .collect();
@@ -362,6 +459,18 @@ mod tests {
         check("0:>1 0:>2 1:Ra 1:Wa 2:Ra", &["5-4"]);
         check("0:>1 0:>2 1:Ra 1:Rb 2:Wa", &["5-3"]);
         check("0:>1 0:>2 1:Ra 1:Ra 2:Ra", &[]);
+    }
+
+    #[test]
+    fn two_writes_may_land_between_a_read_and_a_write() {
+        check_doubles("0:>1 0:>2 1:Ra 1:Wa 2:Wa 2:Wa", &["3-5-6-4"]);
+        check_doubles("0:>1 0:>2 1:Ra 1:Wa 2:Wa 2:Ra 2:Wa", &["3-5-7-4"]);
+        check_doubles("0:>1 0:>2 1:Ra 1:Wa 2:Wa 2:Wb", &[]);
+        check_doubles("0:>1 0:>2 1:Ra 1:Ra 2:Wa 2:Wa", &[]);
+        check_doubles("0:>1 1:Wa 1:Wa 0:<1 0:>2 2:Ra 2:Wa", &[]);
+        let separate = "2:+l 2:Wa 2:-l 2:+l 2:Wa 2:-l";
+        check_doubles(&format!("0:>1 0:>2 1:+l 1:Ra 1:-l 1:+l 1:Wa 1:-l {separate}"), &["L3-L9-L12-L6"]);
+        check_doubles(&format!("0:>1 0:>2 1:+l 1:Ra 1:Wa 1:-l {separate}"), &[]);
     }
 
     #[test]

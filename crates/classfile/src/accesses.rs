@@ -4,20 +4,39 @@ use crate::accessors::Accessor;
 use crate::constant_pool::{MemberRef, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
-use crate::environment::{ArraySource, Place, Site, SiteKind, SiteTarget};
+use crate::environment::{ArraySource, CodePosition, Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
 use crate::field_access::Treatment;
 use crate::hooks;
 use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Method};
 use crate::opcodes::{
-    ACONST_NULL, ALOAD, ASTORE, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC,
-    IASTORE, ILOAD, ISTORE, LASTORE, LDC_W, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE, SWAP,
+    ALOAD, ASTORE, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, IASTORE,
+    LASTORE, LDC_W, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE, SWAP,
 };
 use crate::sources::Source;
+use crate::spilling::{Spilled, clear};
 use crate::tables::local_name;
 
 impl<'a> Instrumenter<'_, 'a> {
+    /// The field of an access, and how the access is instrumented. Accesses to an object that its constructor has not initialized yet are
+    /// ignored, because the verifier refuses to pass such an object to a hook; so are, on demand, those that the environment leaves out.
+    pub(crate) fn field_treatment(
+        &mut self,
+        instruction: Instruction,
+        may_leave_out: bool,
+    ) -> Result<(MemberRef<'a>, Treatment), MethodError> {
+        let is_static = matches!(instruction.opcode, GETSTATIC | PUTSTATIC);
+        let field = instruction.field(self.pool)?;
+        let is_unusable = !is_static && instruction.pc < self.method.objects_usable_from;
+        if is_unusable || may_leave_out && self.leaves_out(instruction, false) {
+            return Ok((field, Treatment::Ignore));
+        }
+        let treatment =
+            self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)?;
+        Ok((field, treatment))
+    }
+
     /// Reports an access to a field, with its object and, if there is one, its shadow or cell.
     pub(crate) fn report_field(
         &mut self,
@@ -175,57 +194,41 @@ impl<'a> Instrumenter<'_, 'a> {
         accessor: Accessor,
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
-        const REFERENCE: u8 = ASTORE - ISTORE;
         let receiver = self.code.max_locals;
-        let mut next = receiver.checked_add(1).ok_or(MethodError::TooManyLocals)?;
-        let mut spilled = Vec::new();
-        for parameter in parameters(called.descriptor) {
-            let kind = match parameter.first() {
-                Some(b'J') => 1,
-                Some(b'F') => 2,
-                Some(b'D') => 3,
-                Some(b'L' | b'[') => REFERENCE,
-                _ => 0,
-            };
-            spilled.push((kind, next));
-            next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
-        }
+        let spilled = Spilled::new(receiver, 1, parameters(called.descriptor))?;
         let value = usize::from(accessor.kind == SiteKind::Write);
-        let coordinates = spilled.get(..spilled.len() - value).unwrap_or_default();
+        let coordinates = spilled.len().saturating_sub(value);
         let first: usize = parameters(called.descriptor).map(slots).sum();
-        let source = if coordinates.is_empty() { Source::Unknown } else { self.sources.below(first - 1) };
+        let source = if coordinates == 0 { Source::Unknown } else { self.sources.below(first - 1) };
         let Some(site) = self.site_of_array(instruction.pc, accessor.kind, source, !accessor.is_element)?
         else {
             return Ok(());
         };
 
-        self.edits.extra_locals = self.edits.extra_locals.max(next - receiver);
         // At most the receiver, an object, a long and two numbers.
         self.edits.code(6, &[]);
-        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        spilled.store(self.edits);
         if accessor.hands_receiver {
             self.edits.code(6, &[DUP]);
         }
         if accessor.is_late {
             self.edits.local(ASTORE, receiver);
-            spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+            spilled.load(self.edits);
             self.edits.split(edit);
             self.edits.local(ALOAD, receiver);
         }
-        coordinates.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        spilled.load_first(coordinates, self.edits);
         if let Some(bytes) = accessor.bytes {
             self.edits.number(u32::from(bytes), self.additions)?;
         }
         self.edits.number(site, self.additions)?;
         self.edits.call(accessor.hook, self.additions)?;
-        if accessor.is_late {
-            spilled.push((REFERENCE, receiver));
-        } else {
-            spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        if !accessor.is_late {
+            spilled.load(self.edits);
         }
-        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
-            self.edits.code(6, &[ACONST_NULL]);
-            self.edits.local(ASTORE, slot);
+        spilled.clear_references(self.edits);
+        if accessor.is_late {
+            clear(receiver, self.edits);
         }
         Ok(())
     }
@@ -264,12 +267,12 @@ impl<'a> Instrumenter<'_, 'a> {
 
     /// Whether an access is left out of instrumentation.
     pub(crate) fn leaves_out(&mut self, instruction: Instruction, is_element: bool) -> bool {
-        self.environment.leaves_out(&place(self.method, instruction, is_element))
+        self.environment.leaves_out(&position(self.method, instruction, is_element))
     }
 
     /// Notes that an access is instrumented.
     pub(crate) fn keeps(&mut self, instruction: Instruction, is_element: bool) {
-        self.environment.keeps(&place(self.method, instruction, is_element));
+        self.environment.keeps(&position(self.method, instruction, is_element));
     }
 
     /// The site of an access to an array element or through a handle, if it is reported.
@@ -338,8 +341,8 @@ pub(crate) fn kind_of(opcode: u8) -> SiteKind {
     if matches!(opcode, GETSTATIC | GETFIELD) { SiteKind::Read } else { SiteKind::Write }
 }
 
-fn place<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> Place<'m> {
+fn position<'m>(method: &'m Method<'_, '_>, instruction: Instruction, is_element: bool) -> CodePosition<'m> {
     // Code is at most 65535 bytes long.
     let pc = instruction.pc as u16;
-    Place { method: &method.name, descriptor: &method.descriptor, pc, is_element }
+    CodePosition { method: &method.name, descriptor: &method.descriptor, pc, is_element }
 }

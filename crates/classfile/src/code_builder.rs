@@ -11,7 +11,7 @@ use crate::opcodes::{
 };
 use crate::stack_effect::stack_effect;
 
-/// A place in the code of a method.
+/// A position in the code of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(usize);
 

@@ -17,13 +17,11 @@ use crate::hooks;
 use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
-    ACONST_NULL, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, ILOAD, INVOKEINTERFACE,
-    INVOKEVIRTUAL, ISTORE, POP, POP2, SWAP,
+    ACONST_NULL, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, GETFIELD, GETSTATIC, INVOKEINTERFACE, INVOKEVIRTUAL,
+    POP, POP2, SWAP,
 };
 use crate::sources::{MARKS, Source};
-
-/// The offset from the opcode of an int load or store to that for references.
-const REFERENCE: u8 = ASTORE - ISTORE;
+use crate::spilling::Spilled;
 
 impl Instrumenter<'_, '_> {
     /// Reports the value of a field, or a call that uses a collection's contents.
@@ -97,20 +95,16 @@ impl Instrumenter<'_, '_> {
         self.edits.number(site, self.additions)?;
         let hook = if found.walks { &hooks::WALK_BEGIN } else { &hooks::CONTENTS_BEGIN };
         self.edits.call(hook, self.additions)?;
-        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
-        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
-            self.edits.code(0, &[ACONST_NULL]);
-            self.edits.local(ASTORE, slot);
-        }
+        spilled.load(self.edits);
+        spilled.clear_references(self.edits);
         self.edits.split(edit);
         self.edits.code(1, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(&hooks::CONTENTS_END, self.additions)
     }
 
-    /// Pushes a copy of a call's receiver, which lies below its arguments. Returns the spilled arguments, each with the opcode offset
-    /// of its loads and stores and its local variable.
-    fn copy_receiver(&mut self, arguments: &[&[u8]]) -> Result<Vec<(u8, u16)>, MethodError> {
+    /// Pushes a copy of a call's receiver, which lies below its arguments. Returns the arguments that were spilled for that.
+    fn copy_receiver(&mut self, arguments: &[&[u8]]) -> Result<Spilled, MethodError> {
         self.edits.code(4, &[]);
         match arguments {
             [] => self.edits.code(4, &[DUP]),
@@ -119,26 +113,12 @@ impl Instrumenter<'_, '_> {
             // From (r, a) over (a, r) to (r, a, r).
             [_] => self.edits.code(4, &[DUP2_X1, POP2, DUP_X2]),
             arguments => {
-                let first = self.code.max_locals;
-                let mut next = first;
-                let mut spilled = Vec::new();
-                for argument in arguments {
-                    let kind = match argument.first() {
-                        Some(b'J') => 1,
-                        Some(b'F') => 2,
-                        Some(b'D') => 3,
-                        Some(b'L' | b'[') => REFERENCE,
-                        _ => 0,
-                    };
-                    spilled.push((kind, next));
-                    next = next.checked_add(slots(argument) as u16).ok_or(MethodError::TooManyLocals)?;
-                }
-                self.edits.extra_locals = self.edits.extra_locals.max(next - first);
-                spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+                let spilled = Spilled::new(self.code.max_locals, 0, arguments.iter().copied())?;
+                spilled.store(self.edits);
                 self.edits.code(4, &[DUP]);
                 return Ok(spilled);
             }
         }
-        Ok(Vec::new())
+        Ok(Spilled::default())
     }
 }

@@ -206,15 +206,7 @@ impl<'a> Instrumenter<'_, 'a> {
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
         let is_static = matches!(instruction.opcode, GETSTATIC | PUTSTATIC);
-        if !is_static && instruction.pc < self.method.objects_usable_from {
-            return Ok(());
-        }
-        if every_access && self.leaves_out(instruction, false) {
-            return Ok(());
-        }
-        let field = instruction.field(self.pool)?;
-        let treatment =
-            self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)?;
+        let (field, treatment) = self.field_treatment(instruction, every_access)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),

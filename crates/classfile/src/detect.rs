@@ -255,24 +255,14 @@ impl Instrumenter<'_, '_> {
         instruction: Instruction,
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
-        let opcode = instruction.opcode;
-        let is_static = matches!(opcode, GETSTATIC | PUTSTATIC);
-        if !is_static && instruction.pc < self.method.objects_usable_from {
-            return Ok(());
-        }
-        if self.leaves_out(instruction, false) {
-            return Ok(());
-        }
-        let field = instruction.field(self.pool)?;
-        let treatment =
-            self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)?;
+        let (field, treatment) = self.field_treatment(instruction, true)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             _ => {}
         }
-        let wrote = matches!(opcode, PUTFIELD | PUTSTATIC);
+        let wrote = matches!(instruction.opcode, PUTFIELD | PUTSTATIC);
         let synchronizes = detection.has_volatiles(self.detail)
             && matches!(treatment, Treatment::Shadow(..) | Treatment::Cell(_))
             && self.fields.is_volatile(&field, self.environment);

@@ -30,14 +30,14 @@ pub trait Environment {
     }
 
     /// Whether an access is left out of instrumentation. Called for each access to a field or an array element in the code.
-    fn leaves_out(&mut self, place: &Place<'_>) -> bool {
-        let _ = place;
+    fn leaves_out(&mut self, position: &CodePosition<'_>) -> bool {
+        let _ = position;
         false
     }
 
     /// Notes that an access is instrumented, either itself or through another access that stands for it.
-    fn keeps(&mut self, place: &Place<'_>) {
-        let _ = place;
+    fn keeps(&mut self, position: &CodePosition<'_>) {
+        let _ = position;
     }
 
     /// Notes that the access numbered `site` always happens together with the one numbered `other`, which is not instrumented;
@@ -89,7 +89,7 @@ pub trait Environment {
 
 /// The position of an access in the original code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct CodePosition<'a> {
     /// The method with the access.
     pub method: &'a str,
     /// The method's descriptor.

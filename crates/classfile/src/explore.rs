@@ -15,11 +15,12 @@ use crate::hooks::{self, Hook};
 use crate::instruction::Instruction;
 use crate::instrument::Instrumenter;
 use crate::opcodes::{
-    ACONST_NULL, ASTORE, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IALOAD, IASTORE, ILOAD,
-    INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE, LASTORE, MONITORENTER, MONITOREXIT, POP, POP2,
-    PUTFIELD, PUTSTATIC, SALOAD, SASTORE,
+    ACONST_NULL, DASTORE, DUP, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETSTATIC, IALOAD, IASTORE, INVOKESPECIAL,
+    INVOKESTATIC, INVOKEVIRTUAL, LASTORE, MONITORENTER, MONITOREXIT, POP, POP2, PUTFIELD, PUTSTATIC, SALOAD,
+    SASTORE,
 };
 use crate::pass::{Detail, Pass, Reports};
+use crate::spilling::Spilled;
 
 /// The instrumentation that lets hooks schedule the threads of a harness.
 #[derive(Debug, Clone, Copy)]
@@ -211,31 +212,16 @@ impl Instrumenter<'_, '_> {
     /// Reports an access by a call. The parameters are spilled to additional local variables, as for other calls that are
     /// accesses.
     fn point_call(&mut self, instruction: Instruction, edit: &Edit) -> Result<(), MethodError> {
-        const REFERENCE: u8 = ASTORE - ISTORE;
         if self.method.is_class_initializer || edit.replacement().is_some() {
             return Ok(());
         }
         let called = instruction.method(self.pool)?;
         let Some(call) = point_call(&called) else { return Ok(()) };
-        let first = self.code.max_locals;
-        let mut next = first;
-        let mut spilled = Vec::new();
-        for parameter in parameters(called.descriptor) {
-            let kind = match parameter.first() {
-                Some(b'J') => 1,
-                Some(b'F') => 2,
-                Some(b'D') => 3,
-                Some(b'L' | b'[') => REFERENCE,
-                _ => 0,
-            };
-            spilled.push((kind, next));
-            next = next.checked_add(slots(parameter) as u16).ok_or(MethodError::TooManyLocals)?;
-        }
+        let spilled = Spilled::new(self.code.max_locals, 0, parameters(called.descriptor))?;
         let (class, name) = (text(called.owner), text(called.name));
         let site = self.site(instruction.pc, call.kind, SiteTarget::Method { class: &class, name: &name });
-        self.edits.extra_locals = self.edits.extra_locals.max(next - first);
         self.edits.code(4, &[]);
-        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        spilled.store(self.edits);
         let taken = match call.coordinates {
             Coordinates::Static => 0,
             Coordinates::Object => 1,
@@ -244,17 +230,14 @@ impl Instrumenter<'_, '_> {
         if taken == 0 {
             self.edits.code(4, &[ACONST_NULL]);
         }
-        spilled.iter().take(taken).for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        spilled.load_first(taken, self.edits);
         if matches!(call.coordinates, Coordinates::Static | Coordinates::Object) {
             self.edits.number(0, self.additions)?;
         }
         self.edits.number(site, self.additions)?;
         self.edits.call(call.hook(), self.additions)?;
-        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
-        for &(_, slot) in spilled.iter().filter(|(kind, _)| *kind == REFERENCE) {
-            self.edits.code(6, &[ACONST_NULL]);
-            self.edits.local(ASTORE, slot);
-        }
+        spilled.load(self.edits);
+        spilled.clear_references(self.edits);
         Ok(())
     }
 }

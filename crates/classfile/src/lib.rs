@@ -61,6 +61,7 @@ mod script;
 #[cfg(test)]
 mod script_tests;
 mod sources;
+mod spilling;
 mod stack_effect;
 #[cfg(test)]
 mod stack_tests;
@@ -76,7 +77,9 @@ pub use class_builder::ClassBuilder;
 pub use code_builder::{CodeBuilder, Label};
 pub use control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
 pub use detect::{Accesses, Atomicity, Blocks, Detection, Synchronization};
-pub use environment::{ArraySource, Environment, Foreign, MethodFacts, Place, Site, SiteKind, SiteTarget};
+pub use environment::{
+    ArraySource, CodePosition, Environment, Foreign, MethodFacts, Site, SiteKind, SiteTarget,
+};
 pub use error::ClassError;
 pub use explore::Exploration;
 pub use guard::{Catcher, Guarded, guard};

@@ -148,9 +148,9 @@ proptest! {
         foreign in foreign(),
     ) {
         let mut class = assemble(&choices, 52, 0x20);
-        for (place, value) in changes {
-            let place = place.index(class.len());
-            class[place] = value;
+        for (position, value) in changes {
+            let index = position.index(class.len());
+            class[index] = value;
         }
         run(&class, foreign);
         class.truncate(cut.index(class.len()));

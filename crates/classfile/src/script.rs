@@ -22,6 +22,7 @@ use crate::opcodes::{
 };
 use crate::pass::{Detail, Pass, Reports};
 use crate::sources::{MARKS, Source};
+use crate::spilling::{Spilled, clear};
 
 /// The instrumentation that reports join points to a monitor script.
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,9 +107,6 @@ impl<'a> Pass<'a> for Script<'a> {
         }
     }
 }
-
-/// The offset from the opcode of an int load or store to that for references.
-const REFERENCE: u8 = ASTORE - ISTORE;
 
 /// The reports about a method itself: its execution, and the lock of a synchronized method.
 #[derive(Debug, Clone, Copy, Default)]
@@ -336,7 +334,7 @@ impl Instrumenter<'_, '_> {
             self.save_top(saved)?;
             self.edits.split(edit);
             self.report_saved(advised, saved, &hooks::AFTER)?;
-            self.clear(saved);
+            clear(saved, self.edits);
         }
         Ok(())
     }
@@ -367,7 +365,7 @@ impl Instrumenter<'_, '_> {
         if let Some(advised) = advised.filter(|advised| advised.after) {
             self.report_saved(advised, saved, &hooks::AFTER)?;
         }
-        self.clear(saved);
+        clear(saved, self.edits);
         Ok(())
     }
 
@@ -423,23 +421,10 @@ impl Instrumenter<'_, '_> {
         selected: &[(Advised, Option<LockCall>)],
     ) -> Result<(), MethodError> {
         let base = self.code.max_locals;
-        let mut next = base.checked_add(2).ok_or(MethodError::TooManyLocals)?;
-        let mut spilled = Vec::new();
-        for descriptor in above {
-            let kind = match descriptor.first() {
-                Some(b'J') => 1,
-                Some(b'F') => 2,
-                Some(b'D') => 3,
-                Some(b'L' | b'[') => REFERENCE,
-                _ => 0,
-            };
-            spilled.push((kind, next));
-            next = next.checked_add(slots(descriptor) as u16).ok_or(MethodError::TooManyLocals)?;
-        }
-        self.edits.extra_locals = self.edits.extra_locals.max(next - base);
+        let spilled = Spilled::new(base, 2, above.iter().copied())?;
         self.edits.code(4, &[]);
         let mut values = Values::default();
-        spilled.iter().rev().for_each(|&(kind, slot)| self.edits.local(ISTORE + kind, slot));
+        spilled.store(self.edits);
         if has_index {
             self.edits.code(4, &[DUP2]);
             self.edits.local(ISTORE, base + 1);
@@ -450,12 +435,11 @@ impl Instrumenter<'_, '_> {
             self.edits.local(ASTORE, base);
             values.object = Some(base);
         }
-        let references = spilled.iter().filter(|(kind, _)| *kind == REFERENCE).map(|(_, slot)| *slot);
-        values.arguments = references.collect();
+        values.arguments = spilled.references().collect();
         for (advised, _) in selected.iter().filter(|(advised, _)| advised.before) {
             self.report(*advised, &values, &hooks::BEFORE, &hooks::BEFORE_ELEMENT)?;
         }
-        spilled.iter().for_each(|&(kind, slot)| self.edits.local(ILOAD + kind, slot));
+        spilled.load(self.edits);
         if selected.iter().any(|(advised, _)| advised.after) {
             self.edits.split(edit);
         }
@@ -469,7 +453,7 @@ impl Instrumenter<'_, '_> {
                 self.report(*advised, &values, &hooks::AFTER, &hooks::AFTER_ELEMENT)?;
             }
         }
-        values.arguments.iter().chain(&values.object).for_each(|&slot| self.clear(slot));
+        values.arguments.iter().chain(&values.object).for_each(|&slot| clear(slot, self.edits));
         Ok(())
     }
 
@@ -515,11 +499,6 @@ impl Instrumenter<'_, '_> {
         self.edits.local(ALOAD, slot);
         self.edits.number(advised.site, self.additions)?;
         self.edits.call(hook, self.additions)
-    }
-
-    fn clear(&mut self, slot: u16) {
-        self.edits.code(1, &[ACONST_NULL]);
-        self.edits.local(ASTORE, slot);
     }
 }
 

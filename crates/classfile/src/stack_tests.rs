@@ -20,8 +20,8 @@ impl Machine {
     fn duplicate(&mut self, count: usize, under: usize) {
         let top = self.stack.len() - count;
         let copied: Vec<String> = self.stack[top..].to_vec();
-        let place = top - under;
-        self.stack.splice(place..place, copied);
+        let index = top - under;
+        self.stack.splice(index..index, copied);
     }
 
     fn pop(&mut self, count: usize) -> Vec<String> {

@@ -48,12 +48,12 @@ impl ControlledRun {
         (site, flags): (SiteId, i32),
     ) -> Option<PendingAccess> {
         self.close_finished_calls(front, thread);
-        let (place, is_write, may_spin) = match self.points.point(front, site) {
+        let (part, is_write, may_spin) = match self.points.point(front, site) {
             Point::Ignored => return None,
             Point::Field { number, is_write, is_volatile } => (number, is_write, is_volatile || !is_write),
             Point::Element { is_write } => (sets::element(index), is_write, !is_write),
         };
-        let location = LocationId(u64::from(object) << 32 | u64::from(place));
+        let location = LocationId(u64::from(object) << 32 | u64::from(part));
         let yields = may_spin && self.conductor.spins(thread, site);
         let role = match self.reports_interleavings {
             true => self.access_role(location, flags),

@@ -16,7 +16,7 @@ use crate::{
     ControlledRun,
     explanation::{identity, outermost_frame, stack_at_block, subject},
     flags::{BLOCK, LIBRARY_BLOCK, QUIET},
-    front_end::{FrontEnd, current_stack, finding_site, frame, place},
+    front_end::{FrontEnd, current_stack, finding_site, frame, site_text},
 };
 
 /// The largest number of acquire pairs that one run reports.
@@ -51,11 +51,11 @@ pub(crate) struct Acquires {
 
 impl Acquires {
     fn note(&mut self, thread: ThreadId, lock: LockId, site: SiteId) {
-        let place = lock.0 as usize;
-        if place >= self.executed.len() {
-            self.executed.resize_with(place + 1, Vec::new);
+        let index = lock.0 as usize;
+        if index >= self.executed.len() {
+            self.executed.resize_with(index + 1, Vec::new);
         }
-        let known = &mut self.executed[place];
+        let known = &mut self.executed[index];
         if !known.contains(&(thread, site)) && known.len() < MOST_PAIRS {
             known.push((thread, site));
         }
@@ -67,13 +67,13 @@ impl Acquires {
 
     /// Goals for other runs: acquires of one lock by different threads, one of them the second in a block, and acquires that could
     /// complete a lock cycle.
-    pub(crate) fn pairs(&self, place: impl Fn(SiteId) -> String) -> Vec<AcquireGoal> {
+    pub(crate) fn pairs(&self, text: impl Fn(SiteId) -> String) -> Vec<AcquireGoal> {
         let mut pairs = BTreeSet::new();
         let circular: Vec<_> =
             self.nested.iter().filter(|(held, wanted, ..)| self.leads(*wanted, *held)).collect();
         for (_, _, thread, again) in &circular {
             for (_, _, other, between) in &circular {
-                let (again, between) = (place(*again), place(*between));
+                let (again, between) = (text(*again), text(*between));
                 if thread != other && again <= between && pairs.len() < MOST_PAIRS {
                     pairs.insert(AcquireGoal::new(again, between));
                 }
@@ -82,7 +82,7 @@ impl Acquires {
         for (lock, thread, again) in &self.again {
             for (other, between) in self.of(*lock) {
                 if other != thread && pairs.len() < MOST_PAIRS {
-                    pairs.insert(AcquireGoal::new(place(*again), place(*between)));
+                    pairs.insert(AcquireGoal::new(text(*again), text(*between)));
                 }
             }
         }
@@ -91,10 +91,10 @@ impl Acquires {
 
     /// Goals for other runs: reversed orders of two acquires of one lock by different threads, and acquires that could come before a
     /// notified thread resumes.
-    pub(crate) fn orders(&self, place: impl Fn(SiteId) -> String) -> Vec<AcquireGoal> {
+    pub(crate) fn orders(&self, text: impl Fn(SiteId) -> String) -> Vec<AcquireGoal> {
         let mut orders = BTreeSet::new();
         let mut add = |again: SiteId, between: SiteId, is_order: bool| {
-            let (again, between) = (place(again), place(between));
+            let (again, between) = (text(again), text(between));
             if (again != between || !is_order) && orders.len() < MOST_PAIRS {
                 orders.insert(AcquireGoal { is_order, ..AcquireGoal::new(again, between) });
             }
@@ -279,7 +279,7 @@ impl ControlledRun {
         let waits = &mut self.explanation.acquires.waits;
         if waits.len() < MOST_PAIRS && waits.insert((lock, thread, site)) {
             let choices = self.conductor.choices();
-            self.explanation.reached.entry(place(front, site)).or_insert(choices);
+            self.explanation.reached.entry(site_text(front, site)).or_insert(choices);
         }
     }
 
@@ -310,7 +310,7 @@ impl ControlledRun {
 fn application_calls(front: &dyn FrontEnd, entered: SiteId) -> bool {
     let stack = current_stack(front);
     // Overloaded methods may call each other: the outermost one was called from elsewhere.
-    let caller = outermost_frame(&stack, &frame(front, entered)).and_then(|place| stack.get(place + 1));
+    let caller = outermost_frame(&stack, &frame(front, entered)).and_then(|index| stack.get(index + 1));
     caller.is_some_and(|caller| front.is_in_scope(&caller.class))
 }
 

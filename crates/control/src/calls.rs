@@ -61,8 +61,8 @@ impl ControlledRun {
         if self.thread(thread).calls.is_empty() {
             return;
         }
-        if let Some(place) = self.conductor.units(thread).iter().rposition(|unit| unit.site == site) {
-            self.close_calls(front, thread, place + 1);
+        if let Some(index) = self.conductor.units(thread).iter().rposition(|unit| unit.site == site) {
+            self.close_calls(front, thread, index + 1);
         }
     }
 

@@ -38,12 +38,12 @@ impl ControlledRun {
             }
             sites.push(site);
         }
-        let mut places: Vec<String> =
+        let mut methods: Vec<String> =
             sites.iter().map(|site| format!("{}.{}", site.class, site.method)).collect();
-        places.sort();
-        let subject = places.first().cloned().unwrap_or_default();
+        methods.sort();
+        let subject = methods.first().cloned().unwrap_or_default();
         let mut parts = vec!["deadlock"];
-        parts.extend(places.iter().map(String::as_str));
+        parts.extend(methods.iter().map(String::as_str));
         Finding {
             id: fingerprint(&parts),
             sites,

@@ -15,7 +15,7 @@ use crate::{
     ControlledRun,
     acquires::Acquires,
     flags,
-    front_end::{FrontEnd, RawFrame, current_stack, finding_site, frame, place},
+    front_end::{FrontEnd, RawFrame, current_stack, finding_site, frame, site_text},
 };
 
 /// The material for the results.
@@ -51,8 +51,8 @@ impl Explanation {
     /// Removes the last exit that a thread announced, because it did not happen.
     pub(crate) fn retract_exit(&mut self, thread: &str) {
         let is_it = |(failure, _): &(Failure, u64)| failure.thread == thread && failure.exit_code().is_some();
-        if let Some(place) = self.failures.iter().rposition(is_it) {
-            self.failures.remove(place);
+        if let Some(index) = self.failures.iter().rposition(is_it) {
+            self.failures.remove(index);
         }
     }
 
@@ -89,7 +89,7 @@ impl ControlledRun {
         let subject = subject(front, violation.entered);
         let id = identity(front, &subject, violation.again.site);
         if let Some(choices) = self.explanation.arrivals.get(&violation.again.thread) {
-            self.explanation.reached.entry(place(front, violation.again.site)).or_insert(*choices);
+            self.explanation.reached.entry(site_text(front, violation.again.site)).or_insert(*choices);
         }
         if self.explanation.knows(&id) {
             return;
@@ -176,20 +176,20 @@ impl ControlledRun {
 /// The index of a method's frame in a stack; of several consecutive ones, the outermost.
 pub(crate) fn outermost_frame(stack: &[Frame], method: &Frame) -> Option<usize> {
     let is_method = |frame: &Frame| frame.class == method.class && frame.method == method.method;
-    let mut place = stack.iter().position(is_method)?;
+    let mut index = stack.iter().position(is_method)?;
     // A bridge method of a superclass may lie between two methods with the same name.
-    while let Some(next) = stack[place + 1..].iter().take(2).position(is_method) {
-        place += 1 + next;
+    while let Some(next) = stack[index + 1..].iter().take(2).position(is_method) {
+        index += 1 + next;
     }
-    Some(place)
+    Some(index)
 }
 
 /// The stack at the beginning of a block: the current stack from the block's method on.
 pub(crate) fn stack_at_block(front: &dyn FrontEnd, entered: SiteId, stack: &[Frame]) -> Vec<Frame> {
     let block = frame(front, entered);
     match outermost_frame(stack, &block) {
-        Some(place) => {
-            let mut stack_at_block = stack[place..].to_vec();
+        Some(index) => {
+            let mut stack_at_block = stack[index..].to_vec();
             stack_at_block[0] = block;
             stack_at_block
         }
@@ -201,7 +201,7 @@ pub(crate) fn stack_at_block(front: &dyn FrontEnd, entered: SiteId, stack: &[Fra
 pub(crate) fn subject(front: &dyn FrontEnd, entered: SiteId) -> String {
     front.site(entered).map_or_else(String::new, |site| {
         let line = site.frame.line.filter(|_| site.is_block);
-        flags::place(&site.frame.class, &site.frame.method, line)
+        flags::site_text(&site.frame.class, &site.frame.method, line)
     })
 }
 

@@ -89,8 +89,8 @@ impl ControlledRun {
                 folded += 1;
                 continue;
             }
-            let place = threads.iter().position(|thread| *thread == step.thread);
-            let thread = place.unwrap_or_else(|| {
+            let index = threads.iter().position(|thread| *thread == step.thread);
+            let thread = index.unwrap_or_else(|| {
                 threads.push(step.thread);
                 threads.len() - 1
             });

@@ -30,15 +30,15 @@ const WINDOWS: u32 = 16;
 /// The lock acquired here must not be held before the first event.
 const GATE: i32 = 1 << 20;
 
-/// The flags of a site for its role in the goal: its place, the kind of access if it is one, and the name of the field or variable.
-pub fn goal_flags(place: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {
+/// The flags of a site for its role in the goal: its text, the kind of access if it is one, and the name of the field or variable.
+pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {
     let access = access.map(|kind| kind == AccessKind::Write);
     match goal {
         None => 0,
         Some(Goal::Acquires(pair)) => {
             let (first, second) = if pair.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
-            let again = if place == pair.local { first } else { 0 };
-            let remote = if place == pair.remote { second } else { 0 };
+            let again = if text == pair.local { first } else { 0 };
+            let remote = if text == pair.remote { second } else { 0 };
             again | remote
         }
         Some(Goal::Accesses(goal)) => {
@@ -48,28 +48,32 @@ pub fn goal_flags(place: &str, access: Option<AccessKind>, name: &str, goal: Opt
                 None => Act::Acquire,
             };
             let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
-            let is_meant = |site: &GoalSite| site.act == act && site.place == place && is_named(site);
+            let is_meant = |site: &GoalSite| site.act == act && site.site == text && is_named(site);
             let first = goal.first().is_some_and(is_meant);
             let remote = goal.remote().is_some_and(is_meant);
-            bits(LETTERS, [first, remote, is_meant(goal.last())].into_iter())
+            let second = goal.second().is_some_and(is_meant);
+            bits(LETTERS, [first, remote, is_meant(goal.last()), second].into_iter())
         }
         Some(Goal::Race(race)) => {
-            let is_meant = |write, there: &str| access == Some(write) && there == place;
-            bits(LETTERS, race.accesses.iter().map(|access| is_meant(access.write, &access.place)))
+            let is_meant = |write, there: &str| access == Some(write) && there == text;
+            bits(LETTERS, race.accesses.iter().map(|access| is_meant(access.write, &access.site)))
         }
         Some(Goal::Set(goal)) if access.is_some() => {
-            bits(LETTERS, goal.events.iter().map(|event| access == Some(event.write) && event.place == place))
+            bits(LETTERS, goal.events.iter().map(|event| access == Some(event.write) && event.site == text))
         }
         Some(Goal::Set(goal)) => {
-            let is_gate = goal.gate.as_ref().is_some_and(|gate| gate.place == place);
-            let windows = goal.windows.iter().map(|window| window.iter().any(|site| site == place));
+            let is_gate = goal.gate.as_ref().is_some_and(|gate| gate.site == text);
+            let windows = goal.windows.iter().map(|window| window.iter().any(|site| site == text));
             bits(WINDOWS, windows) | if is_gate { GATE } else { 0 }
         }
     }
 }
 
 fn bits(from: u32, holds: impl Iterator<Item = bool>) -> i32 {
-    holds.take(4).enumerate().fold(0, |bits, (place, holds)| bits | i32::from(holds) << (from + place as u32))
+    holds
+        .take(4)
+        .enumerate()
+        .fold(0, |bits, (letter, holds)| bits | i32::from(holds) << (from + letter as u32))
 }
 
 /// The events that an access at a site with these flags may be.
@@ -88,7 +92,7 @@ pub fn lock_role(flags: i32, goal: Option<&Goal>, context: u64) -> GoalRole {
 }
 
 /// The name of a site for users and other runs.
-pub fn place(class: &str, method: &str, line: Option<u32>) -> String {
+pub fn site_text(class: &str, method: &str, line: Option<u32>) -> String {
     match line {
         Some(line) => format!("{class}.{method}:{line}"),
         None => format!("{class}.{method}"),

@@ -64,7 +64,7 @@ pub struct RawFrame {
 /// A site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The place in the code.
+    /// The site in the code.
     pub frame: Frame,
     /// Whether a synchronized block begins here, rather than a method.
     pub is_block: bool,
@@ -125,18 +125,19 @@ pub enum Declared {
     Field(DeclaredField),
 }
 
-/// The place of a site in the code.
+/// The frame of a site.
 pub(crate) fn frame(front: &dyn FrontEnd, site: SiteId) -> Frame {
     match front.site(site) {
         Some(site) => site.frame,
+        // Operations of code that has no site, such as the JVM's own, are shown without one.
         None => Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None },
     }
 }
 
 /// The name of a site for users and other runs.
-pub(crate) fn place(front: &dyn FrontEnd, site: SiteId) -> String {
+pub(crate) fn site_text(front: &dyn FrontEnd, site: SiteId) -> String {
     let frame = frame(front, site);
-    crate::flags::place(&frame.class, &frame.method, frame.line)
+    crate::flags::site_text(&frame.class, &frame.method, frame.line)
 }
 
 /// The method of a site, with its class.

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     ControlledRun, flags as site_flags,
-    front_end::{FrontEnd, place},
+    front_end::{FrontEnd, site_text},
 };
 
 /// How far each further candidate for the same name ranks behind the one before.
@@ -30,11 +30,11 @@ const LOCK: u64 = 1 << 63;
 /// The role of acquiring a lock at a site with these flags.
 pub(crate) fn lock_role(operation: &Operation, flags: i32) -> GoalRole {
     // An operation without a site has no flags.
-    let has_place = operation.site().is_some_and(|site| site.0 != 0);
-    match operation.acquires().filter(|_| has_place) {
+    let has_site = operation.site().is_some_and(|site| site.0 != 0);
+    match operation.acquires().filter(|_| has_site) {
         Some(lock) => GoalRole {
             letters: site_flags::letters(flags),
-            place: LOCK | u64::from(lock.0),
+            location: LOCK | u64::from(lock.0),
             ..GoalRole::default()
         },
         None => GoalRole::default(),
@@ -46,8 +46,8 @@ impl ControlledRun {
     pub(crate) fn access_role(&self, location: LocationId, flags: i32) -> GoalRole {
         let Some(Goal::Accesses(goal)) = self.goal.as_deref() else { return GoalRole::default() };
         // Accesses under a lock may be to another location than the lock of the goal.
-        let place = if goal.last().act == Act::Acquire { 0 } else { location.0 };
-        GoalRole { letters: site_flags::letters(flags), place, ..GoalRole::default() }
+        let location = if goal.last().act == Act::Acquire { 0 } else { location.0 };
+        GoalRole { letters: site_flags::letters(flags), location, ..GoalRole::default() }
     }
 
     /// Records an access after its scheduling point.
@@ -70,7 +70,7 @@ impl ControlledRun {
         let Some(observer) = self.conductor.observer() else { return (Vec::new(), false) };
         let (found, cut) = observer.interleavings();
         let site = |(site, act): CandidateSite| GoalSite {
-            place: place(front, site),
+            site: site_text(front, site),
             name: if act == CandidateAct::Acquire { String::new() } else { name(front, site) },
             act: match act {
                 CandidateAct::Access(AccessKind::Read) => Act::Read,
@@ -79,16 +79,17 @@ impl ControlledRun {
             },
         };
         let goal = |found: &Candidate| {
-            let (first, remote, last) = (found.first.map(site), found.remote.map(site), site(found.last));
+            let (first, last) = (found.first.map(site), site(found.last));
+            let (remote, second) = (found.remote.map(site), found.second.map(site));
             let class =
-                |site: &GoalSite| method(&site.place).rsplit_once('.').map(|(class, _)| class.to_owned());
-            let sites = [first.as_ref(), remote.as_ref(), Some(&last)];
+                |site: &GoalSite| method(&site.site).rsplit_once('.').map(|(class, _)| class.to_owned());
+            let sites = [first.as_ref(), remote.as_ref(), second.as_ref(), Some(&last)];
             let is_inside =
                 sites.into_iter().flatten().flat_map(class).any(|class| front.is_on_demand(&class));
             // Goals in the application's own code need no thread-unsafe JDK classes to be instrumented.
             let instrumented = if is_inside { self.instrumented.clone() } else { Vec::new() };
-            let accesses = GoalAccesses::new(first, remote, last)
-                .expect("a candidate with a first local access has a remote access");
+            let accesses = GoalAccesses::new(first, remote, second, last)
+                .expect("a candidate with two local accesses or two remote ones has a remote access between local ones");
             AccessGoal {
                 points: self.access_points,
                 is_sequential: false,
@@ -100,8 +101,7 @@ impl ControlledRun {
         let mut goals: Vec<(u8, bool, AccessGoal)> = Vec::new();
         for found in &found {
             let goal = goal(found);
-            let is_apart =
-                goal.first().is_some_and(|first| method(&first.place) != method(&goal.last().place));
+            let is_apart = goal.first().is_some_and(|first| method(&first.site) != method(&goal.last().site));
             if goals.iter().all(|(.., known)| *known != goal) {
                 goals.push((found.rank, is_apart, goal));
             }
@@ -125,6 +125,6 @@ fn name(front: &dyn FrontEnd, site: SiteId) -> String {
     front.site(site).and_then(|site| site.variable).map(|variable| variable.name).unwrap_or_default()
 }
 
-fn method(place: &str) -> &str {
-    place.rsplit_once(':').map_or(place, |(method, _)| method)
+fn method(site: &str) -> &str {
+    site.rsplit_once(':').map_or(site, |(method, _)| method)
 }

@@ -9,7 +9,7 @@ use fissure_model::{
 
 use crate::{
     ControlledRun,
-    front_end::{FrontEnd, place},
+    front_end::{FrontEnd, site_text},
 };
 
 /// What a controlled run found.
@@ -48,8 +48,8 @@ impl ControlledRun {
             departure: self.conductor.strategy().departure().map(|departure| departure.to_string()),
             is_hurried: self.conductor.is_hurried(),
             failures: explanation.failures.iter().map(|(failure, _)| failure.clone()).collect(),
-            pairs: explanation.acquires.pairs(|site| place(front, site)),
-            orders: explanation.acquires.orders(|site| place(front, site)),
+            pairs: explanation.acquires.pairs(|site| site_text(front, site)),
+            orders: explanation.acquires.orders(|site| site_text(front, site)),
             reached,
             goals,
             unguarded,

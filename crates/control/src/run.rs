@@ -10,7 +10,7 @@ use fissure_model::{
 use fissure_schedule::{
     conductor::{Arrival, Conductor, Decision},
     operation::Operation,
-    strategy::{GoalRole, Target},
+    strategy::{AcquireRole, GoalRole},
 };
 
 use crate::{
@@ -76,8 +76,8 @@ impl ControlledRun {
             points: Points::default(),
             sets: Sets::new(&settings.sets),
             locks: LockNames::default(),
-            goal: settings.target.clone().map(Arc::new),
-            reports_interleavings: settings.wanted.interleavings,
+            goal: settings.goal.clone().map(Arc::new),
+            reports_interleavings: settings.patterns.interleavings,
             access_points: settings.accesses,
             instrumented: settings.instrumented.clone(),
             threads: Vec::new(),
@@ -112,15 +112,16 @@ impl ControlledRun {
         flags: i32,
         role: GoalRole,
     ) -> Decision {
-        let calm = self.is_quiet(thread, flags);
-        let target = Target {
-            is_again: flags & AGAIN != 0,
-            is_between: flags & BETWEEN != 0,
+        let is_quiet = self.is_quiet(thread, flags);
+        let acquire_role = AcquireRole {
+            is_local: flags & AGAIN != 0,
+            is_remote: flags & BETWEEN != 0,
             is_later: flags & LATER != 0,
             is_earlier: flags & EARLIER != 0,
         };
         let stays = self.is_inside_call(thread);
-        let decision = self.conductor.arrive(thread, Arrival { operation, calm, stays, target, role });
+        let decision =
+            self.conductor.arrive(thread, Arrival { operation, is_quiet, stays, acquire_role, role });
         if decision != Decision::Run(thread) {
             self.note_preemption(thread);
         }
@@ -231,11 +232,11 @@ impl ControlledRun {
 
     #[inline]
     pub(crate) fn thread(&mut self, thread: ThreadId) -> &mut ThreadState {
-        let place = thread.0 as usize;
-        if place >= self.threads.len() {
-            self.add_threads(place + 1);
+        let index = thread.0 as usize;
+        if index >= self.threads.len() {
+            self.add_threads(index + 1);
         }
-        &mut self.threads[place]
+        &mut self.threads[index]
     }
 
     #[cold]

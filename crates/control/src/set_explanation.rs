@@ -22,7 +22,7 @@ use fissure_schedule::observer::Race;
 
 use crate::{
     ControlledRun,
-    front_end::{FrontEnd, current_stack, finding_site, frame, method_name, place},
+    front_end::{FrontEnd, current_stack, finding_site, frame, method_name, site_text},
     sets,
 };
 
@@ -60,7 +60,7 @@ impl ControlledRun {
             pattern: violation.pattern().pattern,
             units: violation.units,
             events: events
-                .map(|(letter, event)| (letter.who, self.place_name(event.location), event.kind, event.site))
+                .map(|(letter, event)| (letter.who, self.part_name(event.location), event.kind, event.site))
                 .collect(),
             threads: [&names[0], &names[1]],
         };
@@ -70,9 +70,9 @@ impl ControlledRun {
         }
         let current = current_stack(front);
         self.add_locks(&mut finding, violation.events.iter().map(|event| (event.thread, event.site)));
-        for (place, (site, event)) in finding.sites.iter_mut().zip(&violation.events).enumerate() {
+        for (number, (site, event)) in finding.sites.iter_mut().zip(&violation.events).enumerate() {
             let known = self.sets.stacks.get(&(event.thread, event.site));
-            if place + 1 == violation.events.len() {
+            if number + 1 == violation.events.len() {
                 site.stack.clone_from(&current);
             } else if let Some(stack) = known {
                 site.stack = front.named(stack);
@@ -88,9 +88,9 @@ impl ControlledRun {
     }
 
     /// Adds the locks that threads held at the sites of a finding.
-    fn add_locks(&self, finding: &mut Finding, places: impl Iterator<Item = (ThreadId, SiteId)>) {
-        for (site, place) in finding.sites.iter_mut().zip(places) {
-            let held = self.sets.locks.get(&place).into_iter().flatten();
+    fn add_locks(&self, finding: &mut Finding, accesses: impl Iterator<Item = (ThreadId, SiteId)>) {
+        for (site, access) in finding.sites.iter_mut().zip(accesses) {
+            let held = self.sets.locks.get(&access).into_iter().flatten();
             let names = held.filter_map(|lock| self.locks.name(*lock));
             site.locks = names.map(|name| HeldLock { name, shared: false }).collect();
         }
@@ -104,7 +104,7 @@ impl ControlledRun {
         range: (u64, u64),
         events: &[Happened],
     ) -> Interleaving {
-        let fields: BTreeSet<String> = events.iter().map(|event| self.place_name(event.location)).collect();
+        let fields: BTreeSet<String> = events.iter().map(|event| self.part_name(event.location)).collect();
         let mut steps = Vec::new();
         let mut folded = 0;
         for (number, step) in self.conductor.trace().range(range.0, range.1) {
@@ -127,7 +127,7 @@ impl ControlledRun {
             steps.push(Step {
                 thread: usize::from(step.thread != threads[0]),
                 action: step.action,
-                object: event.map_or(name, |event| self.place_name(event.location)),
+                object: event.map_or(name, |event| self.part_name(event.location)),
                 at: step.site.map(|site| frame(front, site)),
                 role: event.map(|event| role(event.kind).to_owned()),
                 folded: std::mem::take(&mut folded),
@@ -202,7 +202,7 @@ impl ControlledRun {
             events: letters
                 .iter()
                 .zip(&prediction.events)
-                .map(|(letter, event)| (letter.who, self.place_name(event.location), event.kind, event.site))
+                .map(|(letter, event)| (letter.who, self.part_name(event.location), event.kind, event.site))
                 .collect(),
             threads: [&names[0], &names[1]],
         };
@@ -213,21 +213,22 @@ impl ControlledRun {
             events.map(|(letter, event)| (prediction.threads[letter.who.index()], event.site)),
         );
         let expected = |event: &Expected| ExpectedAccess {
-            place: place(front, event.site),
-            field: self.field_of_place(event.location),
+            site: site_text(front, event.site),
+            field: self.field_of_part(event.location),
             write: event.kind == AccessKind::Write,
             context: format!("{:x}", event.context),
         };
-        let places = |sites: &Vec<SiteId>| sites.iter().map(|site| place(front, *site)).collect();
+        let texts = |sites: &Vec<SiteId>| sites.iter().map(|site| site_text(front, *site)).collect();
         let goal = SetGoal {
             pattern: case.pattern,
             set: finding.subject.clone(),
             units: case.unit_names(front),
             events: prediction.events.iter().map(expected).collect(),
-            windows: prediction.windows.iter().map(places).collect(),
-            gate: prediction
-                .gate
-                .map(|(site, context)| Gate { place: place(front, site), context: format!("{context:x}") }),
+            windows: prediction.windows.iter().map(texts).collect(),
+            gate: prediction.gate.map(|(site, context)| Gate {
+                site: site_text(front, site),
+                context: format!("{context:x}"),
+            }),
         };
         (goal, finding)
     }
@@ -239,7 +240,7 @@ impl ControlledRun {
         let mut finding = race_finding(front, &name, sides, [&threads[0], &threads[1]], Status::Warning);
         self.add_locks(&mut finding, pair.threads.into_iter().zip(pair.sites));
         let mut accesses = sides.map(|(site, write)| ExpectedAccess {
-            place: place(front, site),
+            site: site_text(front, site),
             field: name.clone(),
             write,
             context: String::new(),
@@ -249,7 +250,7 @@ impl ControlledRun {
     }
 
     /// The name of a location of a set in reports.
-    fn place_name(&self, location: u32) -> String {
+    fn part_name(&self, location: u32) -> String {
         match self.sets.element(location) {
             Some((field, sets::ALL)) => self.contents_name(field),
             Some((field, index)) => format!("{}[{index}]", self.field_name(field)),
@@ -258,7 +259,7 @@ impl ControlledRun {
     }
 
     /// The field of a location of a set, or the field that holds its array; the contents of a collection have their own name.
-    pub(crate) fn field_of_place(&self, location: u32) -> String {
+    pub(crate) fn field_of_part(&self, location: u32) -> String {
         match self.sets.element(location) {
             Some((field, sets::ALL)) => self.contents_name(field),
             Some((field, _)) => self.field_name(field),
@@ -338,14 +339,14 @@ fn race_finding(
     threads: [&str; 2],
     status: Status,
 ) -> Finding {
-    let mut places = sides.map(|(site, _)| method_name(front, site));
-    places.sort();
+    let mut methods = sides.map(|(site, _)| method_name(front, site));
+    methods.sort();
     let sites = sides.iter().zip(threads).map(|((site, is_write), thread)| {
         let kind = if *is_write { AccessKind::Write } else { AccessKind::Read };
         finding_site(front, role(kind), thread, *site, Vec::new(), None)
     });
     Finding {
-        id: fingerprint(&["data-race", "racefuzzer", field, &places[0], &places[1]]),
+        id: fingerprint(&["data-race", "racefuzzer", field, &methods[0], &methods[1]]),
         sites: sites.collect(),
         ..Finding::new(Kind::DataRace, status, "racefuzzer", field)
     }

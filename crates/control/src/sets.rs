@@ -148,7 +148,7 @@ fn set_of(object: u32, membership: Membership) -> SetId {
     SetId(u64::from(object) << 32 | u64::from(part))
 }
 
-/// The place of an array element in its array, as a part of its location.
+/// The index of an array element, as a part of its location.
 pub(crate) fn element(index: u32) -> u32 {
     index | ELEMENT
 }
@@ -166,8 +166,8 @@ pub(crate) fn contents_of(object: u32) -> LocationId {
 impl ControlledRun {
     /// The field that holds the collection whose contents a location is; `None` for other locations.
     pub(crate) fn holding_field(&self, location: LocationId) -> Option<u32> {
-        let (object, place) = ((location.0 >> 32) as u32, location.0 as u32);
-        if place == CONTENTS { self.sets.holder(object, None).map(|(_, field)| field) } else { None }
+        let (object, part) = ((location.0 >> 32) as u32, location.0 as u32);
+        if part == CONTENTS { self.sets.holder(object, None).map(|(_, field)| field) } else { None }
     }
 
     /// Whether an access belongs to a set.
@@ -178,36 +178,36 @@ impl ControlledRun {
         location: LocationId,
         site: SiteId,
     ) -> bool {
-        self.place_in_set(front, thread, location, site).is_some()
+        self.location_in_set(front, thread, location, site).is_some()
     }
 
     /// The set of an access, the location in it, and the field. The contents of an array or a collection belong to the set of the field
     /// that it was read from, if the rules ask for contents.
-    fn place_in_set(
+    fn location_in_set(
         &mut self,
         front: &dyn FrontEnd,
         thread: ThreadId,
         location: LocationId,
         site: SiteId,
     ) -> Option<(SetId, u32, u32)> {
-        let (object, place) = ((location.0 >> 32) as u32, location.0 as u32);
-        if place & (ELEMENT | CONTENTS) == 0 {
+        let (object, part) = ((location.0 >> 32) as u32, location.0 as u32);
+        if part & (ELEMENT | CONTENTS) == 0 {
             let field = self.points.field(location)?.clone();
-            let membership = self.sets.membership(place, &field)?;
-            self.sets.holders.insert((thread, place), object);
-            return Some((set_of(object, membership), place, place));
+            let membership = self.sets.membership(part, &field)?;
+            self.sets.holders.insert((thread, part), object);
+            return Some((set_of(object, membership), part, part));
         }
         if !self.sets.rules.contents {
             return None;
         }
-        let index = if place == CONTENTS { ALL } else { place & !ELEMENT };
+        let index = if part == CONTENTS { ALL } else { part & !ELEMENT };
         let source = self.points.source_of_element(front, site);
         if let Some((holder, field)) = self.sets.holder(object, source) {
             let holding = self.points.field_by_number(field)?.clone();
             let membership = self.sets.membership(field, &holding)?;
             return Some((set_of(holder, membership), self.sets.element_number(field, index), field));
         }
-        if place == CONTENTS {
+        if part == CONTENTS {
             return None;
         }
         if let Some(field) = source
@@ -279,29 +279,29 @@ impl ControlledRun {
         match self.goal.clone().as_deref() {
             Some(Goal::Race(race)) => {
                 let fits =
-                    |place: &usize| race.accesses.get(*place).is_some_and(|access| access.field == field);
-                let letters = (0..2).filter(|place| letters >> place & 1 == 1).filter(fits);
-                GoalRole { letters: bits(letters), place: location.0, ..GoalRole::default() }
+                    |letter: &usize| race.accesses.get(*letter).is_some_and(|access| access.field == field);
+                let letters = (0..2).filter(|letter| letters >> letter & 1 == 1).filter(fits);
+                GoalRole { letters: bits(letters), location: location.0, ..GoalRole::default() }
             }
             Some(Goal::Set(goal)) => {
-                let Some((set, place, field_number)) = self.place_in_set(front, thread, location, site)
+                let Some((set, part, field_number)) = self.location_in_set(front, thread, location, site)
                 else {
                     return GoalRole::default();
                 };
-                let name = self.field_of_place(place);
+                let name = self.field_of_part(part);
                 let context = format!("{:x}", self.conductor.context(thread));
                 let fits = |access: &ExpectedAccess| access.field == name && access.context == context;
                 let events = goal.events.iter().enumerate();
                 let letters = events
-                    .filter(|(place, access)| letters >> place & 1 == 1 && fits(access))
-                    .map(|(place, _)| place);
+                    .filter(|(letter, access)| letters >> letter & 1 == 1 && fits(access))
+                    .map(|(letter, _)| letter);
                 let letters = bits(letters);
                 if letters == 0 {
                     return GoalRole::default();
                 }
                 self.sets.stacks.insert((thread, site), front.stack());
                 let unit = self.unit_of(front, thread, field_number).number;
-                GoalRole { letters, place: set.0, unit, ..GoalRole::default() }
+                GoalRole { letters, location: set.0, unit, ..GoalRole::default() }
             }
             _ => GoalRole::default(),
         }
@@ -370,15 +370,15 @@ impl ControlledRun {
         kind: AccessKind,
         site: SiteId,
     ) -> Option<Access> {
-        let (set, place, field) = self.place_in_set(front, thread, location, site)?;
+        let (set, part, field) = self.location_in_set(front, thread, location, site)?;
         let unit = self.unit_of(front, thread, field);
         let context = self.conductor.context(thread);
-        Some(Access { thread, set, location: place, kind, site, context, unit })
+        Some(Access { thread, set, location: part, kind, site, context, unit })
     }
 }
 
-fn bits(places: impl Iterator<Item = usize>) -> u8 {
-    places.fold(0, |bits, place| bits | 1 << place)
+fn bits(letters: impl Iterator<Item = usize>) -> u8 {
+    letters.fold(0, |bits, letter| bits | 1 << letter)
 }
 
 fn kind_of(is_write: bool) -> AccessKind {

@@ -8,11 +8,11 @@ use fissure_model::{
     finding::{Finding, Frame},
     ids::{LockId, SiteId, ThreadId},
     record::{Cause, RunEnd},
-    settings::{AccessPoints, Control, SetRules, StrategyName, Wanted},
+    settings::{AccessPoints, Control, Patterns, SetRules, StrategyName},
 };
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
-    observer::{self, Observer},
+    observer::Observer,
     pattern::{Atomic, BlockKind},
     simulation::{Does, LIMITS},
     strategy::registry::{self, StrategyError},
@@ -21,7 +21,7 @@ use fissure_schedule::{
 use crate::{
     Accessed, ControlledRun, Declared, DeclaredField, Field, FrontEnd, PendingAccess, PendingAcquire,
     RawFrame, Results, Site, Thrown, Variable,
-    flags::{BLOCK, goal_flags, place},
+    flags::{BLOCK, goal_flags, site_text},
 };
 
 /// A program. Site N is line N of method `mK` of the class `Program`, where K is N / 10. Fields belong to the class `Pair`; all accesses
@@ -33,14 +33,14 @@ pub struct Program<'a> {
     /// The names of fields, by location.
     pub fields: &'a [&'a str],
     /// The patterns to look for in a run with random choices.
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// Whether the program fails, by the executed steps so far: the thread and the index of its step. Asked when a thread ends.
     pub fails: fn(&[(u32, usize)]) -> bool,
 }
 
 impl Default for Program<'_> {
     fn default() -> Self {
-        Self { threads: &[], fields: &[], wanted: Wanted::default(), fails: |_| false }
+        Self { threads: &[], fields: &[], patterns: Patterns::default(), fails: |_| false }
     }
 }
 
@@ -50,17 +50,17 @@ impl Default for Program<'_> {
 /// The registry does not know the strategy of random choices.
 pub fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
     let settings = Control {
-        steering: StrategyName::new("random"),
+        strategy: StrategyName::new("random"),
         seed,
         pause: 0,
-        target: None,
+        goal: None,
         schedule: None,
         steps: LIMITS.steps,
         volatiles: false,
         accesses: AccessPoints::Fields,
         instrumented: Vec::new(),
         units: true,
-        wanted: program.wanted,
+        patterns: program.patterns,
         sets: SetRules::default(),
     };
     execute_with(program, &settings).expect("random choices are a strategy")
@@ -76,10 +76,8 @@ pub fn execute_with(
 ) -> Result<(Results, Vec<Finding>), StrategyError> {
     let strategy = registry::build(settings)?;
     let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
-    let Wanted { predictions, violations, races, interleavings } = settings.wanted;
-    if settings.wanted != Wanted::default() {
-        let wanted = observer::Wanted { predictions, violations, races, interleavings };
-        conductor.observe_with(Observer::new(wanted));
+    if settings.patterns != Patterns::default() {
+        conductor.observe_with(Observer::new(settings.patterns));
     }
     for number in 0..program.threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
@@ -218,7 +216,7 @@ impl Simulation<'_> {
         let Frame { class, method, line, .. } = frame(site);
         let name = access.map_or("", |(_, location)| self.program.fields[location as usize]);
         let kind = access.map(|(kind, _)| kind);
-        goal_flags(&place(&class, &method, line), kind, name, self.settings.target.as_ref())
+        goal_flags(&site_text(&class, &method, line), kind, name, self.settings.goal.as_ref())
     }
 
     fn arrive_at(&mut self, thread: ThreadId, access: PendingAccess, point: usize) -> Decision {

@@ -5,7 +5,7 @@ use fissure_model::{
     goal::Goal,
     interleaving::Interleaving,
     record::RunEnd,
-    settings::Wanted,
+    settings::Patterns,
 };
 use fissure_schedule::simulation::Does::{self, *};
 
@@ -121,7 +121,7 @@ fn a_failure_has_the_steps_that_led_to_it() {
     let program = Program {
         threads: &[LOCAL, REMOTE],
         fields: &["count"],
-        wanted: Wanted { interleavings: true, ..Wanted::default() },
+        patterns: Patterns { interleavings: true, ..Patterns::default() },
         fails: is_lost,
     };
     let results = first(&program, |results| !results.run.failures.is_empty()).expect("no schedule fails");
@@ -149,15 +149,15 @@ fn interleavings_of_accesses_are_goals_for_other_runs() {
     let program = Program {
         threads: &[LOCAL, REMOTE],
         fields: &["count"],
-        wanted: Wanted { interleavings: true, ..Wanted::default() },
+        patterns: Patterns { interleavings: true, ..Patterns::default() },
         ..Program::default()
     };
     let results = first(&program, |results| !results.run.goals.is_empty()).expect("no candidate");
     let is_lost_update = |goal: &Goal| match goal {
         Goal::Accesses(goal) => {
-            let place = |site: Option<&fissure_model::goal::GoalSite>| site.map(|site| site.place.clone());
-            place(goal.first()).as_deref() == Some("Program.m2:20")
-                && place(goal.remote()).as_deref() == Some("Program.m3:30")
+            let site = |site: Option<&fissure_model::goal::GoalSite>| site.map(|site| site.site.clone());
+            site(goal.first()).as_deref() == Some("Program.m2:20")
+                && site(goal.remote()).as_deref() == Some("Program.m3:30")
                 && goal.last().name == "count"
         }
         _ => false,
@@ -172,7 +172,7 @@ fn a_violation_of_an_atomic_set_is_explained() {
     let program = Program {
         threads: &[writer, reader],
         fields: &["left", "right"],
-        wanted: Wanted { violations: true, ..Wanted::default() },
+        patterns: Patterns { violations: true, ..Patterns::default() },
         ..Program::default()
     };
     let locked_writer: &[Does] =

@@ -29,7 +29,7 @@ pub(crate) struct Jvm {
     pub(crate) threads: Vec<StandingThread>,
     /// How its threads were controlled, if they were.
     pub(crate) run: Option<Run>,
-    /// Whether it ended in an orderly way.
+    /// Whether it ended normally.
     pub(crate) ended: bool,
     /// Lines that are no records.
     pub(crate) unreadable: usize,
@@ -64,7 +64,7 @@ impl Jvm {
                 format!("{name} was still running when the command ended; what was seen up to then is reported")
             } else {
                 format!(
-                    "{name} did not end in an orderly way (killed, crashed or halted); what was seen up to there is reported"
+                    "{name} did not end normally (killed, crashed or halted); what was seen up to there is reported"
                 )
             });
         }
@@ -307,7 +307,7 @@ pub(crate) mod tests {
             let notices = gather(&[jvm]).notices;
             assert!(notices.len() == 1 && notices[0].contains(expected), "{notices:?}");
         };
-        check(Jvm { ended: false, ..jvm(Vec::new()) }, "did not end in an orderly way");
+        check(Jvm { ended: false, ..jvm(Vec::new()) }, "did not end normally");
         let mut mine = hello(None);
         mine.pid = std::process::id();
         check(Jvm { hello: Some(mine), ended: false, ..jvm(Vec::new()) }, "still running");

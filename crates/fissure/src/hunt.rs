@@ -23,7 +23,7 @@ use fissure_model::{
 };
 use fissure_report::Report;
 
-pub(crate) use options::{HuntArguments, SteeringArguments, config_of};
+pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
 pub(crate) use run::{Print, Program};
 pub(crate) use run_notes::count;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
-    let scope = reporting.scope(&options.steering.scope);
+    let scope = reporting.scope(&options.scheduling.scope);
     let settings = settings(options, sets, shard);
     let mut report = hunt(options, &scope, &settings)
         .unwrap_or_else(|error| Report { problem: Some(error.to_string()), ..Report::default() });
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
 
 fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettings {
     HuntSettings {
-        strategies: options.steering.strategies(),
+        strategies: options.scheduling.strategies(),
         seed: options.seed,
         shard,
         runs: shard.runs(options.runs),
@@ -81,7 +81,7 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
         minimises: !options.no_minimise,
-        run: options.steering.run_settings(sets),
+        run: options.scheduling.run_settings(sets),
     }
 }
 
@@ -91,10 +91,10 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     let program = Program {
         command: &options.command,
         scope,
-        atomic: &options.steering.atomic,
-        time_limit: options.steering.time_limit(),
+        atomic: &options.scheduling.atomic,
+        time_limit: options.scheduling.time_limit(),
         agent: agent::locate(folder.path())?,
-        locality: match options.steering.is_static {
+        locality: match options.scheduling.is_static {
             true => Some(locality::prepare(&options.command, folder.path())?),
             false => None,
         },

@@ -41,14 +41,14 @@ pub(crate) fn begin(folder: &Path) -> Result<bool, Error> {
 }
 
 /// Where the log is, for messages.
-pub(crate) fn place() -> Option<String> {
+pub(crate) fn where_it_is() -> Option<String> {
     FOLDER.get().map(|folder| format!("Fissure's log is in {}", folder.display()))
 }
 
 /// Says in a report where the log is, or how to get one if Fissure itself has failed.
 pub(crate) fn note_in(report: &mut Report) {
-    if let Some(place) = place() {
-        report.notices.push(place);
+    if let Some(notice) = where_it_is() {
+        report.notices.push(notice);
     } else if !report.internal_errors.is_empty() {
         report
             .notices

@@ -25,7 +25,7 @@ use crate::{
     agent,
     config::Config,
     error::Error,
-    hunt::{self, Print, Program, SteeringArguments, config_of},
+    hunt::{self, Print, Program, ScheduleArguments, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -56,7 +56,7 @@ pub(crate) struct ReplayArguments {
     pub(crate) goal: Option<Goal>,
 
     #[command(flatten)]
-    pub(crate) steering: SteeringArguments,
+    pub(crate) scheduling: ScheduleArguments,
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
@@ -73,7 +73,7 @@ struct Subject {
     /// The finding as the report has it; `None` if any finding is shown.
     finding: Option<Finding>,
     /// The options, those of the report included.
-    steering: SteeringArguments,
+    scheduling: ScheduleArguments,
     /// The file with the configuration, if it was named.
     config: Option<PathBuf>,
 }
@@ -85,8 +85,8 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let subject = subject(options)?;
-    let (report, code) =
-        replay(options, &reporting.scope(&subject.steering.scope), &subject).unwrap_or_else(|error| {
+    let (report, code) = replay(options, &reporting.scope(&subject.scheduling.scope), &subject)
+        .unwrap_or_else(|error| {
             (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
         });
     reporting.finish(report, Stream::Error)?;
@@ -97,17 +97,17 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let sets = |config: Option<&Path>| Ok::<_, Error>(Config::load(config)?.atomic_sets);
     let config = options.reporting.config.as_deref();
     let Some(named) = &options.findings else {
-        let strategy = options.steering.strategy()?;
+        let strategy = options.scheduling.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
         let control =
-            options.steering.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
+            options.scheduling.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
         let config = config.map(Path::to_owned);
-        return Ok(Subject { control, finding: None, steering: options.steering.clone(), config });
+        return Ok(Subject { control, finding: None, scheduling: options.scheduling.clone(), config });
     };
     let (finding, words) = read_finding(named)?;
     let config = config.map(Path::to_owned).or_else(|| config_of(&words));
-    let steering = options.steering.with_defaults(&words);
-    let strategy = steering.strategy()?;
+    let scheduling = options.scheduling.with_defaults(&words);
+    let strategy = scheduling.strategy()?;
     let index = match options.seed {
         None => 0,
         Some(seed) => finding.seeds.iter().position(|known| *known == seed).ok_or_else(|| {
@@ -118,14 +118,14 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     // A finding of the default strategy may have been replayed with another one.
     let named = registry::offered().find(|kind| kind.name == finding.analysis);
     let strategy = named.filter(|kind| *kind != registry::default()).unwrap_or(strategy);
-    let goal = finding.targets.get(index).cloned().flatten();
+    let goal = finding.goals.get(index).cloned().flatten();
     let mut control =
-        steering.run_settings(sets(config.as_deref())?).control(strategy, finding.seeds[index], goal);
+        scheduling.run_settings(sets(config.as_deref())?).control(strategy, finding.seeds[index], goal);
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
-        control.steering = REPLAY.strategy_name();
+        control.strategy = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
     }
-    Ok(Subject { control, finding: Some(finding), steering, config })
+    Ok(Subject { control, finding: Some(finding), scheduling, config })
 }
 
 /// Reads `FILE` or `FILE#ID`; the name of a file may contain `#`. Gives the finding and the options of its hunt.
@@ -179,10 +179,10 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     let program = Program {
         command: &options.command,
         scope,
-        atomic: &subject.steering.atomic,
-        time_limit: subject.steering.time_limit(),
+        atomic: &subject.scheduling.atomic,
+        time_limit: subject.scheduling.time_limit(),
         agent: agent::locate(folder.path())?,
-        locality: match subject.steering.is_static {
+        locality: match subject.scheduling.is_static {
             true => Some(locality::prepare(&options.command, folder.path())?),
             false => None,
         },
@@ -201,10 +201,10 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         (None, true) => Code::Findings,
         (None, false) => Code::Clean,
     };
-    let strategy = subject.steering.strategy()?;
+    let strategy = subject.scheduling.strategy()?;
     let report = Report {
         command: hunt::words(&options.command),
-        options: subject.steering.words(&[strategy], subject.config.as_deref()),
+        options: subject.scheduling.words(&[strategy], subject.config.as_deref()),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
         jvms: outcome.processes.iter().filter_map(|process| process.hello.clone()).collect(),
@@ -245,7 +245,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
         }
         finding.seeds = vec![outcome.seed];
         finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
-        finding.targets = outcome.goal.clone().map(Some).into_iter().collect();
+        finding.goals = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
     shown
@@ -286,7 +286,7 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
     if outcome.ending == Ending::TimeLimit {
         return Some(format!(
             "the run was killed at the time limit of {} s: raise --time-limit",
-            options.steering.time_limit
+            options.scheduling.time_limit
         ));
     }
     hunt::blindness(program, std::slice::from_ref(outcome)).map(|blindness| blindness.to_string())
@@ -398,7 +398,7 @@ mod tests {
         fs::write(&file, serde_json::json!({"schema": 1, "findings": [former]}).to_string()).unwrap();
         let (finding, _) = read_finding(file.as_os_str()).unwrap();
         let goal = AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned());
-        assert_eq!(finding.targets, [None, Some(goal.into())]);
+        assert_eq!(finding.goals, [None, Some(goal.into())]);
     }
 
     #[test]

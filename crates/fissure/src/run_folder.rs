@@ -49,7 +49,7 @@ pub(crate) fn log_filter() -> Option<String> {
 
 /// Writes the settings of a run. The file must be in the run's folder, where the agent reports problems with it.
 pub(crate) fn write_settings(settings: &Settings, file: &Path) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(settings).map_err(|error| Error::Folder(error.into()))?;
+    let text = settings.to_text().map_err(|error| Error::Folder(error.into()))?;
     fs::write(file, text).map_err(Error::Folder)
 }
 

@@ -22,7 +22,7 @@ use crate::{output, signals, signals::Forwarding};
 
 /// The interval between two checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a program may take to end in an orderly way after SIGTERM.
+/// How long a program may take to end by itself after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 /// When it is printed that the program still runs.
 const REMINDERS: [Duration; 3] =

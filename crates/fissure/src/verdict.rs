@@ -222,8 +222,8 @@ fn advice(coverages: &[&Coverage]) -> String {
     if libraries.is_empty() {
         return "otherwise name the classes to watch with --scope".to_owned();
     }
-    let places = fissure_report::origins::list(&libraries);
-    format!("all its classes were taken for those of libraries: {places}; {}", widening(coverages))
+    let origins = fissure_report::origins::list(&libraries);
+    format!("all its classes were taken for those of libraries: {origins}; {}", widening(coverages))
 }
 
 /// How to widen the scope, with a package that was loaded if there is one.

@@ -266,8 +266,12 @@ fn runs_that_saw_nothing_are_errors() {
         &[HELLO, &empty, END],
         "no class matched the scope (com.acme..*)",
     );
-    let lonely = SEEN.replace("\"threads\":3", "\"threads\":1");
-    check_blind(&[], &[HELLO, &lonely, END], "nothing could be found: only one thread of the program ran");
+    let single_threaded = SEEN.replace("\"threads\":3", "\"threads\":1");
+    check_blind(
+        &[],
+        &[HELLO, &single_threaded, END],
+        "nothing could be found: only one thread of the program ran",
+    );
 }
 
 #[test]
@@ -275,7 +279,7 @@ fn a_killed_program_still_gets_its_report() {
     let place = Place::new();
     let torn = "{\"record\":\"fin";
     let output = place.detect(&["--json", "out.json"], &[HELLO, SEEN, &race("x", false)], "kill -KILL $$");
-    let texts = ["was killed by signal 9 (SIGKILL)", "did not end in an orderly way", "found 1 data race"];
+    let texts = ["was killed by signal 9 (SIGKILL)", "did not end normally", "found 1 data race"];
     check(&output, 1, &texts, "");
     assert_eq!(read_json(&place.path("out.json"))["exits"], serde_json::json!({"137": 1}));
     let append = format!("printf '{torn}' >> \"$folder/jvm-$$.jsonl\"");

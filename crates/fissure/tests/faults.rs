@@ -131,6 +131,24 @@ fn settings_that_cannot_be_read_are_reported() {
     }
 }
 
+/// Another build writes other settings: the script changes the name of their form.
+#[test]
+fn an_agent_of_another_build_is_reported() {
+    let folder = compiled("Tally", PROGRAM);
+    let script = "sed -i 's/\"format\": \"/&0/' \"${JAVA_TOOL_OPTIONS##*=}\"; exec java -cp \"$1\" Tally";
+    for command in [&["detect"][..], &["hunt", "--runs", "2", "--reference-runs", "1"]] {
+        let mut process = fissure();
+        process.args(command).args(["--", "sh", "-c", script, "sh"]).arg(folder.path());
+        let output = process.output().unwrap();
+        let text = output_text(&output);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {text}");
+        let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected =
+            "the agent and the command come from different builds of Fissure; build or install both together";
+        assert!(sentence.contains(expected), "{command:?}: {text}");
+    }
+}
+
 /// The hooks that stand in for these operations execute the real ones instead.
 #[test]
 fn a_failure_in_a_wait_a_notification_a_sleep_or_an_exit_does_not_reach_the_program() {

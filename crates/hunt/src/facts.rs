@@ -32,8 +32,8 @@ pub struct RunFacts {
     pub stuck: Vec<u64>,
     /// The same for a program whose threads are stuck in every reference run.
     pub always_stuck: Vec<u64>,
-    /// Runs that did not end in an orderly way.
-    pub disorderly: Vec<u64>,
+    /// Runs that did not end normally.
+    pub abnormal: Vec<u64>,
     /// Runs with records that could not be read.
     pub unreadable: Vec<u64>,
     /// Runs that may not replay identically, by the reason.
@@ -69,7 +69,7 @@ impl RunFacts {
             Ending::Ended(_)
                 if !is_complete && outcome.processes.iter().any(|process| process.is_watched()) =>
             {
-                self.disorderly.push(seed);
+                self.abnormal.push(seed);
             }
             Ending::Ended(_) | Ending::Interrupted => {}
         }
@@ -193,7 +193,7 @@ mod tests {
             ("too-long", &facts.too_long),
             ("stuck", &facts.stuck),
             ("always-stuck", &facts.always_stuck),
-            ("disorderly", &facts.disorderly),
+            ("abnormal", &facts.abnormal),
         ] {
             assert!(seeds.is_empty() || *seeds == [1, 2], "{name}: {seeds:?}");
             words.extend((!seeds.is_empty()).then(|| name.to_owned()));

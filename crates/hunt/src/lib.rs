@@ -48,10 +48,33 @@ pub trait Runner {
     ) -> Result<Vec<Outcome>, Self::Error>;
 
     /// Whether the user interrupted the hunt.
-    fn is_interrupted(&self) -> bool;
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 
     /// Why these runs show nothing about the program, if they do not.
-    fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness>;
+    fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
+        None
+    }
+}
+
+/// Executes runs one after the other, as [`Runner::run`] requires it, for front ends that cannot execute several at once.
+///
+/// # Errors
+/// A run could not be executed.
+pub fn run_in_order<E>(
+    runs: &[Control],
+    is_last: &(dyn Fn(&Outcome) -> bool + Sync),
+    mut execute: impl FnMut(&Control) -> Result<Outcome, E>,
+) -> Result<Vec<Outcome>, E> {
+    let mut outcomes = Vec::new();
+    for control in runs {
+        outcomes.push(execute(control)?);
+        if outcomes.last().is_some_and(is_last) {
+            break;
+        }
+    }
+    Ok(outcomes)
 }
 
 /// Why runs show nothing about the program.

@@ -259,7 +259,7 @@ impl Merged {
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },
                 runs,
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
-                targets: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
+                goals: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
                 schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
                 ..entry.finding
             };
@@ -459,11 +459,11 @@ mod tests {
         let with_goal = Sketch { goal: Some("a/b"), ..executed() };
         let all = merged(&[Sketch::default()], &[executed(), with_goal, executed(), executed(), executed()]);
         let finding = &all[0].0;
-        assert_eq!(finding.targets.len(), 5);
-        assert_eq!(finding.targets[1], Some(pair("a/b").into()));
+        assert_eq!(finding.goals.len(), 5);
+        assert_eq!(finding.goals[1], Some(pair("a/b").into()));
         assert_eq!(finding.schedules, ["0*3 1", "0*3 1", "0*3 1"]);
         let all = merged(&[Sketch::default()], &[executed()]);
-        assert!(all[0].0.targets.is_empty());
+        assert!(all[0].0.goals.is_empty());
     }
 
     #[test]

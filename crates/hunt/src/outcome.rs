@@ -36,7 +36,7 @@ pub struct Process {
     pub internal_errors: Vec<String>,
     /// How its threads were controlled, if they were.
     pub run: Option<Run>,
-    /// Whether it ended in an orderly way.
+    /// Whether it ended normally.
     pub has_ended: bool,
     /// Whether some of its records could not be read.
     pub has_unreadable_records: bool,

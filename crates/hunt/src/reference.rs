@@ -215,8 +215,11 @@ fn without_stack(kind: FailureKind, message: String) -> Consequence {
 /// The finding for a failure, whatever the reference runs show; nothing if the failure has no stack.
 pub fn finding_of(failure: &Failure) -> Option<Finding> {
     // A failure in a library is named after the application's code that called it.
-    let own = failure.own.filter(|own| *own < failure.stack.len()).unwrap_or(0);
-    let frame = failure.stack.get(own)?;
+    let own = failure.own.unwrap_or(0);
+    let frame = match failure.stack.is_empty() {
+        true => return None,
+        false => &failure.stack[own],
+    };
     let subject = format!("{}.{}", frame.class, frame.method);
     let site = Site {
         role: "failed".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fissure_model::{
     finding::{Kind, Status},
     record::{RunEnd, VIRTUAL_THREADS},
-    settings::{AccessPoints, Control, Wanted},
+    settings::{AccessPoints, Control, Patterns},
 };
 use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
 
@@ -208,7 +208,7 @@ impl<R: Runner> Hunt<'_, R> {
     fn profiling_runs(&self, state: &StrategyState) -> Vec<Control> {
         let control = |run| {
             let mut control = self.settings.run.control(state.strategy, self.settings.seed + run, None);
-            control.wanted = Wanted { predictions: control.wanted.violations, ..control.wanted };
+            control.patterns = Patterns { predictions: control.patterns.violations, ..control.patterns };
             control
         };
         (0..self.settings.profiling_runs).map(control).collect()

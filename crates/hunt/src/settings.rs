@@ -2,7 +2,7 @@
 
 use fissure_model::{
     goal::Goal,
-    settings::{AccessPoints, Control, SetRules, Wanted},
+    settings::{AccessPoints, Control, Patterns, SetRules},
 };
 use fissure_schedule::strategy::registry::StrategyKind;
 
@@ -106,27 +106,27 @@ impl Points {
 impl RunSettings {
     /// How a run with this strategy, seed and goal is controlled.
     pub fn control(&self, strategy: &StrategyKind, seed: u64, goal: Option<Goal>) -> Control {
-        let violations = strategy.wanted.violations || self.checks_atomic_sets;
-        let wanted = Wanted { violations, ..strategy.wanted };
-        let is_plain = wanted == Wanted::default();
+        let violations = strategy.patterns.violations || self.checks_atomic_sets;
+        let patterns = Patterns { violations, ..strategy.patterns };
+        let is_plain = patterns == Patterns::default();
         let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
         let access_points = match &goal {
             Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
             _ => None,
         };
         let control = Control {
-            steering: strategy.strategy_name(),
+            strategy: strategy.strategy_name(),
             seed,
             pause: self.pause,
-            target: goal,
+            goal,
             schedule: None,
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks),
             accesses: points.accesses(),
             instrumented: Vec::new(),
-            units: wanted.violations,
-            wanted,
-            sets: if wanted.violations { self.sets.clone() } else { SetRules::default() },
+            units: patterns.violations,
+            patterns,
+            sets: if patterns.violations { self.sets.clone() } else { SetRules::default() },
         };
         match access_points {
             Some((points, instrumented)) => with_access_points(control, points, instrumented),
@@ -148,10 +148,10 @@ impl RunSettings {
 
 /// The same run, with these accesses as scheduling points.
 fn with_access_points(control: Control, points: AccessPoints, instrumented: Vec<String>) -> Control {
-    let wanted = Wanted { interleavings: true, ..Wanted::default() };
+    let patterns = Patterns { interleavings: true, ..Patterns::default() };
     // Calls of atomics are accesses themselves, so the volatile accesses inside them need no scheduling points.
     let (units, sets) = (false, SetRules::default());
-    Control { volatiles: false, accesses: points, instrumented, units, wanted, sets, ..control }
+    Control { volatiles: false, accesses: points, instrumented, units, patterns, sets, ..control }
 }
 
 #[cfg(test)]

@@ -9,11 +9,10 @@ use fissure_model::{
     finding::{Finding, Frame, Kind, Site, Status, fingerprint},
     goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Shape},
     record::{Cause, Failure, Run, RunEnd},
-    settings::{AccessPoints, Control},
+    settings::{AccessPoints, Control, Patterns},
 };
 use fissure_schedule::{
     conductor::Decision,
-    observer::Wanted,
     pattern::Violation,
     simulation::{
         Does::{self, Acquire, Enter, Exit as Leave, Load, Release, Store},
@@ -26,8 +25,8 @@ use fissure_schedule::{
 };
 
 use crate::{
-    Blindness, Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard,
-    hunt,
+    Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    run_in_order,
 };
 
 /// The variable that the threads increment.
@@ -49,35 +48,18 @@ impl Runner for Simulation {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, StrategyError> {
-        let mut outcomes = Vec::new();
-        for control in runs {
-            let outcome = self.run_once(control)?;
-            let is_over = is_last(&outcome);
-            outcomes.push(outcome);
-            if is_over {
-                break;
-            }
-        }
-        Ok(outcomes)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-
-    fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
-        None
+        run_in_order(runs, is_last, |control| self.run_once(control))
     }
 }
 
 impl Simulation {
     fn run_once(&self, control: &Control) -> Result<Outcome, StrategyError> {
         let strategy = registry::build(control)?;
-        let goal = control.target.as_ref();
+        let goal = control.goal.as_ref();
         let threads: Vec<Vec<Does>> = self.threads.iter().map(|steps| with_roles(steps, goal)).collect();
         let threads: Vec<&[Does]> = threads.iter().map(Vec::as_slice).collect();
         let setup = Setup {
-            wanted: Wanted { interleavings: control.wanted.interleavings, ..Wanted::default() },
+            patterns: Patterns { interleavings: control.patterns.interleavings, ..Patterns::default() },
             roles: roles(goal),
             has_quiet_variables: control.accesses == AccessPoints::None,
         };
@@ -89,15 +71,16 @@ impl Simulation {
         let run = self.record(control, &mut simulated, failures);
         let ending = Ending::Ended(Exit::Code(i32::from(is_lost)));
         let process = Process { findings, run: Some(run), has_ended: true, ..Process::default() };
-        Ok(Outcome { seed: control.seed, goal: control.target.clone(), ending, processes: vec![process] })
+        Ok(Outcome { seed: control.seed, goal: control.goal.clone(), ending, processes: vec![process] })
     }
 
     fn record(&self, control: &Control, simulated: &mut Simulated, failures: Vec<Failure>) -> Run {
         let candidates = simulated.conductor.observer().map(|observer| observer.interleavings().0);
         let mut goals: Vec<Goal> = Vec::new();
         for found in candidates.unwrap_or_default() {
-            let (first, remote) = (found.first.map(goal_site), found.remote.map(goal_site));
-            let accesses = GoalAccesses::new(first, remote, goal_site(found.last)).unwrap();
+            let [first, remote, second] =
+                [found.first, found.remote, found.second].map(|site| site.map(goal_site));
+            let accesses = GoalAccesses::new(first, remote, second, goal_site(found.last)).unwrap();
             let goal = Goal::Accesses(AccessGoal {
                 points: control.accesses,
                 is_sequential: false,
@@ -110,7 +93,7 @@ impl Simulation {
             }
         }
         let conductor = &simulated.conductor;
-        let reached = match (&control.target, conductor.strategy().reached()) {
+        let reached = match (&control.goal, conductor.strategy().reached()) {
             (Some(Goal::Accesses(goal)), Some(choices)) => [(goal.last().key(), choices)].into(),
             _ => Default::default(),
         };
@@ -193,13 +176,13 @@ fn with_roles(steps: &[Does], goal: Option<&Goal>) -> Vec<Does> {
 /// The roles of accesses in the goal, by their sites.
 fn roles(goal: Option<&Goal>) -> Vec<(u32, GoalRole)> {
     let Some(Goal::Accesses(goal)) = goal else { return Vec::new() };
-    let sites = [goal.first(), goal.remote(), Some(goal.last())];
+    let sites = [goal.first(), goal.remote(), Some(goal.last()), goal.second()];
     let letters = |site: u32| {
         let is_meant =
-            |(_, meant): &(usize, &Option<&GoalSite>)| meant.is_some_and(|meant| meant.place == name(site));
+            |(_, meant): &(usize, &Option<&GoalSite>)| meant.is_some_and(|meant| meant.site == name(site));
         sites.iter().enumerate().filter(is_meant).fold(0, |letters, (bit, _)| letters | 1 << bit)
     };
-    let role = |site| (site, GoalRole { letters: letters(site), place: LOCATION, ..GoalRole::default() });
+    let role = |site| (site, GoalRole { letters: letters(site), location: LOCATION, ..GoalRole::default() });
     (0..10).map(role).filter(|(_, role)| role.letters != 0).collect()
 }
 
@@ -213,7 +196,7 @@ fn goal_site((site, act): CandidateSite) -> GoalSite {
         CandidateAct::Access(AccessKind::Write) => Act::Write,
         CandidateAct::Acquire => Act::Acquire,
     };
-    GoalSite { place: name(site.0), act, name: String::new() }
+    GoalSite { site: name(site.0), act, name: String::new() }
 }
 
 fn finding(violation: &Violation) -> Finding {
@@ -281,9 +264,9 @@ fn a_lost_increment_is_found_by_a_goal_at_its_accesses() {
     assert_eq!((found.finding.kind, found.finding.status), (Kind::Failure, Status::Bug));
     let cause = found.cause.as_ref().unwrap();
     assert_eq!((cause.goal.shape(), cause.reached), (Shape::Interleaving, cause.tried));
-    assert_eq!(cause.goal.first().map(|site| site.place.as_str()), Some("Program.run:0"));
+    assert_eq!(cause.goal.first().map(|site| site.site.as_str()), Some("Program.run:0"));
     assert!(switches(found) <= 5, "{:?}", found.finding.schedules);
-    assert!(matches!(found.finding.targets[0], Some(Goal::Accesses(_))));
+    assert!(matches!(found.finding.goals[0], Some(Goal::Accesses(_))));
 }
 
 #[test]

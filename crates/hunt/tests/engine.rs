@@ -3,11 +3,13 @@
 
 use fissure_control::simulated::{Program, execute_with};
 use fissure_hunt::{
-    Blindness, Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    run_in_order,
 };
 use fissure_model::{
     exit::Exit,
     finding::{Finding, Kind, Status},
+    goal::{Goal, Shape},
     settings::Control,
 };
 use fissure_report::{
@@ -30,8 +32,7 @@ impl Runner for Simulation<'_> {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, StrategyError> {
-        let mut outcomes = Vec::new();
-        for control in runs {
+        run_in_order(runs, is_last, |control| {
             let (results, _) = execute_with(&self.0, control)?;
             let code = i32::from(!results.run.failures.is_empty());
             let process = Process {
@@ -40,27 +41,15 @@ impl Runner for Simulation<'_> {
                 has_ended: true,
                 ..Process::default()
             };
-            let goal = control.target.clone();
+            let goal = control.goal.clone();
             let ending = Ending::Ended(Exit::Code(code));
-            outcomes.push(Outcome { seed: control.seed, goal, ending, processes: vec![process] });
-            if outcomes.last().is_some_and(is_last) {
-                break;
-            }
-        }
-        Ok(outcomes)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        false
-    }
-
-    fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
-        None
+            Ok(Outcome { seed: control.seed, goal, ending, processes: vec![process] })
+        })
     }
 }
 
-/// Hunts with a strategy. Returns the kinds and statuses of the findings that were made to happen, and the report.
-fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (Vec<Kind>, String) {
+/// Hunts with a strategy. Returns the number of runs and the findings.
+fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (u64, Vec<Finding>) {
     let settings = HuntSettings {
         strategies: vec![registry::find(strategy).unwrap()],
         seed: 1,
@@ -76,7 +65,12 @@ fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &s
     let program = Program { threads, fields: &["low", "high"], fails, ..Program::default() };
     let HuntResult { problem, runs, found, .. } = hunt(&settings, &mut Simulation(program)).unwrap();
     assert_eq!(problem, None);
-    let findings: Vec<Finding> = found.into_iter().map(|found| found.finding).collect();
+    (runs, found.into_iter().map(|found| found.finding).collect())
+}
+
+/// The same. Returns the kinds of the findings that were made to happen, and the report.
+fn hunt_in(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: &str) -> (Vec<Kind>, String) {
+    let (runs, findings) = hunt_with(threads, fails, strategy);
     let shown = findings.iter().filter(|finding| finding.status > Status::Warning);
     let kinds = shown.map(|finding| finding.kind).collect();
     let report = Report { runs, findings, ..Report::default() };
@@ -109,6 +103,23 @@ fn a_lost_update_is_found_blamed_and_explained() {
     let locked: &[Does] = &[Acquire(1, 10), Read(0, 20), Write(0, 21), Release(1)];
     let (kinds, report) = hunt_in(&[locked, locked], |_| false, "atomfuzzer");
     assert_eq!(kinds, [], "{report}");
+}
+
+/// Whether exactly two writes of the second thread came between the read and the write of the first.
+fn is_overtaken_twice(done: &[(u32, usize)]) -> bool {
+    let own: Vec<usize> = (0..done.len()).filter(|at| done[*at].0 == 0).collect();
+    matches!(own[..], [.., read, write] if write - read == 3)
+}
+
+#[test]
+fn a_failure_that_takes_two_remote_writes_is_found() {
+    let check_and_act: &[Does] = &[Read(0, 20), Write(0, 21)];
+    let writes: &[Does] = &[Write(0, 30), Write(0, 30), Write(0, 30), Write(0, 30)];
+    let (_, findings) = hunt_with(&[check_and_act, writes], is_overtaken_twice, "atomfuzzer");
+    let found = findings.iter().find(|finding| finding.kind == Kind::Failure).unwrap();
+    let is_double =
+        |goal: &Goal| matches!(goal, Goal::Accesses(goal) if goal.shape() == Shape::DoubleInterleaving);
+    assert!(found.goals.iter().flatten().any(is_double), "{found:?}");
 }
 
 #[test]

@@ -38,6 +38,21 @@ pub fn is_jdk_name(class: &str) -> bool {
     CLASSES.packages.contains(class)
 }
 
+/// Whether a module belongs to the JDK.
+pub fn is_jdk_module(module: &str) -> bool {
+    CLASSES.modules.contains(module)
+}
+
+/// Whether a class is a collection or a builder of texts, or a part of one.
+pub fn is_collection_code(class: &str) -> bool {
+    CLASSES.collections.contains(class)
+}
+
+/// Whether a class belongs to the concurrency library, which implements locks, queues, atomics and executors.
+pub fn is_concurrency_class(class: &str) -> bool {
+    CLASSES.concurrency.contains(class)
+}
+
 /// Whether the fields of a class are never watched, because the JVM itself depends on their layout or timing.
 pub fn is_never_watched(class: &str) -> bool {
     CLASSES.never_watched.contains(class)
@@ -110,6 +125,9 @@ static EXECUTORS: LazyLock<Executors> = LazyLock::new(|| loaded(Executors::load(
 
 pub(crate) struct Classes {
     packages: ClassSet,
+    modules: ClassSet,
+    collections: ClassSet,
+    concurrency: ClassSet,
     never_watched: ClassSet,
     untouchable: ClassSet,
     keeps_monitors: ClassSet,
@@ -124,6 +142,9 @@ impl Classes {
         let mut set = |name| ClassSet::load(file.take(name)?);
         let classes = Classes {
             packages: set("packages")?,
+            modules: set("module-names")?,
+            collections: set("collections")?,
+            concurrency: set("concurrency")?,
             never_watched: set("never-watched")?,
             untouchable: set("untouchable")?,
             keeps_monitors: set("keeps-monitors")?,
@@ -227,6 +248,13 @@ mod tests {
     fn classes_are_recognized() {
         assert!(
             is_jdk_name("java.util.List") && is_jdk_name("com/sun/net/Thing") && !is_jdk_name("javafoo.List")
+        );
+        assert!(is_jdk_module("java.base") && is_jdk_module("jdk.compiler") && !is_jdk_module("javafx.base"));
+        assert!(is_collection_code("java.util.HashMap$Node") && is_collection_code("java.lang.StringBuffer"));
+        assert!(!is_collection_code("java.lang.Thread") && !is_collection_code("java.text.SimpleDateFormat"));
+        assert!(
+            is_concurrency_class("java.util.concurrent.locks.Lock")
+                && !is_concurrency_class("java.util.Vector")
         );
         assert!(is_never_watched("java.lang.String") && !is_never_watched("java.util.List"));
         assert!(is_untouchable("java/lang/Object") && !is_untouchable("java/lang/Objects"));

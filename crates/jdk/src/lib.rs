@@ -23,9 +23,10 @@ pub use boundary::{
     BoundaryEffect, boundary_effect, has_unobservable_writes, is_analysed, is_cached_view, result_calls,
 };
 pub use classes::{
-    Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_idle_method,
-    is_jdk_name, is_never_watched, is_task_queue, is_thread_safe, is_untouchable, keeps_its_monitors,
-    passes_calls_on, reflection_methods, thread_methods, virtual_thread_methods,
+    Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_collection_code,
+    is_concurrency_class, is_idle_method, is_jdk_module, is_jdk_name, is_never_watched, is_task_queue,
+    is_thread_safe, is_untouchable, keeps_its_monitors, passes_calls_on, reflection_methods, thread_methods,
+    virtual_thread_methods,
 };
 pub use contents::{
     Access, Use, access_of, collection_rows, collection_use, is_builder, is_collection, may_hold, only_reads,
@@ -34,7 +35,8 @@ pub use contents::{
 pub use files::files;
 pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
-    is_stamped, lock_classes, lock_methods, lock_operation, locks_for_bookkeeping, locks_for_the_collector,
+    is_lock_frame, is_stamped, lock_classes, lock_methods, lock_of_part, lock_operation,
+    locks_for_bookkeeping, locks_for_the_collector,
 };
 pub use order::{Ordering, Subject, hand_over, shared_state, waiting};
 pub use pattern::{ClassPattern, MethodPattern};

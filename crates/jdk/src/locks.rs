@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use crate::{
-    files::{file, loaded},
-    format::DataError,
+    files::{FileSection, file, loaded},
+    format::{ClassEntry, DataError},
     tables::{ClassSet, Member, Members},
 };
 
@@ -68,6 +68,18 @@ pub fn lock_methods(class: &str) -> &'static [Member<LockOperation>] {
     }
 }
 
+/// The class of a lock from that of its part which holds the owner, as in `…ReentrantLock$NonfairSync`; `None` if the class is no such part.
+/// Parts in programs are recognized by the names that the JDK uses.
+pub fn lock_of_part(class: &str) -> Option<&str> {
+    let (lock, part) = class.rsplit_once('$')?;
+    LOCKS.owner_parts.contains(&part).then_some(lock)
+}
+
+/// Whether the frames of a class say nothing about who uses a lock, because the class implements locks. The name of the class has dots.
+pub fn is_lock_frame(class: &str) -> bool {
+    LOCKS.lock_frames.contains(class)
+}
+
 /// Whether the methods of a lock class, given by its internal name, return a stamp.
 pub fn is_stamped(class: &str) -> bool {
     !LOCKS.stamped.of(class).is_empty()
@@ -115,6 +127,9 @@ pub(crate) struct Locks {
     interfaces: Members<LockOperation>,
     locks: Members<LockOperation>,
     stamped: Members<LockOperation>,
+    /// The names of the inner classes.
+    owner_parts: Vec<&'static str>,
+    lock_frames: ClassSet,
     atomics: Members<AtomicAccess>,
 }
 
@@ -125,6 +140,8 @@ impl Locks {
             interfaces: Members::load(file.take("interfaces")?, |words| Some(vec![operation(words)?]))?,
             locks: Members::load(file.take("locks")?, |words| Some(vec![operation(words)?]))?,
             stamped: Members::load(file.take("stamped")?, |words| Some(vec![operation(words)?]))?,
+            owner_parts: inner_names(&file.take("owner-parts")?)?,
+            lock_frames: ClassSet::load(file.take("lock-frames")?)?,
             atomics: Members::load(file.take("atomics")?, |words| match words {
                 ["read"] => Some(vec![AtomicAccess::Read]),
                 ["write"] => Some(vec![AtomicAccess::Write]),
@@ -135,6 +152,16 @@ impl Locks {
         file.finish()?;
         Ok(locks)
     }
+}
+
+/// The names of inner classes within the classes that contain them.
+fn inner_names(from: &FileSection) -> Result<Vec<&'static str>, DataError> {
+    let entries = from.section.groups.iter().flat_map(|group| &group.classes);
+    let inner = |entry: &ClassEntry| match entry.class.name().and_then(|name| name.rsplit_once('$')) {
+        Some((_, inner)) => Ok(inner),
+        None => Err(from.error(entry.line, "this section has only inner classes".to_owned())),
+    };
+    entries.map(inner).collect()
 }
 
 pub(crate) struct Internal {
@@ -205,6 +232,17 @@ mod tests {
         check("java.util.ResourceBundle$Control", true, false);
         check("java.io.PrintStream", true, false);
         check("java.util.logging.Logger", true, false);
+    }
+
+    #[test]
+    fn parts_and_frames_of_locks_are_recognized() {
+        let lock = "java.util.concurrent.locks.ReentrantLock";
+        assert_eq!(lock_of_part("java.util.concurrent.locks.ReentrantLock$FairSync"), Some(lock));
+        assert_eq!(lock_of_part("com.acme.Mutex$Sync"), Some("com.acme.Mutex"));
+        assert_eq!(lock_of_part("com.acme.Mutex$Synchronizer"), None);
+        assert!(
+            is_lock_frame(lock) && is_lock_frame("java.lang.Thread") && !is_lock_frame("java.util.Vector")
+        );
     }
 
     #[test]

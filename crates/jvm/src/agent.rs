@@ -34,7 +34,7 @@ use crate::{
     output::Output,
     registry::Registry,
     scope::Scope,
-    sites::{SiteInfo, Sites},
+    sites::Sites,
     stacks::Samples,
     vm::{Jni, Switch, Tool, Vm},
     world::Classes,
@@ -69,6 +69,20 @@ pub(crate) struct Names {
     pub(crate) locks: Vec<String>,
     /// What may order accesses, by number from the front end's first one on.
     pub(crate) sources: Vec<String>,
+}
+
+impl Names {
+    /// The name of a thread that has started.
+    pub(crate) fn thread(&self, number: u32) -> &str {
+        let name = self.threads.get(number as usize);
+        name.unwrap_or_else(|| panic!("thread {number} was never announced to the agent"))
+    }
+
+    /// The name of a lock that was acquired.
+    pub(crate) fn lock(&self, number: u32) -> &str {
+        let name = self.locks.get(number as usize);
+        name.unwrap_or_else(|| panic!("lock {number} was never announced to the agent"))
+    }
 }
 
 /// Counters for the coverage.
@@ -333,9 +347,14 @@ impl Agent {
         number
     }
 
+    /// The control of the run, for the native methods that only controlled runs bind.
+    pub(crate) fn controlling(&self) -> &Control {
+        self.control.as_ref().expect("a hook of controlled runs was called, but the run is not controlled")
+    }
+
     /// The goal of a controlled run.
     pub(crate) fn goal(&self) -> Option<&Goal> {
-        self.settings.control()?.target.as_ref()
+        self.settings.control()?.goal.as_ref()
     }
 
     /// The coverage of a controlled run with so many threads and steps.
@@ -429,7 +448,7 @@ impl Agent {
             coverage.accesses_analysed = monitor.events();
         }
         for site in self.locality.iter().flat_map(Locality::contradicted) {
-            let described = code.sites.get(site).map(SiteInfo::describe).unwrap_or_default();
+            let described = code.sites.get(site).expect("only sites are checked for being local").describe();
             coverage.limits.insert(format!("{CONTRADICTED}{described}"), 1);
         }
         let mut limit = |reason: &str, count: u64| {

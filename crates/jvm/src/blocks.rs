@@ -319,9 +319,10 @@ fn learn(agent: &Agent, fact: Fact) {
 fn report_kept(agent: &Agent, number: u32) {
     let (execution, entered, broken) = {
         let mut blocks = locked(&agent.blocks);
-        let Some(execution) = blocks.reduction.execution(number).cloned() else { return };
+        let execution = blocks.reduction.execution(number).cloned();
+        let execution = execution.expect("only kept executions wait for facts");
         blocks.broken.insert(execution.block);
-        let Some(broken) = blocks.reduction.broken(number) else { return };
+        let broken = blocks.reduction.broken(number).expect("the fact has just broken this execution");
         if !blocks.reduction.is_innermost(number) {
             return;
         }

@@ -2,7 +2,8 @@
 
 use std::{
     ffi::{CStr, c_char, c_void},
-    fs, io,
+    fmt::Display,
+    fs,
     path::Path,
     slice,
     sync::atomic::Ordering,
@@ -12,7 +13,7 @@ use std::{
 
 use fissure_model::{
     record::{Hello, Record, Refusal},
-    settings::Settings,
+    settings::{Settings, SettingsError},
 };
 use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
@@ -105,10 +106,7 @@ fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
     let Some(tool) = tool.filter(|_| acts) else { return };
     let settings = match read_settings(file) {
         Ok(settings) => settings,
-        Err(error) => {
-            let text = format!("the settings of the run ({}) cannot be read: {error}", file.display());
-            return output.write(&Record::InternalError { text });
-        }
+        Err(text) => return output.write(&Record::InternalError { text }),
     };
     if let Err(reason) = start_log(&settings, file) {
         output.write(&Record::Notice {
@@ -170,8 +168,15 @@ fn start_log(settings: &Settings, file: &Path) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-fn read_settings(file: &Path) -> io::Result<Settings> {
-    Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
+/// The settings in a file; the error is a sentence.
+fn read_settings(file: &Path) -> Result<Settings, String> {
+    let unreadable =
+        |error: &dyn Display| format!("the settings of the run ({}) cannot be read: {error}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| unreadable(&error))?;
+    Settings::from_text(&text).map_err(|error| match error {
+        SettingsError::Unreadable(error) => unreadable(&error),
+        SettingsError::OtherBuild => error.to_string(),
+    })
 }
 
 /// The reason why Fissure does not instrument this JVM, if there is one.

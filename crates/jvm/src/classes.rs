@@ -72,10 +72,9 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let has_points = control.is_some_and(|control| control.accesses != AccessPoints::None);
     let has_element_points = control.is_some_and(|control| control.accesses == AccessPoints::All);
     let has_units = control.is_some_and(|control| control.units);
-    let has_interleavings = has_points && control.is_some_and(|control| control.wanted.interleavings);
+    let has_interleavings = has_points && control.is_some_and(|control| control.patterns.interleavings);
     // Inside of a collection only its fields and elements matter, not its calls of other collections and atomics.
-    let is_collection = agent.scope.is_on_demand(&dotted)
-        && ["java.lang.", "java.util."].iter().any(|package| dotted.starts_with(package));
+    let is_collection = agent.scope.is_on_demand(&dotted) && fissure_jdk::is_collection_code(&dotted);
     let has_uses = has_interleavings && !is_collection;
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
@@ -451,19 +450,19 @@ impl Environment for ClassEnvironment<'_> {
             || locality.is_some_and(|locality| locality.leaves_field(self.local, name, descriptor))
     }
 
-    fn leaves_out(&mut self, place: &fissure_classfile::Place<'_>) -> bool {
+    fn leaves_out(&mut self, position: &fissure_classfile::CodePosition<'_>) -> bool {
         let Some(locality) = &self.agent.locality else { return false };
-        let is_local = Locality::is_local(self.local, place.method, place.descriptor, place.pc);
+        let is_local = Locality::is_local(self.local, position.method, position.descriptor, position.pc);
         if is_local {
-            locality.count(place.is_element, true);
+            locality.count(position.is_element, true);
         }
         self.is_claimed = is_local && !locality.leaves_out();
         is_local && locality.leaves_out()
     }
 
-    fn keeps(&mut self, place: &fissure_classfile::Place<'_>) {
+    fn keeps(&mut self, position: &fissure_classfile::CodePosition<'_>) {
         if let Some(locality) = self.agent.locality.as_ref().filter(|_| !self.is_claimed) {
-            locality.count(place.is_element, false);
+            locality.count(position.is_element, false);
         }
     }
 

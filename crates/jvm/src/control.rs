@@ -24,11 +24,11 @@ use fissure_control::{ControlledRun, Results};
 use fissure_model::{
     ids::{LockId, ThreadId},
     record::{Record, RunEnd},
-    settings::{Control as ControlSettings, Wanted},
+    settings::{Control as ControlSettings, Patterns},
 };
 use fissure_schedule::{
     conductor::{Conductor, Decision, Limits},
-    observer::{self, Observer},
+    observer::Observer,
     strategy::registry::{self, StrategyError},
 };
 
@@ -93,10 +93,8 @@ impl Control {
         let strategy = registry::build(settings)?;
         let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
         conductor.listen_to(Box::new(natives::Descriptors));
-        let Wanted { predictions, violations, races, interleavings } = settings.wanted;
-        if settings.wanted != Wanted::default() {
-            let wanted = observer::Wanted { predictions, violations, races, interleavings };
-            conductor.observe_with(Observer::new(wanted));
+        if settings.patterns != Patterns::default() {
+            conductor.observe_with(Observer::new(settings.patterns));
         }
         Ok(Self {
             state: Mutex::new(State {
@@ -214,11 +212,11 @@ impl State {
 
     #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut ControlledThread {
-        let place = thread.0 as usize;
-        if place >= self.threads.len() {
-            self.add_threads(place + 1);
+        let index = thread.0 as usize;
+        if index >= self.threads.len() {
+            self.add_threads(index + 1);
         }
-        &mut self.threads[place]
+        &mut self.threads[index]
     }
 
     #[cold]

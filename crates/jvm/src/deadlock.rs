@@ -19,9 +19,6 @@ use crate::{
 /// The name of this analysis in reports.
 const ANALYSIS: &str = "deadlock";
 
-/// The inner classes of the JDK's locks that hold the owner.
-const LOCK_PARTS: [&str; 3] = ["$NonfairSync", "$FairSync", "$Sync"];
-
 /// The JVM has no thread bean, because its image or its module graph lacks it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoThreadBean;
@@ -143,7 +140,7 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Find
         .collect();
     let is_jdk = |class: &str| agent.scope.is_jdk(class);
     let mut sites = Vec::new();
-    let mut places = Vec::new();
+    let mut methods = Vec::new();
     for (at, waiting) in cycle.iter().enumerate() {
         let lock = HeldLock { name: held[at].name.clone(), shared: false };
         if let Some(frame) = held[at].acquired.clone() {
@@ -158,12 +155,12 @@ fn finding(agent: &Agent, jni: Jni, fields: &Fields, cycle: &[&Waiting]) -> Find
         let role = format!("waits for lock {}", held[(at + 1) % cycle.len()].name);
         let stack = wanted[at].as_ref().map_or_else(Vec::new, |wanted| wanted.stack.clone());
         let waits = site(role, &waiting.name, stack, vec![lock], is_jdk);
-        places.push(format!("{}.{}", waits.class, waits.method));
+        methods.push(format!("{}.{}", waits.class, waits.method));
         sites.push(waits);
     }
-    places.sort();
-    let subject = places.first().cloned().unwrap_or_default();
-    let parts: Vec<&str> = ["deadlock"].into_iter().chain(places.iter().map(String::as_str)).collect();
+    methods.sort();
+    let subject = methods.first().cloned().expect("a cycle has threads");
+    let parts: Vec<&str> = ["deadlock"].into_iter().chain(methods.iter().map(String::as_str)).collect();
     Finding {
         id: fingerprint(&parts),
         sites,
@@ -226,7 +223,9 @@ fn held(
 
 /// The name of a lock from that of its inner object: `…ReentrantLock$NonfairSync@3` is `…ReentrantLock@3`.
 fn lock_name(part: &str) -> String {
-    LOCK_PARTS.iter().fold(part.to_owned(), |name, part| name.replacen(&format!("{part}@"), "@", 1))
+    let lock =
+        part.split_once('@').and_then(|(class, number)| Some((fissure_jdk::lock_of_part(class)?, number)));
+    lock.map_or_else(|| part.to_owned(), |(lock, number)| format!("{lock}@{number}"))
 }
 
 /// A site from its stack: its first frame outside of the JDK, because the JDK's frames say little to a reader.

@@ -21,7 +21,7 @@ use fissure_model::ids::{LocationId, LockId, SiteId, ThreadId};
 use fissure_schedule::{
     conductor::{Arrival, Conductor, Decision, Limits},
     operation::Operation,
-    strategy::{GoalRole, Preemptions, Target},
+    strategy::{AcquireRole, GoalRole, Preemptions},
 };
 use jvmti_bindings::sys::jni::jfieldID;
 
@@ -134,9 +134,9 @@ impl Explorer {
         let operation = operation(state);
         let arrival = Arrival {
             operation,
-            calm: is_quiet,
+            is_quiet,
             stays: false,
-            target: Target::default(),
+            acquire_role: AcquireRole::default(),
             role: GoalRole::default(),
         };
         let decision = state.conductor.arrive(thread, arrival);

@@ -268,14 +268,9 @@ fn site(
     };
     let (thread_name, mut held) = {
         let names = locked(&agent.names);
-        let held: Vec<HeldLock> = locks
-            .iter()
-            .map(|&lock| HeldLock {
-                name: names.locks.get(lock as usize).cloned().unwrap_or_default(),
-                shared: false,
-            })
-            .collect();
-        (names.threads.get(thread as usize).cloned().unwrap_or_default(), held)
+        let held: Vec<HeldLock> =
+            locks.iter().map(|&lock| HeldLock { name: names.lock(lock).to_owned(), shared: false }).collect();
+        (names.thread(thread).to_owned(), held)
     };
     if entry.set == ANY {
         held.push(HeldLock { name: "unknown locks".to_owned(), shared: false });

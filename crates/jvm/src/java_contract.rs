@@ -9,7 +9,11 @@ use fissure_analysis::{
     word::{OWNER_BITS, SET_BITS, SITE_BITS, State},
 };
 use fissure_classfile::{Call, Probe, Scheduling};
-use fissure_model::settings::{Control as Settings, Wanted};
+use fissure_model::{
+    exploration,
+    finding::Frame,
+    settings::{Control as Settings, Patterns},
+};
 use fissure_schedule::conductor::Activity;
 
 use crate::{
@@ -285,6 +289,48 @@ fn texts_and_cells_of_controlled_runs_are_the_same() {
     assert!(control::stored_release(0).is_none());
 }
 
+#[test]
+fn the_progress_of_an_exploration_has_one_order() {
+    let file = |name: &str| {
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../fissure/object/src/fissure/object/");
+        std::fs::read_to_string(format!("{sources}{name}.java")).unwrap()
+    };
+    let (driver, explorer) = (file("Driver"), file("Explorer"));
+    let array = format!("new long[{}]", exploration::NUMBERS);
+    assert!(driver.contains(&format!("long[] explored = {array}")));
+    assert!(explorer.contains(&format!("long[] numbers = {array}")));
+    assert!(explorer.contains(&format!("return numbers[{}] != 0;", exploration::STUCK)));
+    // The driver sends the numbers in the order of the array.
+    assert!(driver.contains("for (long number : explored) {\n            channel.out.writeLong(number);"));
+}
+
+#[test]
+fn stacks_are_lines_of_the_same_parts() {
+    let source = source!("FissureThrown");
+    let (_, body) = source.split_once("static void addFrames(").unwrap();
+    let (body, _) = body.split_once("\n    }\n").unwrap();
+    // What the method appends for a frame, with a value for each part.
+    let mut line = String::new();
+    for appended in body.split(".append(").skip(1) {
+        line += match appended.split_once(')').map_or(appended, |(argument, _)| argument) {
+            "frame.getClassName(" => "a.B",
+            "frame.getMethodName(" => "m",
+            "frame.getFileName(" => "B.java",
+            "frame.getLineNumber(" => "7",
+            r"'\t'" => "\t",
+            r"'\n'" => "\n",
+            other => panic!("a stack has {other} too"),
+        };
+    }
+    let frame = |line| Frame {
+        class: "a.B".to_owned(),
+        method: "m".to_owned(),
+        file: Some("B.java".to_owned()),
+        line: Some(line),
+    };
+    assert_eq!(control::failure::frames(&line.repeat(2)), [frame(7), frame(7)]);
+}
+
 fn names(natives: &[Native]) -> BTreeSet<(String, String)> {
     let text = |text: &std::ffi::CStr| text.to_str().unwrap().to_owned();
     natives.iter().map(|(name, descriptor, _)| (text(name), text(descriptor))).collect()
@@ -319,8 +365,8 @@ fn hook_classes_have_all_methods_that_are_called() {
     check_calls(&[class!("FissureExplore"), class!("FissureScheduled")], &control::plan_for_exploring());
     let settings = Settings {
         volatiles: true,
-        wanted: Wanted { races: true, ..Wanted::default() },
-        ..serde_json::from_str(r#"{"steering": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
+        patterns: Patterns { races: true, ..Patterns::default() },
+        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
     };
     let concurrent = |name: &str| format!("java/util/concurrent/{name}");
     let locks =

@@ -66,7 +66,7 @@ impl Locality {
             sites: class
                 .sites
                 .into_iter()
-                .map(|sites| ((sites.method, sites.descriptor), sites.places))
+                .map(|sites| ((sites.method, sites.descriptor), sites.offsets))
                 .collect(),
         };
         let classes = read.classes.into_iter().map(|(name, known)| (name, class(known))).collect();
@@ -98,7 +98,9 @@ impl Locality {
     /// Whether an access is thread-local.
     pub(crate) fn is_local(class: Option<&LocalClass>, method: &str, descriptor: &str, pc: u16) -> bool {
         let key = (method.to_owned(), descriptor.to_owned());
-        class.and_then(|class| class.sites.get(&key)).is_some_and(|places| places.binary_search(&pc).is_ok())
+        class
+            .and_then(|class| class.sites.get(&key))
+            .is_some_and(|offsets| offsets.binary_search(&pc).is_ok())
     }
 
     /// Whether thread-local accesses are left out.

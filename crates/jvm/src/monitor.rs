@@ -214,8 +214,7 @@ impl Watcher {
         if let Some(name) = locked(&self.thread_names).get(&thread) {
             return name.clone();
         }
-        let name: Arc<str> =
-            locked(&agent.names).threads.get(thread as usize).map_or("", String::as_str).into();
+        let name: Arc<str> = locked(&agent.names).thread(thread).into();
         locked(&self.thread_names).insert(thread, name.clone());
         name
     }
@@ -431,10 +430,7 @@ fn held(agent: &Agent, locks: &[i32]) -> Arc<[HeldLock]> {
         }
     }
     let names = locked(&agent.names);
-    let named = |&lock: &i32| HeldLock {
-        name: names.locks.get(lock.unsigned_abs() as usize).cloned().unwrap_or_default(),
-        shared: lock < 0,
-    };
+    let named = |&lock: &i32| HeldLock { name: names.lock(lock.unsigned_abs()).to_owned(), shared: lock < 0 };
     different.iter().map(named).collect()
 }
 

@@ -6,6 +6,8 @@
 
 mod archive;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use archive::{Contents, is_archive, read_contents};
 pub(crate) use table::{Origins, Source};
@@ -23,7 +25,7 @@ pub(crate) enum Kind {
 
 /// The origin of a class.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum CodeSource {
     /// A module of the JVM's own image.
     Image(String),
     /// A directory, or a file that is no archive, such as a script.
@@ -47,14 +49,16 @@ pub(crate) const JDK_IMAGE: &str = "the JDK";
 /// Suffixes of archives, for those inside of other archives or behind unknown protocols.
 const ARCHIVE_ENDS: &[&str] = &[".jar", ".war", ".ear", ".zip", ".rar"];
 
-impl Place {
+impl CodeSource {
     /// Parses the location of a code source. `is_archive` says whether a path in the file system is an archive.
-    pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> Place {
+    pub(crate) fn parse(protocol: &str, file: &str, is_archive: impl Fn(&str) -> bool) -> CodeSource {
         let file = decode(file);
         match protocol {
-            "file" if is_archive(&file) => Place::Archive(file),
-            "file" => Place::Directory(without_slash(&file)),
-            "jrt" => Place::Image(file.trim_matches('/').split('/').next().unwrap_or_default().to_owned()),
+            "file" if is_archive(&file) => CodeSource::Archive(file),
+            "file" => CodeSource::Directory(without_slash(&file)),
+            "jrt" => {
+                CodeSource::Image(file.trim_matches('/').split('/').next().unwrap_or_default().to_owned())
+            }
             "jar" => {
                 let inner = file
                     .strip_prefix("file:")
@@ -62,40 +66,42 @@ impl Place {
                     .or_else(|| file.strip_prefix("nested:").and_then(|rest| rest.split_once("/!")));
                 match inner {
                     Some((archive, inner)) => inside(archive, inner),
-                    None => Place::Elsewhere(format!("jar:{file}")),
+                    None => CodeSource::Elsewhere(format!("jar:{file}")),
                 }
             }
             "nested" => match file.split_once("/!") {
                 Some((archive, inner)) => inside(archive, inner),
-                None => Place::Archive(file),
+                None => CodeSource::Archive(file),
             },
-            _ => Place::Elsewhere(format!("{protocol}:{file}")),
+            _ => CodeSource::Elsewhere(format!("{protocol}:{file}")),
         }
     }
 
     /// Its name in reports.
     pub(crate) fn root(&self) -> String {
         match self {
-            Place::Image(module) => format!("module {module}"),
-            Place::Directory(path) | Place::Archive(path) | Place::Elsewhere(path) => path.clone(),
-            Place::Folder { archive, folder: inner } | Place::Nested { archive, inner } => {
+            CodeSource::Image(module) => format!("module {module}"),
+            CodeSource::Directory(path) | CodeSource::Archive(path) | CodeSource::Elsewhere(path) => {
+                path.clone()
+            }
+            CodeSource::Folder { archive, folder: inner } | CodeSource::Nested { archive, inner } => {
                 format!("{archive}!/{inner}")
             }
-            Place::Nowhere => NOWHERE.to_owned(),
+            CodeSource::Nowhere => NOWHERE.to_owned(),
         }
     }
 }
 
 /// An origin inside of an archive, by its path there.
-fn inside(archive: &str, inner: &str) -> Place {
+fn inside(archive: &str, inner: &str) -> CodeSource {
     let archive = archive.to_owned();
     let inner = inner.trim_end_matches(['/', '!']);
     if inner.is_empty() {
-        Place::Archive(archive)
+        CodeSource::Archive(archive)
     } else if is_named_archive(inner) {
-        Place::Nested { archive, inner: inner.to_owned() }
+        CodeSource::Nested { archive, inner: inner.to_owned() }
     } else {
-        Place::Folder { archive, folder: inner.to_owned() }
+        CodeSource::Folder { archive, folder: inner.to_owned() }
     }
 }
 
@@ -212,22 +218,22 @@ impl Program {
     /// The role of the classes from an origin. `contents` is called only for archives that may be the application.
     pub(crate) fn role(
         &self,
-        place: &Place,
+        source: &CodeSource,
         module: Option<&str>,
         contents: impl FnOnce() -> Contents,
     ) -> Role {
         if let (Main::Module(main), Some(module)) = (&self.main, module)
             && main == module
-            && !is_jdk_module(module)
+            && !fissure_jdk::is_jdk_module(module)
         {
             return Role::Application;
         }
-        match place {
-            Place::Image(module) if is_jdk_module(module) => Role::Jdk,
-            Place::Image(_) | Place::Nested { .. } => Role::Library,
-            Place::Directory(_) => Role::Application,
-            Place::Folder { .. } => Role::Application,
-            Place::Elsewhere(url) => {
+        match source {
+            CodeSource::Image(module) if fissure_jdk::is_jdk_module(module) => Role::Jdk,
+            CodeSource::Image(_) | CodeSource::Nested { .. } => Role::Library,
+            CodeSource::Directory(_) => Role::Application,
+            CodeSource::Folder { .. } => Role::Application,
+            CodeSource::Elsewhere(url) => {
                 let is_own = OWN_FOLDERS.iter().any(|folder| url.contains(folder));
                 if !is_own && is_named_archive(url.trim_end_matches(['/', '!'])) {
                     Role::Library
@@ -235,8 +241,8 @@ impl Program {
                     Role::Application
                 }
             }
-            Place::Nowhere => Role::Unplaced,
-            Place::Archive(path) => {
+            CodeSource::Nowhere => Role::Unplaced,
+            CodeSource::Archive(path) => {
                 let is_started = self.main == Main::Archive(path.clone());
                 let is_main = self.main_archive.as_deref() == Some(path) && !is_cached(path);
                 if is_started || is_main || self.is_built_here(path) {
@@ -283,10 +289,6 @@ fn is_runner(class: &str) -> bool {
 
 fn is_cached(path: &str) -> bool {
     path.split('/').any(|folder| CACHES.contains(&folder))
-}
-
-fn is_jdk_module(module: &str) -> bool {
-    ["java.", "jdk."].iter().any(|prefix| module.starts_with(prefix))
 }
 
 /// The role of the classes of one origin.
@@ -396,204 +398,4 @@ pub(crate) fn package_of(class: &str) -> &str {
 /// Whether a package is another one or below it.
 pub(crate) fn is_in(package: &str, above: &str) -> bool {
     package.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::archive::Artifact;
-    use super::*;
-
-    fn check_place(url: &str, expected: Place) {
-        let (protocol, file) = url.split_once(':').unwrap();
-        assert_eq!(Place::parse(protocol, file, |path| path.ends_with(".jar")), expected, "{url}");
-    }
-
-    #[test]
-    fn locations_are_parsed() {
-        let directory = |path: &str| Place::Directory(path.to_owned());
-        let folder =
-            |archive: &str, folder: &str| Place::Folder { archive: archive.into(), folder: folder.into() };
-        let nested =
-            |archive: &str, inner: &str| Place::Nested { archive: archive.into(), inner: inner.into() };
-        check_place("file:/x/target/classes/", directory("/x/target/classes"));
-        check_place("file:/x/my%20app/out/", directory("/x/my app/out"));
-        check_place("file:/x/Main.java", directory("/x/Main.java"));
-        check_place("file:/x/100%25/a%zz/", directory("/x/100%/a%zz"));
-        check_place("file:/x/app.jar", Place::Archive("/x/app.jar".into()));
-        check_place("jar:file:/x/app.jar!/", Place::Archive("/x/app.jar".into()));
-        check_place("jar:file:/x/app.jar!/BOOT-INF/classes!/", folder("/x/app.jar", "BOOT-INF/classes"));
-        check_place("jar:file:/x/app.jar!/BOOT-INF/lib/a.jar!/", nested("/x/app.jar", "BOOT-INF/lib/a.jar"));
-        check_place("jar:nested:/x/app.jar/!BOOT-INF/classes/!/", folder("/x/app.jar", "BOOT-INF/classes"));
-        check_place(
-            "jar:nested:/x/app.jar/!BOOT-INF/lib/a.jar!/",
-            nested("/x/app.jar", "BOOT-INF/lib/a.jar"),
-        );
-        check_place("jrt:/java.sql", Place::Image("java.sql".into()));
-        check_place("vfs:/content/a.war/WEB-INF/lib/b.jar/", {
-            Place::Elsewhere("vfs:/content/a.war/WEB-INF/lib/b.jar/".into())
-        });
-    }
-
-    #[test]
-    fn the_main_class_archive_or_module_is_recognized() {
-        fn check(command: &str, class_path: &str, module: &str, expected: Main) {
-            let program = Program::new(command, class_path, module, |path| path.ends_with(".jar"));
-            assert_eq!(program.main, expected, "{command}");
-        }
-        check("com.acme.Main x", "a:b.jar", "", Main::Class("com.acme.Main".into()));
-        check("my app.jar x", "my app.jar", "", Main::Archive("my app.jar".into()));
-        check("app/com.acme.Main", "", "app", Main::Module("app".into()));
-        check("Main", "Main", "", Main::Class("Main".into()));
-        check("", "", "", Main::Unknown);
-    }
-
-    /// An archive with artifacts, written `group:name`, and perhaps a main class.
-    fn contents(artifacts: &[&str], main_class: Option<&str>) -> Contents {
-        let artifact = |text: &&str| {
-            let (group, name) = text.split_once(':').unwrap();
-            Artifact { group: group.to_owned(), name: name.to_owned() }
-        };
-        Contents {
-            artifacts: artifacts.iter().map(artifact).collect(),
-            main_class: main_class.map(str::to_owned),
-            ..Contents::default()
-        }
-    }
-
-    fn started(main: Main) -> Program {
-        Program { main, project: Some("/home/me/bank".to_owned()), ..Program::default() }
-    }
-
-    fn check(program: &Program, url: &str, holds: Contents, class: &str, expected: Kind) {
-        let (protocol, file) = url.split_once(':').unwrap();
-        let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
-        let role = program.role(&place, None, || holds);
-        assert_eq!(role.kind(class), Some(expected), "{url} {class} {role:?}");
-    }
-
-    #[test]
-    fn directories_are_the_application_and_archives_are_not() {
-        use Kind::{Application, Jdk, Library};
-        let program = started(Main::Class("com.acme.Main".into()));
-        let none = Contents::default;
-        check(&program, "file:/x/target/classes/", none(), "org.apache.commons.foo.Foo", Application);
-        check(&program, "file:/x/target/classes/", none(), "com.sun.own.Foo", Application);
-        check(&program, "file:/x/lib/guava.jar", none(), "com.google.common.base.Joiner", Library);
-        check(&program, "jrt:/java.sql", none(), "java.sql.Driver", Jdk);
-        check(&program, "jrt:/com.acme.tool", none(), "com.acme.tool.A", Library);
-        check(&program, "jar:file:/x/a.jar!/BOOT-INF/classes!/", none(), "com.acme.A", Application);
-        check(&program, "jar:nested:/x/a.jar/!BOOT-INF/classes/!/", none(), "com.acme.A", Application);
-        check(&program, "jar:file:/x/a.jar!/BOOT-INF/lib/b.jar!/", none(), "com.acme.A", Library);
-        check(&program, "vfs:/content/a.war/WEB-INF/classes/", none(), "com.acme.A", Application);
-        check(&program, "vfs:/content/a.war/WEB-INF/lib/b.jar/", none(), "com.acme.A", Library);
-        check(&program, "file:/groovy/script", none(), "Script1", Application);
-        assert_eq!(program.role(&Place::Nowhere, None, none).kind("com.acme.A"), None);
-    }
-
-    #[test]
-    fn archives_that_the_project_built_are_the_application() {
-        use Kind::{Application, Library};
-        let program = started(Main::Class("com.acme.Main".into()));
-        let check = |path: &str, expected| {
-            check(&program, &format!("file:{path}"), Contents::default(), "org.other.Thing", expected);
-        };
-        check("/home/me/bank/target/bank-1.0.jar", Application);
-        check("/home/me/bank/core/build/libs/core.jar", Application);
-        check("/home/me/bank/core/target/scala-3.3/core.jar", Application);
-        check("/home/me/bank/lib/guava.jar", Library);
-        check("/home/me/bank/target/lib/guava.jar", Library);
-        check("/home/me/bank/target/dependency/guava.jar", Library);
-        check("/home/me/bank/.m2/repository/target/guava.jar", Library);
-        check("/home/me/bank/.gradle/target/guava.jar", Library);
-        check("/home/me/banking/target/other.jar", Library);
-        check("/home/me/.m2/repository/com/acme/x.jar", Library);
-    }
-
-    #[test]
-    fn the_archive_of_the_main_class_is_the_application() {
-        use Kind::{Application, Library};
-        let mut program = started(Main::Class("com.acme.Main".into()));
-        check(&program, "file:/opt/app.jar", Contents::default(), "com.acme.A", Library);
-        program.main_archive = Some("/opt/app.jar".to_owned());
-        check(&program, "file:/opt/app.jar", Contents::default(), "com.acme.A", Application);
-        check(&program, "file:/opt/lib.jar", Contents::default(), "com.acme.A", Library);
-        program.main_archive = Some("/home/me/.m2/repository/app.jar".to_owned());
-        check(&program, "file:/home/me/.m2/repository/app.jar", Contents::default(), "com.acme.A", Library);
-        assert!(program.is_main_class("com.acme.Main") && !program.is_main_class("com.acme.Other"));
-        let runner = started(Main::Class("org.junit.platform.console.ConsoleLauncher".into()));
-        assert!(!runner.is_main_class("org.junit.platform.console.ConsoleLauncher"));
-    }
-
-    #[test]
-    fn the_main_module_is_the_application() {
-        let program = started(Main::Module("com.acme.app".into()));
-        let kind = |url: &str, module: &str| {
-            let (protocol, file) = url.split_once(':').unwrap();
-            let place = Place::parse(protocol, file, |path| path.ends_with(".jar"));
-            program.role(&place, Some(module), Contents::default).kind("x.Y")
-        };
-        assert_eq!(kind("file:/mods/app.jar", "com.acme.app"), Some(Kind::Application));
-        assert_eq!(kind("file:/mods/lib.jar", "com.acme.lib"), Some(Kind::Library));
-        assert_eq!(kind("jrt:/com.acme.app", "com.acme.app"), Some(Kind::Application));
-        // A program that is started as a source file runs in a module of the JDK.
-        let source = started(Main::Module("jdk.compiler".into()));
-        let place = Place::Image("jdk.compiler".into());
-        assert_eq!(source.role(&place, Some("jdk.compiler"), Contents::default).kind("x.Y"), Some(Kind::Jdk));
-    }
-
-    /// Checks a class in `/x/bank-1.0.jar`, the archive with which the JVM was started.
-    fn check_shaded(holds: Contents, class: &str, expected: Kind) {
-        let program = started(Main::Archive("/x/bank-1.0.jar".into()));
-        check(&program, "file:/x/bank-1.0.jar", holds, class, expected);
-    }
-
-    #[test]
-    fn libraries_in_the_archive_of_the_application_are_libraries() {
-        use Kind::{Application, Library};
-        let main = Some("com.acme.bank.Main");
-        let plain = || contents(&["com.acme:bank"], main);
-        check_shaded(plain(), "com.acme.bank.Account", Application);
-        check_shaded(plain(), "org.partner.Thing", Application);
-        let shaded = || {
-            contents(&["com.acme:bank", "com.google.guava:guava", "com.acme.libs:util", "pool:pool"], main)
-        };
-        check_shaded(shaded(), "com.acme.core.Account", Application);
-        check_shaded(shaded(), "com.acme.libs.Util", Library);
-        check_shaded(shaded(), "com.google.common.base.Joiner", Library);
-        check_shaded(shaded(), "pool.Pool", Library);
-        // A fat jar of Gradle has the metadata of its libraries, but none of the application.
-        let foreign_only = || contents(&["com.google.guava:guava"], main);
-        check_shaded(foreign_only(), "com.acme.core.Account", Application);
-        check_shaded(foreign_only(), "com.google.common.base.Joiner", Library);
-        let without_metadata = || contents(&[], main);
-        check_shaded(without_metadata(), "com.acme.core.Account", Application);
-        check_shaded(without_metadata(), "org.other.Thing", Library);
-        check_shaded(without_metadata(), "Unnamed", Application);
-        check_shaded(contents(&[], Some("bank.Main")), "bank.core.Account", Application);
-        check_shaded(contents(&[], Some("bank.Main")), "scala.Option", Library);
-        check_shaded(contents(&[], Some("Main")), "bank.Account", Application);
-        check_shaded(contents(&["org.x:x"], Some("Main")), "org.x.Thing", Library);
-        check_shaded(contents(&["org.x:x"], Some("Main")), "bank.Account", Application);
-        check_shaded(contents(&[], None), "org.other.Thing", Application);
-        let benchmarks = || contents(&["org.openjdk.jmh:jmh-core"], Some("org.openjdk.jmh.Main"));
-        check_shaded(benchmarks(), "org.openjdk.jmh.runner.Runner", Library);
-        check_shaded(benchmarks(), "com.acme.AccountBenchmark", Application);
-        let runner = || contents(&[], Some("org.junit.platform.console.ConsoleLauncher"));
-        check_shaded(runner(), "org.junit.platform.launcher.Launcher", Library);
-        let boot = || Contents { has_own_folder: true, ..contents(&[], Some("org.springframework.X")) };
-        check_shaded(boot(), "org.springframework.boot.loader.JarLauncher", Library);
-    }
-
-    #[test]
-    fn owners_are_recognized_by_package_prefixes() {
-        fn check(package: &str, expected: &str) {
-            assert_eq!(base_of(package), expected);
-        }
-        check("com.acme.bank.core", "com.acme");
-        check("com.acme", "com.acme");
-        check("bank.core", "bank");
-        check("io.netty.buffer", "io.netty");
-        check("org.apache.commons.pool2.impl", "org.apache.commons");
-        check("org.apache", "org.apache");
-    }
 }

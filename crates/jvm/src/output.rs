@@ -39,9 +39,14 @@ impl Output {
     }
 
     fn append(&self, record: &Record) {
-        let Ok(mut line) = serde_json::to_vec(record) else { return };
+        // The panic hook writes a record too, so this must not panic: the error takes the place of the record.
+        let mut line = serde_json::to_vec(record).unwrap_or_else(|error| {
+            let text = format!("a record cannot be written as JSON: {error}");
+            serde_json::json!({"record": "internal-error", "text": text}).to_string().into_bytes()
+        });
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // A full disk is noticed by the command line, which misses the record of the end.
         let _ = file.write_all(&line);
     }
 }

@@ -83,8 +83,13 @@ impl Sites {
         Some(number)
     }
 
+    /// The site with a number; `None` for 0, the number of code that has no site or came after too many others.
     pub(crate) fn get(&self, number: u32) -> Option<&SiteInfo> {
-        self.sites.get((number as usize).checked_sub(1)?)
+        let index = (number as usize).checked_sub(1)?;
+        let site = self.sites.get(index);
+        Some(site.unwrap_or_else(|| {
+            panic!("site {number} was never numbered; the last one is {}", self.sites.len())
+        }))
     }
 
     /// The only field of this descriptor that the method of `site` uses; `None` if it uses several or none.
@@ -157,6 +162,13 @@ mod tests {
     use super::*;
 
     #[test]
+    #[should_panic(expected = "site 1 was never numbered")]
+    fn a_site_that_was_never_numbered_is_reported() {
+        assert!(Sites::default().get(0).is_none());
+        Sites::default().get(1);
+    }
+
+    #[test]
     fn a_call_has_one_site_for_each_field_that_it_accesses() {
         let mut sites = Sites::default();
         let call = sites.add(SiteInfo {
@@ -177,7 +189,7 @@ mod tests {
         assert!(first != second && sites.derived(call, 3, field("x")) != Some(first));
         let site = sites.get(first).unwrap();
         assert_eq!((&site.target, site.loader, site.line), (&field("x"), 2, Some(7)));
-        assert_eq!(sites.derived(99, 2, field("x")), None);
+        assert_eq!(sites.derived(0, 2, field("x")), None);
     }
 
     #[test]

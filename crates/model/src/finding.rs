@@ -218,8 +218,8 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
     /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Option<Goal>>,
+    #[serde(default, rename = "targets", skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<Option<Goal>>,
     /// The failure that followed, if there was one.
     #[serde(default)]
     pub consequence: Option<Consequence>,
@@ -273,7 +273,7 @@ impl Finding {
             ordered_by: None,
             seeds: Vec::new(),
             schedules: Vec::new(),
-            targets: Vec::new(),
+            goals: Vec::new(),
             consequence: None,
             pattern: None,
             accesses: Vec::new(),

@@ -49,8 +49,8 @@ pub struct AcquireGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExpectedAccess {
     /// The site, as in `com.acme.Account.withdraw:12`.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The field, as in `com.acme.Account.balance`. An array element has the name of the field in its atomic set, or no name.
     pub field: String,
     /// Whether the access writes.
@@ -83,8 +83,8 @@ pub struct SetGoal {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gate {
     /// The site.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The methods that led to the acquire, as a hash in hexadecimal.
     pub context: String,
 }
@@ -138,6 +138,17 @@ pub enum GoalAccesses {
         /// The last local access.
         last: GoalSite,
     },
+    /// Two remote accesses of one thread land between two local accesses.
+    DoubleInterleaving {
+        /// The first local access.
+        first: GoalSite,
+        /// The first remote access.
+        remote: GoalSite,
+        /// The second remote access.
+        second: GoalSite,
+        /// The last local access.
+        last: GoalSite,
+    },
 }
 
 /// The shape of an [`AccessGoal`].
@@ -149,6 +160,8 @@ pub enum Shape {
     Delay,
     /// A remote access comes before a local one.
     Reordering,
+    /// Two remote accesses of one thread land between two local accesses.
+    DoubleInterleaving,
 }
 
 /// A site and the operation that a thread executes there.
@@ -156,8 +169,8 @@ pub enum Shape {
 #[serde(deny_unknown_fields)]
 pub struct GoalSite {
     /// The site, as in `com.acme.Account.withdraw:12`.
-    #[serde(rename = "site", alias = "place")]
-    pub place: String,
+    #[serde(alias = "place")]
+    pub site: String,
     /// The operation.
     pub act: Act,
     /// The field or variable, if it is known: a line may access several.
@@ -191,33 +204,54 @@ impl From<AcquireGoal> for Goal {
 }
 
 impl GoalAccesses {
-    /// The accesses that are given; `None` if there is a first local access but no remote one.
-    pub fn new(first: Option<GoalSite>, remote: Option<GoalSite>, last: GoalSite) -> Option<Self> {
-        match (first, remote) {
-            (None, None) => Some(Self::Delay { last }),
-            (None, Some(remote)) => Some(Self::Reordering { remote, last }),
-            (Some(first), Some(remote)) => Some(Self::Interleaving { first, remote, last }),
-            (Some(_), None) => None,
+    /// The accesses that are given; `None` if there is a first local access but no remote one, or a second remote access without the
+    /// others.
+    pub fn new(
+        first: Option<GoalSite>,
+        remote: Option<GoalSite>,
+        second: Option<GoalSite>,
+        last: GoalSite,
+    ) -> Option<Self> {
+        match (first, remote, second) {
+            (None, None, None) => Some(Self::Delay { last }),
+            (None, Some(remote), None) => Some(Self::Reordering { remote, last }),
+            (Some(first), Some(remote), None) => Some(Self::Interleaving { first, remote, last }),
+            (Some(first), Some(remote), Some(second)) => {
+                Some(Self::DoubleInterleaving { first, remote, second, last })
+            }
+            (Some(_), None, _) | (None, _, Some(_)) => None,
         }
     }
 }
 
 impl AccessGoal {
-    /// The first local access, if the goal is an interleaving.
+    /// The first local access, if there are two.
     pub fn first(&self) -> Option<&GoalSite> {
         match &self.accesses {
-            GoalAccesses::Interleaving { first, .. } => Some(first),
+            GoalAccesses::Interleaving { first, .. } | GoalAccesses::DoubleInterleaving { first, .. } => {
+                Some(first)
+            }
             GoalAccesses::Delay { .. } | GoalAccesses::Reordering { .. } => None,
         }
     }
 
-    /// The remote access, unless the goal is a delay.
+    /// The remote access, or the first one; `None` if the goal is a delay.
     pub fn remote(&self) -> Option<&GoalSite> {
         match &self.accesses {
-            GoalAccesses::Interleaving { remote, .. } | GoalAccesses::Reordering { remote, .. } => {
-                Some(remote)
-            }
+            GoalAccesses::Interleaving { remote, .. }
+            | GoalAccesses::DoubleInterleaving { remote, .. }
+            | GoalAccesses::Reordering { remote, .. } => Some(remote),
             GoalAccesses::Delay { .. } => None,
+        }
+    }
+
+    /// The second remote access, if the goal has two.
+    pub fn second(&self) -> Option<&GoalSite> {
+        match &self.accesses {
+            GoalAccesses::DoubleInterleaving { second, .. } => Some(second),
+            GoalAccesses::Interleaving { .. }
+            | GoalAccesses::Delay { .. }
+            | GoalAccesses::Reordering { .. } => None,
         }
     }
 
@@ -225,6 +259,7 @@ impl AccessGoal {
     pub fn last(&self) -> &GoalSite {
         match &self.accesses {
             GoalAccesses::Interleaving { last, .. }
+            | GoalAccesses::DoubleInterleaving { last, .. }
             | GoalAccesses::Reordering { last, .. }
             | GoalAccesses::Delay { last } => last,
         }
@@ -234,6 +269,7 @@ impl AccessGoal {
     pub fn shape(&self) -> Shape {
         match self.accesses {
             GoalAccesses::Interleaving { .. } => Shape::Interleaving,
+            GoalAccesses::DoubleInterleaving { .. } => Shape::DoubleInterleaving,
             GoalAccesses::Reordering { .. } => Shape::Reordering,
             GoalAccesses::Delay { .. } => Shape::Delay,
         }
@@ -248,7 +284,7 @@ impl GoalSite {
             Act::Write => "write",
             Act::Acquire => "acquire",
         };
-        format!("{act} {} {}", self.place, self.name)
+        format!("{act} {} {}", self.site, self.name)
     }
 }
 
@@ -260,6 +296,7 @@ enum Tagged {
     AtomicSet(SetGoal),
     Race(RaceGoal),
     Interleaving(TaggedAccesses),
+    DoubleInterleaving(TaggedAccesses),
     Reordering(TaggedAccesses),
     Delay(TaggedAccesses),
 }
@@ -277,6 +314,8 @@ struct TaggedAccesses {
     first: Option<GoalSite>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     remote: Option<GoalSite>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    second: Option<GoalSite>,
     last: GoalSite,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prefix: Option<String>,
@@ -292,6 +331,7 @@ impl From<&Goal> for Tagged {
         };
         let kind = match goal.shape() {
             Shape::Interleaving => Tagged::Interleaving,
+            Shape::DoubleInterleaving => Tagged::DoubleInterleaving,
             Shape::Reordering => Tagged::Reordering,
             Shape::Delay => Tagged::Delay,
         };
@@ -301,6 +341,7 @@ impl From<&Goal> for Tagged {
             instrumented: goal.instrumented.clone(),
             first: goal.first().cloned(),
             remote: goal.remote().cloned(),
+            second: goal.second().cloned(),
             last: goal.last().clone(),
             prefix: goal.prefix.clone(),
         })
@@ -316,11 +357,12 @@ impl TryFrom<Tagged> for Goal {
             Tagged::AtomicSet(goal) => return checked(goal).map(Goal::Set),
             Tagged::Race(goal) => return Ok(Goal::Race(goal)),
             Tagged::Interleaving(goal) => (Shape::Interleaving, goal),
+            Tagged::DoubleInterleaving(goal) => (Shape::DoubleInterleaving, goal),
             Tagged::Reordering(goal) => (Shape::Reordering, goal),
             Tagged::Delay(goal) => (Shape::Delay, goal),
         };
-        let TaggedAccesses { points, sequential, instrumented, first, remote, last, prefix } = goal;
-        let accesses = GoalAccesses::new(first, remote, last).ok_or(GoalError)?;
+        let TaggedAccesses { points, sequential, instrumented, first, remote, second, last, prefix } = goal;
+        let accesses = GoalAccesses::new(first, remote, second, last).ok_or(GoalError)?;
         let goal = AccessGoal { points, is_sequential: sequential, instrumented, accesses, prefix };
         if goal.shape() == shape { Ok(Goal::Accesses(goal)) } else { Err(GoalError) }
     }
@@ -417,6 +459,11 @@ mod tests {
             true,
         );
         check(&format!(r#"{{"interleaving":{{"points":"fields","first":{write},"last":{write}}}}}"#), false);
+        let double =
+            |sites: &str| format!(r#"{{"double-interleaving":{{"points":"all",{sites}"last":{write}}}}}"#);
+        check(&double(&format!(r#""first":{write},"remote":{named},"second":{named},"#)), true);
+        check(&double(&format!(r#""first":{write},"remote":{named},"#)), false);
+        check(&double(&format!(r#""remote":{write},"second":{named},"#)), false);
         check(
             &format!(
                 r#"{{"reordering":{{"points":"all","sequential":true,"remote":{write},"last":{named}}}}}"#

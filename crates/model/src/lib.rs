@@ -8,6 +8,7 @@
 pub mod coverage;
 pub mod event;
 pub mod exit;
+pub mod exploration;
 pub mod finding;
 pub mod goal;
 pub mod ids;

@@ -36,5 +36,5 @@ pub struct LocalSites {
     /// Its descriptor.
     pub descriptor: String,
     /// The bytecode offsets of the accesses, in ascending order.
-    pub places: Vec<u16>,
+    pub offsets: Vec<u16>,
 }

@@ -1,5 +1,7 @@
 //! The settings that the command line passes to a front end, as one JSON file in the run's folder.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
@@ -98,6 +100,64 @@ pub struct Settings {
     /// The events of Fissure's own work that the front end logs into the run's folder; `None` if there is no log.
     #[serde(default)]
     pub log: Option<String>,
+}
+
+/// Identifies the form of settings and records: a hash of this crate's sources. A command line and a front end with different forms
+/// come from different builds.
+pub const FORMAT: &str = env!("FISSURE_FORMAT");
+
+/// The file of the settings, of which only the form is read at first: another build may have other settings.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SettingsFile<S> {
+    format: String,
+    settings: S,
+}
+
+/// Why a front end cannot use the settings.
+#[derive(Debug)]
+pub enum SettingsError {
+    /// The text is not that of settings.
+    Unreadable(serde_json::Error),
+    /// Another build of Fissure wrote them.
+    OtherBuild,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => error.fmt(f),
+            Self::OtherBuild => f.write_str(
+                "the agent and the command come from different builds of Fissure; build or install both together, and if FISSURE_AGENT is \
+                 set, let it name the agent of the same build",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl Settings {
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// A setting cannot be written as JSON.
+    pub fn to_text(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(&SettingsFile { format: FORMAT.to_owned(), settings: self })
+    }
+
+    /// Reads the text of the file.
+    ///
+    /// # Errors
+    /// The text is not that of settings, or another build wrote it.
+    pub fn from_text(text: &str) -> Result<Self, SettingsError> {
+        let file: SettingsFile<serde_json::Value> =
+            serde_json::from_str(text).map_err(SettingsError::Unreadable)?;
+        if file.format != FORMAT {
+            return Err(SettingsError::OtherBuild);
+        }
+        serde_json::from_value(file.settings).map_err(SettingsError::Unreadable)
+    }
 }
 
 /// The task of a front end, with the settings of this task alone.
@@ -271,14 +331,14 @@ pub enum AccessPoints {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// The strategy that decides which thread runs.
-    pub steering: StrategyName,
+    pub strategy: StrategyName,
     /// The seed of the random choices.
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
     pub pause: u32,
     /// The goal of the run, if it has one.
     #[serde(default)]
-    pub target: Option<Goal>,
+    pub goal: Option<Goal>,
     /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
@@ -298,7 +358,7 @@ pub struct Control {
     pub units: bool,
     /// The patterns to look for in accesses.
     #[serde(default)]
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// The atomic sets and units of work.
     #[serde(default)]
     pub sets: SetRules,
@@ -307,7 +367,7 @@ pub struct Control {
 /// The patterns that checkers look for in the accesses of a controlled run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Wanted {
+pub struct Patterns {
     /// Atomic-set violations that could happen.
     #[serde(default)]
     pub predictions: bool,
@@ -367,8 +427,8 @@ mod tests {
             mode,
             log: Some("debug".to_owned()),
         };
-        let text = serde_json::to_string(&settings).unwrap();
-        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+        let text = settings.to_text().unwrap();
+        assert_eq!(Settings::from_text(&text).unwrap(), settings, "{text}");
     }
 
     #[test]
@@ -389,17 +449,17 @@ mod tests {
         let monitor = MonitorSettings { name: "locks.rhai".to_owned(), source: "// nothing".to_owned() };
         check(Mode::Watch(WatchSettings { monitor, locality: None }));
         let control = Control {
-            steering: StrategyName::new("random"),
+            strategy: StrategyName::new("random"),
             seed: 4,
             pause: 500_000,
-            target: None,
+            goal: None,
             schedule: None,
             steps: 1_000,
             volatiles: true,
             accesses: AccessPoints::All,
             instrumented: Vec::new(),
             units: false,
-            wanted: Wanted::default(),
+            patterns: Patterns::default(),
             sets: SetRules::default(),
         };
         check(Mode::Control(Box::new(ControlledSettings {
@@ -412,10 +472,15 @@ mod tests {
 
     #[test]
     fn incomplete_and_unknown_settings_are_errors() {
-        let check = |text: &str, reason: &str| {
-            let error = serde_json::from_str::<Settings>(text).unwrap_err().to_string();
+        let check_file = |text: &str, reason: &str| {
+            let error = Settings::from_text(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
         };
+        let check = |settings: &str, reason: &str| {
+            check_file(&format!(r#"{{"format":"{FORMAT}","settings":{settings}}}"#), reason);
+        };
+        check_file("{}", "missing field `format`");
+        check_file(r#"{"format":"0","settings":{"dreams":1}}"#, "come from different builds of Fissure");
         check("{}", "missing field `scope`");
         check(r#"{"scope":[],"whereabouts":{},"mode":"detect"}"#, "expected newtype variant");
         check(r#"{"scope":[],"whereabouts":{},"mode":"dream"}"#, "unknown variant `dream`");

@@ -134,7 +134,7 @@
       zoom(event.deltaY < 0 ? "in" : "out");
     }, { passive: false });
 
-    // The story begins where it matters, not where the program does.
+    // The timeline begins at the first marked step, not at the start of the program.
     const first = order.findIndex(number => rows.get(number).querySelector(".place"));
     return { ...moves, zoom, begin: () => { if (at < 0) { if (svg && window.innerWidth > 992) zoom("fit"); select(Math.max(0, first)); } } };
   }

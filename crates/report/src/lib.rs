@@ -158,7 +158,7 @@ impl Report {
             return None;
         }
         let mut text = format!("fissure replay --seed {seed}");
-        let goal = finding.targets.first().and_then(Option::as_ref);
+        let goal = finding.goals.first().and_then(Option::as_ref);
         let goal = goal.map(|goal| ["--goal".to_owned(), goal.to_string()]);
         let separator = ["--".to_owned()];
         // A hunt may use several strategies; each finding names the one that found it.

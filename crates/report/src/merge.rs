@@ -82,15 +82,15 @@ fn merge_finding(known: &mut Finding, other: Finding) {
     };
     // `schedules[i]` belongs to `seeds[i]`, so a schedule may be added only while every seed so far has one.
     let scheduled = strong.schedules.len() == strong.seeds.len();
-    let has_goals = !strong.targets.is_empty() || !weak.targets.is_empty();
+    let has_goals = !strong.goals.is_empty() || !weak.goals.is_empty();
     if has_goals {
-        strong.targets.resize(strong.seeds.len(), None);
+        strong.goals.resize(strong.seeds.len(), None);
     }
     for (at, seed) in weak.seeds.iter().enumerate() {
         if !strong.seeds.contains(seed) {
             strong.seeds.push(*seed);
             if has_goals {
-                strong.targets.push(weak.targets.get(at).cloned().flatten());
+                strong.goals.push(weak.goals.get(at).cloned().flatten());
             }
             if let Some(schedule) = weak.schedules.get(at).filter(|_| scheduled) {
                 strong.schedules.push(schedule.clone());
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((a.status, a.hits, a.runs), (Status::Bug, 4, 20));
         assert_eq!(a.seeds, [12, 1, 2]);
         assert_eq!(a.schedules, ["s12", "s1", "s2"]);
-        assert!(a.targets.is_empty());
+        assert!(a.goals.is_empty());
         assert_eq!(merged.findings.len(), 2);
     }
 
@@ -172,13 +172,10 @@ mod tests {
     fn goals_stay_aligned_with_their_seeds() {
         let goal = || Goal::from(AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned()));
         let has_goals =
-            |seed| Finding { targets: vec![Some(goal())], ..finding("a", Status::Confirmed, &[seed]) };
+            |seed| Finding { goals: vec![Some(goal())], ..finding("a", Status::Confirmed, &[seed]) };
         let free = finding("a", Status::Confirmed, &[1, 2]);
         let merged_targets = |first: Finding, second: Finding| {
-            merge(vec![report(1, vec![first], None), report(11, vec![second], None)])
-                .findings
-                .remove(0)
-                .targets
+            merge(vec![report(1, vec![first], None), report(11, vec![second], None)]).findings.remove(0).goals
         };
         assert_eq!(merged_targets(free.clone(), has_goals(11)), [None, None, Some(goal())]);
         assert_eq!(merged_targets(has_goals(11), free), [Some(goal()), None, None]);

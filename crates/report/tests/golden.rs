@@ -164,7 +164,7 @@ fn troubled() -> Report {
     let mut troubled = report(vec![limit()]);
     troubled.exits = BTreeMap::from([(Exit::Signal(9), 1)]);
     troubled.notices = vec![
-        "the JVM did not end in an orderly way (killed, crashed or halted); what was seen up to there is reported"
+        "the JVM did not end normally (killed, crashed or halted); what was seen up to there is reported"
             .to_owned(),
     ];
     troubled.coverage.methods_left_alone = 3;

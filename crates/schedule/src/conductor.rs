@@ -38,7 +38,7 @@ use crate::{
     pattern::{LockPattern, Violation, at},
     random::Random,
     recording::Recording,
-    strategy::{Candidate, GoalRole, Strategy, Target},
+    strategy::{AcquireRole, Candidate, GoalRole, Strategy},
     trace::{Trace, TraceStep},
     unit::Units,
 };
@@ -77,11 +77,11 @@ pub struct Arrival {
     /// Whether the operation is quiet: no scheduling point if it can be executed at once, no step of the execution, and a lock that it
     /// acquires is ignored by the lock pattern. Either the operation is irrelevant, or other threads may wait for this one inside of its
     /// runtime.
-    pub calm: bool,
+    pub is_quiet: bool,
     /// Whether the thread is inside an operation that is atomic for other threads; it is not preempted there unless it must wait.
     pub stays: bool,
     /// The operation's role in the pair of acquires that is the goal.
-    pub target: Target,
+    pub acquire_role: AcquireRole,
     /// The operation's role in the accesses that are the goal.
     pub role: GoalRole,
 }
@@ -97,11 +97,11 @@ struct Thread {
     has_event: bool,
     /// Why its wait ended.
     wake: Option<Wake>,
-    /// Whether its operation is quiet, see [`Arrival::calm`].
+    /// Whether its operation is quiet, see [`Arrival::is_quiet`].
     is_quiet: bool,
     /// See [`Arrival::stays`].
     stays: bool,
-    target: Target,
+    acquire_role: AcquireRole,
     role: GoalRole,
     /// The role of the operation that it executed last.
     last_role: GoalRole,
@@ -216,7 +216,7 @@ impl Conductor {
             wake: None,
             is_quiet: false,
             stays: false,
-            target: Target::default(),
+            acquire_role: AcquireRole::default(),
             role: GoalRole::default(),
             last_role: GoalRole::default(),
             spin: (None, 0),
@@ -268,9 +268,9 @@ impl Conductor {
             state.spin = (None, 0);
         }
         state.state = State::Stopped(operation);
-        state.target = arrival.target;
+        state.acquire_role = arrival.acquire_role;
         state.role = arrival.role;
-        state.is_quiet = arrival.calm;
+        state.is_quiet = arrival.is_quiet;
         state.stays = arrival.stays;
         self.check_for_race(thread, operation);
         if !had_token {
@@ -279,7 +279,7 @@ impl Conductor {
         }
         self.running = None;
         // A spinning thread waits for another thread, even inside an atomic operation.
-        let stays = arrival.calm || arrival.stays && !spins;
+        let stays = arrival.is_quiet || arrival.stays && !spins;
         let is_within = self.executed < self.limits.steps;
         if self.may_run(thread) && (stays || is_within && self.is_only_runnable(thread)) {
             return self.execute(thread, operation);

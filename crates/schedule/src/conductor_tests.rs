@@ -81,15 +81,14 @@ fn exact(first: usize, second: usize, is_violated: &dyn Fn(&[bool]) -> bool) -> 
 
 /// Whether an acquire of one thread lies between the last two acquires of the other.
 fn last_two_are_split(path: &[bool]) -> bool {
-    let places =
-        |who| path.iter().enumerate().filter(move |(_, other)| **other == who).map(|(place, _)| place);
+    let steps = |who| path.iter().enumerate().filter(move |(_, other)| **other == who).map(|(step, _)| step);
     let last_two = |who| {
-        let places: Vec<usize> = places(who).collect();
-        (places[places.len() - 2], places[places.len() - 1])
+        let steps: Vec<usize> = steps(who).collect();
+        (steps[steps.len() - 2], steps[steps.len() - 1])
     };
     let (first, second) = (last_two(false), last_two(true));
     let splits = |range: (usize, usize), other: (usize, usize)| {
-        [other.0, other.1].iter().any(|place| (range.0..range.1).contains(place))
+        [other.0, other.1].iter().any(|step| (range.0..range.1).contains(step))
     };
     splits(first, second) || splits(second, first)
 }
@@ -361,8 +360,8 @@ fn programs() -> impl proptest::strategy::Strategy<Value = Vec<Vec<Does>>> {
 /// Whether no two threads were ever in one monitor at the same time.
 fn excludes(threads: &[&[Does]], done: &[(u32, usize)]) -> bool {
     let mut owners: [Vec<u32>; 3] = Default::default();
-    done.iter().all(|&(thread, place)| {
-        match threads[thread as usize][place] {
+    done.iter().all(|&(thread, step)| {
+        match threads[thread as usize][step] {
             Acquire(lock, _) => owners[lock as usize].push(thread),
             Release(lock) => {
                 owners[lock as usize].pop();

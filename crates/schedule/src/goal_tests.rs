@@ -4,12 +4,10 @@
 use std::collections::BTreeSet;
 
 use fissure_analysis::atomic_sets::{patterns::Who, predict::Prediction};
-use fissure_model::goal::Shape;
-use fissure_model::ids::SiteId;
+use fissure_model::{goal::Shape, ids::SiteId, settings::Patterns};
 
 use crate::{
     conductor::Decision,
-    observer::Wanted,
     simulation::{
         Does::{self, Acquire, Begin, EndRead, EndWrite, EnterUnit, ExitUnit, Read, Release, Write, Yield},
         Setup, Simulated, simulate_with,
@@ -28,19 +26,19 @@ fn unit(site: u32, accesses: &str, locks: &str) -> Vec<Does> {
     if is_locked {
         steps.push(Acquire(0, site + 50));
     }
-    for (place, access) in (1..).zip(accesses.split(' ')) {
+    for (number, access) in (1..).zip(accesses.split(' ')) {
         let location = u32::from(access.as_bytes()[1]);
         let reads = access.starts_with('R');
         if locks.ends_with("inside") {
             let end = if reads { EndRead } else { EndWrite };
-            let (begin, acquire) = (Begin(site + place), Acquire(0, site + 50 + place));
-            steps.extend([begin, acquire, Release(0), end(location, site + place)]);
+            let (begin, acquire) = (Begin(site + number), Acquire(0, site + 50 + number));
+            steps.extend([begin, acquire, Release(0), end(location, site + number)]);
             continue;
         }
         if locks == "each" {
-            steps.push(Acquire(0, site + 50 + place));
+            steps.push(Acquire(0, site + 50 + number));
         }
-        steps.push(if reads { Read(location, site + place) } else { Write(location, site + place) });
+        steps.push(if reads { Read(location, site + number) } else { Write(location, site + number) });
         if locks == "each" {
             steps.push(Release(0));
         }
@@ -62,7 +60,7 @@ fn run(threads: &[Vec<Does>], strategy: Box<dyn Strategy>, seed: u64, setup: &Se
     simulate_with(&slices, strategy, seed, setup)
 }
 
-fn patterns(result: &mut Simulated) -> BTreeSet<u8> {
+fn shown_patterns(result: &mut Simulated) -> BTreeSet<u8> {
     let mut shown = BTreeSet::new();
     let observer = result.conductor.observer().unwrap();
     while let Some(violation) = observer.take_violation() {
@@ -72,7 +70,7 @@ fn patterns(result: &mut Simulated) -> BTreeSet<u8> {
 }
 
 fn predict(threads: &[Vec<Does>]) -> Vec<Prediction> {
-    let setup = Setup { wanted: Wanted { predictions: true, ..Wanted::default() }, ..Setup::default() };
+    let setup = Setup { patterns: Patterns { predictions: true, ..Patterns::default() }, ..Setup::default() };
     let mut predicted: Vec<Prediction> = Vec::new();
     for seed in 0..PROFILING_RUNS {
         let mut result = run(threads, Box::new(Uniform), seed, &setup);
@@ -111,24 +109,24 @@ fn roles(prediction: &Prediction) -> Vec<(u32, GoalRole)> {
 
 /// In how many runs the pattern of a prediction was shown, and how often paused threads had to be released.
 fn steer(threads: &[Vec<Does>], prediction: &Prediction) -> (u64, u64) {
-    let wanted = Wanted { violations: true, ..Wanted::default() };
-    let setup = Setup { wanted, roles: roles(prediction), ..Setup::default() };
+    let patterns = Patterns { violations: true, ..Patterns::default() };
+    let setup = Setup { patterns, roles: roles(prediction), ..Setup::default() };
     let letters: Vec<Who> = prediction.pattern().letters.iter().map(|letter| letter.who).collect();
     let (mut hits, mut thrashings) = (0, 0);
     for seed in 0..RUNS {
         let mut result = run(threads, Box::new(AssetFuzzer::new(&letters)), seed, &setup);
         assert_eq!(result.end, Decision::Over);
-        hits += u64::from(patterns(&mut result).contains(&prediction.pattern().pattern));
+        hits += u64::from(shown_patterns(&mut result).contains(&prediction.pattern().pattern));
         thrashings += result.conductor.strategy().thrashings();
     }
     (hits, thrashings)
 }
 
 fn by_chance(threads: &[Vec<Does>], pattern: u8) -> u64 {
-    let wanted = Wanted { violations: true, ..Wanted::default() };
-    let setup = Setup { wanted, ..Setup::default() };
+    let patterns = Patterns { violations: true, ..Patterns::default() };
+    let setup = Setup { patterns, ..Setup::default() };
     (0..RUNS)
-        .filter(|seed| patterns(&mut run(threads, Box::new(Uniform), *seed, &setup)).contains(&pattern))
+        .filter(|seed| shown_patterns(&mut run(threads, Box::new(Uniform), *seed, &setup)).contains(&pattern))
         .count() as u64
 }
 
@@ -202,13 +200,13 @@ fn a_lock_acquired_inside_an_access_excludes_it_from_locked_units() {
 #[test]
 fn an_access_happens_when_it_ends() {
     let locked = [vec![Acquire(0, 90)], unit(100, "Wa Wa", "none"), vec![Release(0)]].concat();
-    let wanted = Wanted { violations: true, ..Wanted::default() };
-    let setup = Setup { wanted, ..Setup::default() };
+    let patterns = Patterns { violations: true, ..Patterns::default() };
+    let setup = Setup { patterns, ..Setup::default() };
     for seed in 0..100 {
         let threads = [locked.clone(), unit(200, "Ra", "inside")];
         let mut result = run(&threads, Box::new(Uniform), seed, &setup);
         assert_eq!(result.end, Decision::Over);
-        assert!(patterns(&mut result).is_empty(), "seed {seed}");
+        assert!(shown_patterns(&mut result).is_empty(), "seed {seed}");
     }
 }
 
@@ -237,8 +235,8 @@ fn an_execution_is_a_function_of_its_seed() {
 
 /// In how many runs two threads were stopped before racing accesses at the same time.
 fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, roles: &[(u32, GoalRole)]) -> u64 {
-    let wanted = Wanted { races: true, ..Wanted::default() };
-    let setup = Setup { wanted, roles: roles.to_vec(), ..Setup::default() };
+    let patterns = Patterns { races: true, ..Patterns::default() };
+    let setup = Setup { patterns, roles: roles.to_vec(), ..Setup::default() };
     (0..RUNS)
         .filter(|seed| {
             let mut result = run(threads, strategy(), *seed, &setup);
@@ -252,11 +250,11 @@ fn races(threads: &[Vec<Does>], strategy: impl Fn() -> Box<dyn Strategy>, roles:
 fn racing_accesses_are_brought_together() {
     let locked = |steps: Vec<Does>, lock| [vec![Acquire(lock, 9)], steps, vec![Release(lock)]].concat();
     let threads = [padded(locked(vec![Write(1, 11)], 1), 0, 20), padded(locked(vec![Read(1, 12)], 2), 20, 0)];
-    let setup = Setup { wanted: Wanted { races: true, ..Wanted::default() }, ..Setup::default() };
+    let setup = Setup { patterns: Patterns { races: true, ..Patterns::default() }, ..Setup::default() };
     let mut profiled = run(&threads, Box::new(Uniform), 1, &setup);
     let (pairs, _) = profiled.conductor.observer().unwrap().racing_pairs();
     assert_eq!(pairs.iter().map(|pair| pair.sites.map(|site| site.0)).collect::<Vec<_>>(), [[11, 12]]);
-    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
+    let role = |letters| GoalRole { letters, location: 1, ..GoalRole::default() };
     let roles = [(11, role(1)), (12, role(2))];
     assert_eq!(races(&threads, || Box::new(RaceFuzzer::new()), &roles), RUNS);
     assert!(races(&threads, || Box::new(Uniform), &[]) < RUNS / 2);
@@ -287,24 +285,35 @@ fn orders(
         .filter(|seed| {
             let result = run(threads, Box::new(interleaver()), *seed, &setup);
             assert_eq!(result.end, Decision::Over);
-            let places: Vec<usize> = expected
+            let indices: Vec<usize> = expected
                 .iter()
                 .filter_map(|wanted| result.done.iter().position(|done| done == wanted))
                 .collect();
-            places.len() == expected.len() && places.is_sorted()
+            indices.len() == expected.len() && indices.is_sorted()
         })
         .count() as u64
 }
 
 #[test]
 fn interleavings_reorderings_and_delays_are_reached() {
-    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
+    let role = |letters| GoalRole { letters, location: 1, ..GoalRole::default() };
     let others = |steps: Vec<Does>| padded(steps, 10, 10);
     let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13)])];
     let between = [(11, role(1)), (13, role(2)), (12, role(4))];
     let expected = [(0, 10), (1, 10), (0, 11)];
     assert_eq!(interleavings(&threads, Shape::Interleaving, &between, &expected), RUNS);
     assert!(interleavings(&threads, Shape::Interleaving, &[], &expected) < RUNS / 2);
+    // Both remote accesses land, at two sites or at one.
+    let threads =
+        [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13), Read(2, 15), Write(1, 14)])];
+    let both = [(11, role(1)), (13, role(2)), (12, role(4)), (14, role(8))];
+    let expected = [(0, 10), (1, 10), (1, 12), (0, 11)];
+    assert_eq!(interleavings(&threads, Shape::DoubleInterleaving, &both, &expected), RUNS);
+    assert!(interleavings(&threads, Shape::Interleaving, &between, &expected) < RUNS / 2);
+    let threads = [others(vec![Read(1, 11), Write(1, 12)]), others(vec![Write(1, 13), Write(1, 13)])];
+    let one_site = [(11, role(1)), (13, role(2 | 8)), (12, role(4))];
+    let expected = [(0, 10), (1, 10), (1, 11), (0, 11)];
+    assert_eq!(interleavings(&threads, Shape::DoubleInterleaving, &one_site, &expected), RUNS);
     // The remote access comes late, and the local access waits for it.
     let threads = [vec![Write(1, 11)], padded(vec![Read(1, 12)], 20, 0)];
     let order = [(12, role(2)), (11, role(4))];
@@ -315,7 +324,7 @@ fn interleavings_reorderings_and_delays_are_reached() {
 
 #[test]
 fn sequential_runs_preempt_no_other_thread() {
-    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
+    let role = |letters| GoalRole { letters, location: 1, ..GoalRole::default() };
     // The writer publishes an incomplete object: a reader observes that only between the two writes.
     let threads =
         [padded(vec![Write(1, 11), Write(2, 12)], 10, 10), padded(vec![Read(1, 13), Read(2, 14)], 10, 10)];
@@ -333,11 +342,17 @@ fn sequential_runs_preempt_no_other_thread() {
 
 #[test]
 fn unreachable_goals_do_not_block_threads() {
-    let role = |letters| GoalRole { letters, place: 1, ..GoalRole::default() };
+    let role = |letters| GoalRole { letters, location: 1, ..GoalRole::default() };
     let threads = [vec![Read(1, 11), Write(1, 12)], vec![Read(1, 13)]];
     // The remote site of the goal accesses another location.
-    for (shape, letters) in [(Shape::Interleaving, 2), (Shape::Reordering, 2), (Shape::Delay, 2)] {
-        let elsewhere = GoalRole { place: 2, ..role(letters) };
+    for (shape, letters) in [
+        (Shape::Interleaving, 2),
+        (Shape::Reordering, 2),
+        (Shape::Delay, 2),
+        (Shape::DoubleInterleaving, 2),
+        (Shape::DoubleInterleaving, 8),
+    ] {
+        let elsewhere = GoalRole { location: 2, ..role(letters) };
         let roles = [(11, role(1)), (13, elsewhere), (12, role(4))];
         assert_eq!(interleavings(&threads, shape, &roles, &[(0, 0), (0, 1)]), RUNS);
     }

@@ -20,20 +20,8 @@ use fissure_analysis::{
 use fissure_model::{
     event::{AccessKind, LockMode},
     ids::{LocationId, LockId, SiteId, ThreadId},
+    settings::Patterns,
 };
-
-/// The patterns to look for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// Atomic-set violations that could happen.
-    pub predictions: bool,
-    /// Atomic-set violations that happen.
-    pub violations: bool,
-    /// Pairs of accesses that could race.
-    pub races: bool,
-    /// Remote accesses that could land between two local ones, reorderings and delays.
-    pub interleavings: bool,
-}
 
 /// Two threads that are stopped before conflicting accesses to one location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,12 +50,12 @@ pub struct Observer {
 
 impl Observer {
     /// An observer that looks for these patterns.
-    pub fn new(wanted: Wanted) -> Self {
+    pub fn new(patterns: Patterns) -> Self {
         Observer {
-            profile: wanted.predictions.then(|| Profile::new(Bounds::default())),
-            checker: wanted.violations.then(Checker::default),
-            racing: wanted.races.then(Racing::default),
-            interleavings: wanted.interleavings.then(Candidates::default),
+            profile: patterns.predictions.then(|| Profile::new(Bounds::default())),
+            checker: patterns.violations.then(Checker::default),
+            racing: patterns.races.then(Racing::default),
+            interleavings: patterns.interleavings.then(Candidates::default),
             ..Observer::default()
         }
     }

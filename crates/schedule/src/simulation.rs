@@ -17,14 +17,15 @@ use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
     event::AccessKind,
     ids::{LocationId, LockId, SiteId, ThreadId},
+    settings::Patterns,
 };
 
 use crate::{
     conductor::{Arrival, Conductor, Decision, Limits, Outside},
-    observer::{Observer, Wanted},
+    observer::Observer,
     operation::{EventId, Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
-    strategy::{GoalRole, Strategy, Target},
+    strategy::{AcquireRole, GoalRole, Strategy},
 };
 
 /// A step of a simulated thread.
@@ -117,7 +118,7 @@ pub const LIMITS: Limits = Limits { steps: 100_000 };
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
     /// The patterns.
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// The roles of the operations at some sites in the goal.
     pub roles: Vec<(u32, GoalRole)>,
     /// Whether reading and writing variables are no scheduling points.
@@ -137,7 +138,7 @@ pub fn simulate_with(
     setup: &Setup,
 ) -> Simulated {
     let mut conductor = Conductor::new(strategy, seed, LIMITS);
-    conductor.observe_with(Observer::new(setup.wanted));
+    conductor.observe_with(Observer::new(setup.patterns));
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
@@ -273,23 +274,23 @@ impl<'a> Run<'a> {
             let site = SiteId(0);
             let now = self.result.conductor.now(false);
             let conductor = &mut self.result.conductor;
-            let mut target = Target::default();
+            let mut acquire_role = AcquireRole::default();
             let operation = match does {
                 Does::Acquire(lock, site) => Operation::Acquire { lock: LockId(lock), site: SiteId(site) },
                 Does::AcquireRemote(lock, site) => {
-                    target.is_between = true;
+                    acquire_role.is_remote = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::AcquireLocal(lock, site) => {
-                    target.is_again = true;
+                    acquire_role.is_local = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::AcquireLater(lock, site) => {
-                    target.is_later = true;
+                    acquire_role.is_later = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::AcquireEarlier(lock, site) => {
-                    target.is_earlier = true;
+                    acquire_role.is_earlier = true;
                     Operation::Acquire { lock: LockId(lock), site: SiteId(site) }
                 }
                 Does::Wait(lock) => conductor.wait(thread, LockId(lock), None, site),
@@ -326,9 +327,9 @@ impl<'a> Run<'a> {
                         thread,
                         Arrival {
                             operation: Operation::Yield { site },
-                            calm: false,
+                            is_quiet: false,
                             stays: false,
-                            target,
+                            acquire_role,
                             role: GoalRole::default(),
                         },
                     );
@@ -340,7 +341,8 @@ impl<'a> Run<'a> {
             };
             self.waits[number] = true;
             let role = self.role(thread, &operation);
-            let arrival = Arrival { operation, calm: false, stays: self.is_inside[number], target, role };
+            let arrival =
+                Arrival { operation, is_quiet: false, stays: self.is_inside[number], acquire_role, role };
             return self.result.conductor.arrive(thread, arrival);
         }
     }

@@ -13,7 +13,7 @@ mod sequential;
 mod uniform;
 
 pub use assetfuzzer::AssetFuzzer;
-pub use atomfuzzer::{AtomFuzzer, Target};
+pub use atomfuzzer::{AcquireRole, AtomFuzzer};
 pub use guided::Guided;
 pub use interleaver::Interleaver;
 pub use pos::PartialOrderSampling;
@@ -43,7 +43,7 @@ pub struct Candidate {
     /// A hash of the methods in scope that the thread is in.
     pub context: u64,
     /// The operation's role in the pair of acquires that is the goal.
-    pub target: Target,
+    pub acquire_role: AcquireRole,
     /// The operation's role in the accesses that are the goal.
     pub role: GoalRole,
     /// Whether the thread is inside an operation that is atomic for other threads.
@@ -60,7 +60,7 @@ pub struct GoalRole {
     /// Whether the operation acquires a lock that must not be held before the first event has happened.
     pub is_gate: bool,
     /// The number of the atomic set or location.
-    pub place: u64,
+    pub location: u64,
     /// The number of the unit's execution.
     pub unit: u64,
 }
@@ -106,7 +106,7 @@ pub trait Strategy: Send {
     }
 
     /// A thread has acquired a lock that it did not hold, by an operation with these roles in the goal.
-    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _target: Target, _role: GoalRole) {}
+    fn acquired(&mut self, _thread: ThreadId, _lock: LockId, _acquire_role: AcquireRole, _role: GoalRole) {}
 
     /// A thread no longer holds a lock.
     fn released(&mut self, _thread: ThreadId, _lock: LockId) {}

@@ -131,7 +131,7 @@ fn check(classes: Vec<Assembler>, pc: usize, expected: bool) {
     let locality = analyse_program(classes);
     let main = &locality.classes["Main"];
     let sites = main.sites.iter().find(|sites| sites.method == "main");
-    let is_local = sites.is_some_and(|sites| sites.places.contains(&(pc as u16)));
+    let is_local = sites.is_some_and(|sites| sites.offsets.contains(&(pc as u16)));
     assert_eq!(is_local, expected, "{locality:#?}");
 }
 

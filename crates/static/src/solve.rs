@@ -338,16 +338,16 @@ fn answer(bodies: &mut Bodies<'_, '_>, propagation: &Propagation, others: &FxHas
             }
         }
     }
-    for (method, mut places) in local_pcs {
+    for (method, mut offsets) in local_pcs {
         let info = bodies.world.method(method);
         let class = bodies.world.class(info.class);
         let Some(index) = info.index else { continue };
         let method = &class.flow.methods[index as usize];
-        places.sort_unstable();
-        places.dedup();
+        offsets.sort_unstable();
+        offsets.dedup();
         if let Some(known) = locality.classes.get_mut(&*class.name) {
             let (method, descriptor) = (method.name.clone(), method.descriptor.clone());
-            known.sites.push(LocalSites { method, descriptor, places });
+            known.sites.push(LocalSites { method, descriptor, offsets });
         }
     }
     locality.classes.values_mut().for_each(|class| class.fields.sort());

@@ -21,6 +21,7 @@
 //! - `must-confirm KIND SUBJECT`: made to happen.
 //! - `must-warn KIND SUBJECT`: possible, and never made to happen.
 //! - `hunt OPTION…`: options of Fissure.
+//! - `runs NUMBER`: a hunt must find the bug in so many runs, if the usual number is too small.
 //!
 //! Both also have `program-exit CODE` (how the program ends; in a hunt, some run ends so), `java OPTION…` and `stdin LINE`.
 //!
@@ -95,6 +96,8 @@ pub struct Header {
     pub nothing_predicted: bool,
     /// Whether the program is correct and has no broken twin.
     pub correct: bool,
+    /// The number of runs in which a hunt must find the bug, if it is not the usual one.
+    pub runs: Option<u32>,
     /// The strategy of the hunt, if the program is for a certain one.
     pub strategy: Option<String>,
     /// Lines of the configuration about atomic sets.
@@ -195,6 +198,7 @@ impl Header {
             ("only-unit", [unit]) => once(&mut self.only_unit, word, (*unit).to_owned())?,
             ("nothing-predicted", []) => self.nothing_predicted = true,
             ("correct", []) => self.correct = true,
+            ("runs", [number]) => once(&mut self.runs, word, parse(number)?)?,
             ("strategy", [name]) => once(&mut self.strategy, word, (*name).to_owned())?,
             ("config", [_, ..]) => {
                 self.config.push_str(directive[word.len()..].trim_start());
@@ -263,6 +267,7 @@ fn allowed(word: &str) -> &'static [Folder] {
         "program-exit" | "java" | "stdin" => &[Race, Atomicity, Sharing, Behaviour, Hunt],
         "must-be-bug" | "must-confirm" => &[Hunt, Assets],
         "must-warn" | "hunt" => &[Hunt],
+        "runs" => &[Hunt],
         "may-confirm" | "only-unit" | "nothing-predicted" | "correct" | "strategy" | "config" => &[Assets],
         "object" | "non-atomic" | "atomic" | "not-tested" => &[Object],
         _ => &[],
@@ -383,6 +388,7 @@ mod tests {
         check_wrong(Assets, &["must-confirm 12 A"], 1, "no pattern");
         check_wrong(Assets, &["must-confirm x A"], 1, "no pattern");
         check_wrong(Assets, &["strategy"], 1, "takes other words");
+        check_wrong(Hunt, &["runs 40", "runs 50"], 2, "'runs' is there twice");
         check_wrong(Object, &["hunt --runs 3"], 1, "not known in headers of programs/object");
     }
 

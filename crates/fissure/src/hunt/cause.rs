@@ -17,19 +17,29 @@ pub(crate) fn describe(cause: &Cause) -> String {
         Act::Write => "write",
         Act::Acquire => "acquire",
     };
-    let at = &goal.last().place;
+    let at = &goal.last().site;
     let text = match &goal.accesses {
         GoalAccesses::Interleaving { first, remote, .. } => {
             let first_done = participle(first.act);
-            let (remote_verb, remote_site) = (verb(remote.act), &remote.place);
+            let (remote_verb, remote_site) = (verb(remote.act), &remote.site);
             format!(
                 "{} is {first_done} at {} and {done} at {at}, and another thread {remote_verb} it in between, at {remote_site}",
                 name(first),
-                first.place
+                first.site
+            )
+        }
+        GoalAccesses::DoubleInterleaving { first, remote, second, .. } => {
+            let first_done = participle(first.act);
+            let (remote_verb, remote_site, second_site) = (verb(remote.act), &remote.site, &second.site);
+            format!(
+                "{} is {first_done} at {} and {done} at {at}, and another thread {remote_verb} it twice in between, at {remote_site} and then \
+                 at {second_site}",
+                name(first),
+                first.site
             )
         }
         GoalAccesses::Reordering { remote, .. } => {
-            let (early, site) = (participle(remote.act), &remote.place);
+            let (early, site) = (participle(remote.act), &remote.site);
             format!("{} is {early} at {site} before it is {done} at {at}", name(remote))
         }
         GoalAccesses::Delay { last } => format!("the {noun} of {} at {at} is delayed", name(last)),
@@ -77,6 +87,16 @@ mod tests {
                 write("A.m:3")
             ),
             "`x` is read at A.m:1 and written at A.m:3, and another thread writes it in between, at A.n:2 (2 of 2 runs)",
+        );
+        check(
+            &format!(
+                r#"{{"double-interleaving":{{"points":"fields","first":{},"remote":{},"second":{},"last":{}}}}}"#,
+                read("A.m:1"),
+                write("A.n:2"),
+                write("A.n:4"),
+                write("A.m:3")
+            ),
+            "`x` is read at A.m:1 and written at A.m:3, and another thread writes it twice in between, at A.n:2 and then at A.n:4 (2 of 2 runs)",
         );
         check(
             &format!(

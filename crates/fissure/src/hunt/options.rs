@@ -38,7 +38,7 @@ Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or t
 Runs that could not see anything are an error. The program's own exit codes are reported.")]
 pub(crate) struct HuntArguments {
     #[command(flatten)]
-    pub(crate) steering: SteeringArguments,
+    pub(crate) scheduling: ScheduleArguments,
 
     /// How often the program is run, apart from reference runs.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
@@ -87,7 +87,7 @@ pub(crate) struct HuntArguments {
 
 /// The options that decide how a run goes, beside its seed and its goal.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct SteeringArguments {
+pub(crate) struct ScheduleArguments {
     /// Analyse the class files first: accesses to fields that only one thread can ever touch are no scheduling points. COMMAND
     /// must be `java` itself.
     #[arg(long = "static")]
@@ -160,7 +160,7 @@ impl From<PointsName> for Points {
     }
 }
 
-impl SteeringArguments {
+impl ScheduleArguments {
     /// The strategies of the command line, each once.
     pub(crate) fn strategies(&self) -> Vec<&'static StrategyKind> {
         let mut strategies: Vec<&'static StrategyKind> = Vec::new();
@@ -298,8 +298,8 @@ mod tests {
         assert_eq!(probability(text).ok(), expected, "{text}");
     }
 
-    fn arguments() -> SteeringArguments {
-        SteeringArguments {
+    fn arguments() -> ScheduleArguments {
+        ScheduleArguments {
             strategy: Vec::new(),
             check: Vec::new(),
             pause: ALWAYS,
@@ -318,7 +318,7 @@ mod tests {
 
     fn check_strategies(names: &[&str], expected: &[&str]) {
         let strategies = |names: &[&str]| names.iter().map(|name| strategy(name)).collect::<Vec<_>>();
-        let arguments = SteeringArguments { strategy: strategies(names), ..arguments() };
+        let arguments = ScheduleArguments { strategy: strategies(names), ..arguments() };
         assert_eq!(arguments.strategies(), strategies(expected));
         assert_eq!(arguments.strategy().is_ok(), expected.len() == 1);
     }
@@ -345,7 +345,7 @@ mod tests {
     fn a_replay_repeats_the_options_that_are_not_defaults() {
         assert!(arguments().words(&[strategy("atomfuzzer")], None).is_empty());
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
-        let chosen = SteeringArguments {
+        let chosen = ScheduleArguments {
             pause: 500_000,
             points: PointsName::Volatiles,
             steps: 9,
@@ -354,7 +354,7 @@ mod tests {
         };
         let atomic = vec!["a.B.m".parse().unwrap()];
         let check = vec![CheckerName::AtomicSets];
-        let chosen = SteeringArguments { atomic, check, is_static: true, ..chosen };
+        let chosen = ScheduleArguments { atomic, check, is_static: true, ..chosen };
         let text = "--strategy random --check atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
         let words = chosen.words(&[strategy("random")], Some(config));
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(words.join(" "), text);
         let read = arguments().with_defaults(&words);
         assert_eq!(read.words(&[read.strategy().unwrap()], Some(config)), words);
-        let other = SteeringArguments { steps: 3, ..arguments() }.with_defaults(&words);
+        let other = ScheduleArguments { steps: 3, ..arguments() }.with_defaults(&words);
         assert_eq!(other.steps, 3);
     }
 }

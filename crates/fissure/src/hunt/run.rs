@@ -64,7 +64,7 @@ impl Program<'_> {
     /// Runs the program once.
     pub(crate) fn run(&self, control: Control, print: Print) -> Result<Finished, Error> {
         let folder = run_folder::create_in(self.folder)?;
-        let (seed, goal) = (control.seed, control.target.clone());
+        let (seed, goal) = (control.seed, control.goal.clone());
         tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
         let settings = folder.path().join("settings.json");
         self.write_settings(control, &settings)?;

@@ -47,9 +47,9 @@ pub(crate) fn notices(facts: &RunFacts, limits: (u64, u64)) -> Vec<String> {
              longer: {seeds}"
         )
     });
-    say(&facts.disorderly, &|seeds| {
+    say(&facts.abnormal, &|seeds| {
         format!(
-            "the JVM did not end in an orderly way (killed, crashed or halted) in these runs; what was seen up to there is \
+            "the JVM did not end normally (killed, crashed or halted) in these runs; what was seen up to there is \
              reported: {seeds}"
         )
     });
@@ -129,7 +129,7 @@ mod tests {
         check(&RunFacts { stuck: seeds(), ..none() }, &["stuck"]);
         check(&RunFacts { always_stuck: seeds(), ..none() }, &["does not end by itself"]);
         check(&RunFacts { killed: seeds(), ..none() }, &["time limit of 60 s"]);
-        check(&RunFacts { disorderly: seeds(), ..none() }, &["did not end in an orderly way"]);
+        check(&RunFacts { abnormal: seeds(), ..none() }, &["did not end normally"]);
         check(&RunFacts { unreadable: seeds(), ..none() }, &["could not be read"]);
         let uncontrolled = |reasons: &[&str]| RunFacts {
             uncontrolled: reasons.iter().map(|reason| ((*reason).to_owned(), seeds())).collect(),

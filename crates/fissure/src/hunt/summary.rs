@@ -39,12 +39,12 @@ pub(crate) struct Summary<'a> {
 impl Summary<'_> {
     /// The report.
     pub(crate) fn report(&self, mut result: HuntResult) -> Report {
-        let steering = &self.options.steering;
-        let problem = result.problem.take().map(|problem| problem_text(problem, steering.time_limit));
+        let scheduling = &self.options.scheduling;
+        let problem = result.problem.take().map(|problem| problem_text(problem, scheduling.time_limit));
         let problem = problem.or_else(|| self.problem(&result));
         let mut report = Report {
             command: words(&self.options.command),
-            options: steering.words(&self.settings.strategies, self.options.reporting.config.as_deref()),
+            options: scheduling.words(&self.settings.strategies, self.options.reporting.config.as_deref()),
             runs: result.runs.max(result.examined),
             notices: self.notices(&result),
             problem,
@@ -88,7 +88,7 @@ impl Summary<'_> {
             notices.push(format!("the hunt was interrupted after {runs} of {planned} runs"));
         }
         notices.extend(found.iter().filter_map(|found| attempts_note(&found.finding, found.tally, *runs)));
-        let limits = (self.options.steering.time_limit, self.options.steering.steps);
+        let limits = (self.options.scheduling.time_limit, self.options.scheduling.steps);
         notices.extend(run_notes::notices(facts, limits));
         if !has_hits(found) {
             notices.extend(self.untried_notices(result));

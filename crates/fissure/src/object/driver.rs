@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fissure_model::exploration::Progress;
 use fissure_object::{
     enumerate::{Harness, Operation},
     outcome::{Outcome, Outcomes, ResultNumber, Run},
@@ -360,16 +361,16 @@ impl Driver {
         let width = harness.lengths().iter().sum();
         let (explored, new_texts, fit) = self.request(&message, depth.time, |reader| {
             let stressed = stressed(reader, width)?;
-            let [_, schedules, complete, diverged, cut, strays, _]: [i64; 7] = reader.longs()?;
+            let progress = Progress::from_numbers(reader.longs()?);
             let steps = reader.text()?;
             let (new_texts, fit) = finish(reader)?;
             let explored = Explored {
                 stressed,
-                schedules: schedules.unsigned_abs(),
-                complete: u32::try_from(complete).ok(),
-                diverged: diverged.unsigned_abs(),
-                cut: cut.unsigned_abs(),
-                has_strays: strays != 0,
+                schedules: progress.schedules,
+                complete: progress.complete,
+                diverged: progress.diverged,
+                cut: progress.cut,
+                has_strays: progress.has_strays,
                 steps,
             };
             Ok((explored, new_texts, fit))

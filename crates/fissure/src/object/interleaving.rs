@@ -9,7 +9,7 @@ struct Step<'a> {
     /// The invocation, counted through all sequences.
     call: usize,
     what: &'a str,
-    place: &'a str,
+    site: &'a str,
     target: &'a str,
 }
 
@@ -28,7 +28,7 @@ fn parse(text: &str) -> Vec<Step<'_>> {
             actor: next()?.parse().ok()?,
             call: next()?.parse().ok()?,
             what: next()?,
-            place: next()?,
+            site: next()?,
             target: next()?,
         })
     };
@@ -70,9 +70,9 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
 
 /// The operation that a thread is about to execute, in words.
 fn about(step: &Step<'_>) -> String {
-    let site = step.place.rsplit_once('.').map_or(step.place, |(class, method)| {
+    let site = step.site.rsplit_once('.').map_or(step.site, |(class, method)| {
         let start = class.rfind('.').map_or(0, |dot| dot + 1);
-        &step.place[start..start + (class.len() - start) + 1 + method.len()]
+        &step.site[start..start + (class.len() - start) + 1 + method.len()]
     });
     let what = match (step.what, step.target) {
         ("read" | "write", "") => format!("{} an element", step.what),

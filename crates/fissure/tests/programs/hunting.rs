@@ -46,7 +46,8 @@ fn check(case: &Case<'_>) -> Result<(), String> {
         true => RUNS_FOR_BROKEN,
         false => RUNS_FOR_CORRECT,
     };
-    let mut options = vec!["hunt", "--runs", runs, "--no-minimise", "--jobs", "1"];
+    let runs = header.runs.map_or_else(|| runs.to_owned(), |runs| runs.to_string());
+    let mut options = vec!["hunt", "--runs", &runs, "--no-minimise", "--jobs", "1"];
     if !header.options.iter().any(|option| option == "--reference-runs") {
         options.extend(["--reference-runs", REFERENCE_RUNS]);
     }

@@ -183,7 +183,7 @@ impl AccessGoals {
         if self.known.len() >= MOST {
             return None;
         }
-        // Interleavings are likelier to be bugs than delays, and delays than reorderings.
+        // Interleavings are likelier to be bugs than delays, and delays than reorderings. Double interleavings are rarely needed.
         let rank = |goal: &AccessGoal| (!goal.is_sequential, shape_rank(goal));
         let index = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
@@ -220,7 +220,7 @@ impl AccessGoals {
     /// the failure.
     pub(crate) fn cause(&self, finding: &Finding) -> Option<Cause> {
         let is_shown = |known: &Known| {
-            let shown = finding.targets.iter().flatten().filter(
+            let shown = finding.goals.iter().flatten().filter(
                 |goal| matches!(goal, Goal::Accesses(goal) if known.goal == AccessGoal { prefix: None, ..goal.clone() }),
             );
             shown.count()
@@ -274,6 +274,7 @@ fn shape_rank(goal: &AccessGoal) -> u8 {
         Shape::Interleaving => 0,
         Shape::Delay => 1,
         Shape::Reordering => 2,
+        Shape::DoubleInterleaving => 3,
     }
 }
 
@@ -354,8 +355,9 @@ mod tests {
             outcome.processes[0].run.as_mut().unwrap().reached.insert(accesses.last().key(), 1);
             goals.learn(&outcome, judged(true));
         }
-        let targets = vec![None, Some(goal.clone()), Some(goal.clone())];
-        let finding = Finding { targets, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
+        let of_runs = vec![None, Some(goal.clone()), Some(goal.clone())];
+        let finding =
+            Finding { goals: of_runs, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
         let cause = Cause { goal: accesses.clone(), reached: 2, tried: 2 };
         assert_eq!(goals.cause(&finding), Some(cause));
         let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");

@@ -116,8 +116,8 @@ fn race_key(field: &str, mut methods: Vec<String>) -> FindingKey {
 }
 
 fn method(access: &ExpectedAccess) -> String {
-    let place = &access.place;
-    place.rsplit_once(':').map_or(place.as_str(), |(method, _)| method).to_owned()
+    let site = &access.site;
+    site.rsplit_once(':').map_or(site.as_str(), |(method, _)| method).to_owned()
 }
 
 fn key_of_finding(finding: &Finding) -> Option<FindingKey> {

@@ -26,7 +26,7 @@ pub(super) fn report(
 ) {
     let (commit, violation) = (execution.actions[broken.commit], execution.actions[broken.violation]);
     let Some(block) = locked(&agent.code).sites.get(execution.block).cloned() else { return };
-    let thread = locked(&agent.names).threads.get(entered.thread as usize).cloned().unwrap_or_default();
+    let thread = locked(&agent.names).thread(entered.thread).to_owned();
     let mut entered_at = stacks::named(agent.tool, &entered.stack);
     if let Some(first) = entered_at.first_mut() {
         first.line = block.line;

@@ -3,7 +3,7 @@
 use fissure_classfile::SiteKind;
 use fissure_control::{
     RawFrame,
-    flags::{QUIET, goal_flags, place},
+    flags::{QUIET, goal_flags, site_text},
 };
 use fissure_model::ids::SiteId;
 use rustc_hash::FxHashMap;
@@ -56,10 +56,8 @@ pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
         let origin = *state.callers.methods.entry(raw.method).or_insert_with(|| {
             let class = agent.tool.method(raw.method).and_then(|(class, _)| agent.tool.class_name(class));
             let class = class.unwrap_or_default().replace('/', ".");
-            let is_collection = class.starts_with("java.util.")
+            let is_collection = fissure_jdk::is_collection_code(&class)
                 || class.starts_with("java.lang.Fissure")
-                || class == "java.lang.StringBuffer"
-                || class == "java.lang.AbstractStringBuilder"
                 || agent.scope.is_on_demand(&class);
             match is_collection {
                 true => Origin::Collections,
@@ -79,7 +77,7 @@ pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
 /// The code that called `java.util.concurrent` in the current thread.
 pub(super) fn caller_of_library(agent: &Agent) -> Caller {
     let mut caller = Caller { site: SiteId(0), is_internal: false };
-    let Some(control) = &agent.control else { return caller };
+    let control = agent.controlling();
     for raw in agent.tool.stack(DEPTH) {
         let key = (raw.method, raw.location);
         let known = control.state().callers.sites.get(&key).copied();
@@ -107,17 +105,17 @@ pub(super) fn caller_of_library(agent: &Agent) -> Caller {
 /// The site of a frame; `None` if it belongs to a lock class or `Thread`.
 fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     let frame = stacks::named(agent.tool, &[raw]).pop()?;
-    if frame.class.starts_with("java.util.concurrent.locks.") || frame.class == "java.lang.Thread" {
+    if fissure_jdk::is_lock_frame(&frame.class) {
         return None;
     }
-    let is_library = frame.class.starts_with("java.util.concurrent.");
+    let is_library = fissure_jdk::is_concurrency_class(&frame.class);
     let is_executor = fissure_jdk::locks_for_bookkeeping(&frame.class);
     let flags = if is_library {
         LIBRARY_FRAME | if is_executor { EXECUTOR_FRAME } else { 0 }
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        goal_flags(&place(&frame.class, &frame.method, frame.line), None, "", agent.goal())
+        goal_flags(&site_text(&frame.class, &frame.method, frame.line), None, "", agent.goal())
     };
     let number = locked(&agent.code).sites.add(SiteInfo {
         class: frame.class.as_str().into(),

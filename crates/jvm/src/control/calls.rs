@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling};
 use fissure_jdk::{LockOperation, Member, Mode, PointKind, Reading, Redirected, Reflected, ThreadEvent};
-use fissure_model::settings::{Control as Settings, Wanted};
+use fissure_model::settings::{Control as Settings, Patterns};
 
 use ProbeArguments::{MapResult, Parameter, ResultAndThis, This};
 use ProbePoint::{Entry, Return};
@@ -36,8 +36,9 @@ fn redirected(
 ) -> impl Iterator<Item = Call<'static>> {
     methods.iter().map(move |member| {
         let call = member.role;
-        let descriptor = member.descriptor.unwrap_or_default();
-        let (parameters, result) = descriptor.split_once(')').unwrap_or_default();
+        let descriptor =
+            member.descriptor.expect("the data about the JDK give redirected methods a descriptor");
+        let (parameters, result) = descriptor.split_once(')').expect("a descriptor has parameters");
         let receiver = if call.is_static { "" } else { "Ljava/lang/Object;" };
         let site = if call.has_site { "I" } else { "" };
         let parameters = parameters.trim_start_matches('(');
@@ -66,7 +67,7 @@ pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
 /// accesses.
 pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
     let mut probes = scheduling_probes(class, settings.is_some_and(|settings| settings.volatiles));
-    if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
+    if settings.is_some_and(|settings| settings.patterns != Patterns::default()) {
         let joins = fissure_jdk::thread_methods(class).iter();
         let joins = joins.filter(|member| member.role == ThreadEvent::Join);
         probes.extend(joins.map(|member| probe(member, Return, "threadJoined", This)));

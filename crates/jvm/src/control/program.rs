@@ -116,7 +116,7 @@ impl FrontEnd for Program<'_> {
     }
 
     fn implements_locks(&self, class: &str) -> bool {
-        class.starts_with("java.util.concurrent.")
+        fissure_jdk::is_concurrency_class(class)
     }
 
     fn stack(&self) -> Vec<RawFrame> {

@@ -1,7 +1,7 @@
 //! The flags of a site of a class file for the conductor (see [`fissure_control::flags`]), and the JDK classes whose locks are relevant.
 
 use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
-use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, place};
+use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, site_text};
 use fissure_model::{event::AccessKind, goal::Goal};
 
 /// The flags of a site in the class of this name. `has_blocks` says whether blocks of a class outside of the application count if the
@@ -12,7 +12,7 @@ pub(crate) fn flags(
     is_application: bool,
     is_jdk: bool,
     has_blocks: bool,
-    target: Option<&Goal>,
+    goal: Option<&Goal>,
 ) -> i32 {
     let mut flags = 0;
     let begins_block = matches!(site.kind, SiteKind::Enter | SiteKind::EnterMethod | SiteKind::Block);
@@ -30,14 +30,14 @@ pub(crate) fn flags(
     if is_jdk {
         flags |= LIBRARY;
     }
-    if target.is_some() {
-        let place = place(class, site.method, site.line.map(u32::from));
+    if goal.is_some() {
+        let text = site_text(class, site.method, site.line.map(u32::from));
         let access = match site.kind {
             SiteKind::Read => Some(AccessKind::Read),
             SiteKind::Write => Some(AccessKind::Write),
             _ => None,
         };
-        flags |= goal_flags(&place, access, name(&site.target), target);
+        flags |= goal_flags(&text, access, name(&site.target), goal);
     }
     flags
 }

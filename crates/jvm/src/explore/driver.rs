@@ -3,7 +3,7 @@
 
 use std::{fmt::Write, sync::OnceLock};
 
-use fissure_model::{ids::ThreadId, interleaving::Action};
+use fissure_model::{exploration::Progress, ids::ThreadId, interleaving::Action};
 use fissure_schedule::{conductor::Decision, trace::TraceStep};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jobject};
 
@@ -186,9 +186,7 @@ extern "system" fn Java_fissure_object_Explorer_call(
     });
 }
 
-/// The progress: executions, schedules within the current preemption bound, the bound up to which all schedules were executed or -1,
-/// executions that diverged from the schedule that they repeated, executions that were cut, whether threads were started, and
-/// whether no thread could run.
+/// The progress, as the numbers of [`Progress`].
 #[unsafe(no_mangle)]
 extern "system" fn Java_fissure_object_Explorer_explored(
     environment: *mut JNIEnv,
@@ -198,17 +196,18 @@ extern "system" fn Java_fissure_object_Explorer_explored(
     exploring((), |_, explorer| {
         let guard = explorer.state();
         let Some(state) = guard.as_ref() else { return };
-        let explored = state.conductor.strategy().explored().unwrap_or_default();
-        let values = [
-            explored.executions as i64,
-            explored.schedules as i64,
-            explored.complete.map_or(-1, i64::from),
-            explored.diverged as i64,
-            state.cut as i64,
-            i64::from(state.has_strays),
-            i64::from(state.end == End::Stuck),
-        ];
-        Jni::new(environment).fill(numbers, &values);
+        let explored = state.conductor.strategy().explored();
+        let explored = explored.expect("the strategy of an exploration counts its executions");
+        let progress = Progress {
+            executions: explored.executions,
+            schedules: explored.schedules,
+            complete: explored.complete,
+            diverged: explored.diverged,
+            cut: state.cut,
+            has_strays: state.has_strays,
+            is_stuck: state.end == End::Stuck,
+        };
+        Jni::new(environment).fill(numbers, &progress.to_numbers());
     });
 }
 
@@ -270,7 +269,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
         let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
         let Some(what) = action_name(&step) else { continue };
         let site = step.site.and_then(|site| code.sites.get(site.0));
-        let place = site.map_or_else(String::new, |site| match site.line {
+        let at = site.map_or_else(String::new, |site| match site.line {
             Some(line) => format!("{}.{}:{line}", site.class, site.method),
             None => format!("{}.{}", site.class, site.method),
         });
@@ -282,7 +281,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
             _ => String::new(),
         };
         let call = call.map_or(-1, |(_, _, call)| i64::from(*call));
-        let _ = writeln!(text, "{actor}\t{call}\t{what}\t{place}\t{target}");
+        let _ = writeln!(text, "{actor}\t{call}\t{what}\t{at}\t{target}");
     }
     text
 }

@@ -12,8 +12,8 @@ use fissure_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    JDK_IMAGE, Kind, Main, Place, Program, Role, archive::read_packages, is_archive, is_in, is_shared_top,
-    package_of, read_contents,
+    CodeSource, JDK_IMAGE, Kind, Main, Program, Role, archive::read_packages, is_archive, is_in,
+    is_shared_top, package_of, read_contents,
 };
 
 /// The JVM's information about the origin of a class.
@@ -56,7 +56,7 @@ struct Table {
 #[derive(Debug)]
 struct Root {
     name: String,
-    place: Place,
+    source: CodeSource,
     role: Role,
     tallies: [Tally; 3],
 }
@@ -134,6 +134,7 @@ impl Origins {
     /// The kind of a class that was loaded or may be loaded later; the name is with dots. An unknown class has the kind of others in its
     /// package, or else belongs to the application, so that nothing is missed.
     pub(crate) fn kind(&self, class: &str) -> Kind {
+        // The JVM lets no other class loader define classes in these packages.
         if class.starts_with("java.") {
             return Kind::Jdk;
         }
@@ -231,8 +232,8 @@ impl Table {
             let mut packages = FxHashSet::default();
             for entry in self.class_path.iter().filter(|entry| is_archive(entry)) {
                 let path = canonical(entry);
-                let place = Place::Archive(path.clone());
-                if self.program.role(&place, None, || read_contents(&path)) == Role::Library {
+                let source = CodeSource::Archive(path.clone());
+                if self.program.role(&source, None, || read_contents(&path)) == Role::Library {
                     packages.extend(read_packages(&path));
                 }
             }
@@ -242,29 +243,29 @@ impl Table {
 
     /// Handles the loading of the main class: its archive is the application.
     fn found_main(&mut self, number: usize) {
-        let Place::Archive(path) = self.roots[number].place.clone() else { return };
+        let CodeSource::Archive(path) = self.roots[number].source.clone() else { return };
         let role = {
             self.program.main_archive = Some(path.clone());
-            self.program.role(&self.roots[number].place, None, || read_contents(&path))
+            self.program.role(&self.roots[number].source, None, || read_contents(&path))
         };
         self.roots[number].role = role;
     }
 
     fn add(&mut self, location: (String, String), module: Option<&str>) -> usize {
-        let place = match Place::parse(&location.0, &location.1, is_archive) {
-            Place::Directory(path) => Place::Directory(canonical(&path)),
-            Place::Archive(path) => Place::Archive(canonical(&path)),
-            place => place,
+        let source = match CodeSource::parse(&location.0, &location.1, is_archive) {
+            CodeSource::Directory(path) => CodeSource::Directory(canonical(&path)),
+            CodeSource::Archive(path) => CodeSource::Archive(canonical(&path)),
+            source => source,
         };
-        let number = match self.roots.iter().position(|root| root.place == place) {
+        let number = match self.roots.iter().position(|root| root.source == source) {
             Some(number) => number,
             None => {
-                let contents = || match &place {
-                    Place::Archive(path) => read_contents(path),
+                let contents = || match &source {
+                    CodeSource::Archive(path) => read_contents(path),
                     _ => super::Contents::default(),
                 };
-                let role = self.program.role(&place, module, contents);
-                self.push(Root { name: place.root(), place, role, tallies: Default::default() })
+                let role = self.program.role(&source, module, contents);
+                self.push(Root { name: source.root(), source, role, tallies: Default::default() })
             }
         };
         self.by_location.insert(location, number);
@@ -272,13 +273,13 @@ impl Table {
     }
 
     fn nowhere(&mut self) -> usize {
-        match self.roots.iter().position(|root| root.place == Place::Nowhere) {
+        match self.roots.iter().position(|root| root.source == CodeSource::Nowhere) {
             Some(number) => number,
             None => {
-                let name = Place::Nowhere.root();
+                let name = CodeSource::Nowhere.root();
                 self.push(Root {
                     name,
-                    place: Place::Nowhere,
+                    source: CodeSource::Nowhere,
                     role: Role::Unplaced,
                     tallies: Default::default(),
                 })
@@ -291,8 +292,8 @@ impl Table {
             Some(number) => number,
             None => {
                 let role = if kind == Kind::Jdk { Role::Jdk } else { Role::Library };
-                let place = Place::Elsewhere(name.to_owned());
-                self.push(Root { name: name.to_owned(), place, role, tallies: Default::default() })
+                let source = CodeSource::Elsewhere(name.to_owned());
+                self.push(Root { name: name.to_owned(), source, role, tallies: Default::default() })
             }
         }
     }

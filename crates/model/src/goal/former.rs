@@ -49,7 +49,7 @@ impl TryFrom<Object> for Goal {
                     points,
                     is_sequential: is_calm,
                     instrumented: inside,
-                    accesses: GoalAccesses::new(first, between, last).ok_or(GoalError)?,
+                    accesses: GoalAccesses::new(first, between, None, last).ok_or(GoalError)?,
                     prefix: after,
                 })
             }
@@ -77,7 +77,7 @@ pub(super) fn parse(text: &str) -> Result<Goal, GoalError> {
             let sites =
                 |window: &str| window.split(',').filter(|site| !site.is_empty()).map(str::to_owned).collect();
             let gate = match gate.split_once(' ') {
-                Some((place, context)) => Some(Gate { place: place.to_owned(), context: context.to_owned() }),
+                Some((site, context)) => Some(Gate { site: site.to_owned(), context: context.to_owned() }),
                 None if gate.is_empty() => None,
                 None => return Err(GoalError),
             };
@@ -129,15 +129,16 @@ fn accesses(
     }
     let optional = |text: &str| if text.is_empty() { Ok(None) } else { site(text).map(Some) };
     let [first, remote, last] = sites;
-    let accesses = GoalAccesses::new(optional(first)?, optional(remote)?, site(last)?).ok_or(GoalError)?;
+    let accesses =
+        GoalAccesses::new(optional(first)?, optional(remote)?, None, site(last)?).ok_or(GoalError)?;
     Ok(Goal::Accesses(AccessGoal { points, is_sequential, instrumented, accesses, prefix }))
 }
 
 /// Reads `W SITE` or `W SITE NAME`.
 fn site(text: &str) -> Result<GoalSite, GoalError> {
-    let (act, place, name) = match text.split(' ').collect::<Vec<_>>()[..] {
-        [act, place] if !place.is_empty() => (act, place, ""),
-        [act, place, name] if !place.is_empty() && !name.is_empty() => (act, place, name),
+    let (act, site, name) = match text.split(' ').collect::<Vec<_>>()[..] {
+        [act, site] if !site.is_empty() => (act, site, ""),
+        [act, site, name] if !site.is_empty() && !name.is_empty() => (act, site, name),
         _ => return Err(GoalError),
     };
     let act = match act {
@@ -146,14 +147,14 @@ fn site(text: &str) -> Result<GoalSite, GoalError> {
         "L" => Act::Acquire,
         _ => return Err(GoalError),
     };
-    Ok(GoalSite { place: place.to_owned(), act, name: name.to_owned() })
+    Ok(GoalSite { site: site.to_owned(), act, name: name.to_owned() })
 }
 
 /// Reads accesses `W SITE FIELD CONTEXT` with commas between them.
 fn expected(text: &str) -> Result<Vec<ExpectedAccess>, GoalError> {
     let access = |text: &str| match text.split(' ').collect::<Vec<_>>()[..] {
-        [kind @ ("R" | "W"), place, field, context] if !place.is_empty() => Ok(ExpectedAccess {
-            place: place.to_owned(),
+        [kind @ ("R" | "W"), site, field, context] if !site.is_empty() => Ok(ExpectedAccess {
+            site: site.to_owned(),
             field: field.to_owned(),
             write: kind == "W",
             context: context.to_owned(),

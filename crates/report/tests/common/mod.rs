@@ -219,7 +219,7 @@ pub(crate) fn atomic_set() -> Finding {
             .to_vec(),
         runs: 100,
         seeds: vec![9],
-        targets: vec![Some(Goal::Set(SetGoal {
+        goals: vec![Some(Goal::Set(SetGoal {
             pattern: 8,
             set: "com.acme.text.Buffer".to_owned(),
             units: ["append", "delete"].map(|unit| format!("com.acme.text.Buffer.{unit}")),
@@ -254,7 +254,7 @@ pub(crate) fn atomic_set() -> Finding {
 /// An access of a goal.
 fn expected(site: &str, field: &str, write: bool) -> ExpectedAccess {
     let name = |member: &str| format!("com.acme.text.Buffer.{member}");
-    ExpectedAccess { place: name(site), field: name(field), write, context: String::new() }
+    ExpectedAccess { site: name(site), field: name(field), write, context: String::new() }
 }
 
 /// A race that a run with this goal made happen.
@@ -268,7 +268,7 @@ pub(crate) fn raced() -> Finding {
         hits: 2,
         runs: 100,
         seeds: vec![2, 4],
-        targets: vec![
+        goals: vec![
             None,
             Some(Goal::Race(RaceGoal {
                 accesses: [expected("append:25", "count", true), expected("delete:30", "count", false)],

@@ -100,7 +100,7 @@ impl Conductor {
                     is_nested: operation.acquires().is_some_and(|lock| self.holds_another(thread, lock)),
                     in_block: self.pattern.is_in_block(thread),
                     context: self.context(thread),
-                    target: state.target,
+                    acquire_role: state.acquire_role,
                     role: state.role,
                     stays: state.stays,
                 });

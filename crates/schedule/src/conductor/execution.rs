@@ -9,7 +9,7 @@ use super::{Conductor, Decision, STEP_TIME, State};
 use crate::{
     operation::{Operation, Wake},
     pattern::Acquired,
-    strategy::{GoalRole, Target},
+    strategy::{AcquireRole, GoalRole},
 };
 
 impl Conductor {
@@ -44,7 +44,7 @@ impl Conductor {
                 }
                 let step = self.log(thread, Action::Acquire, Some(lock), None, Some(site));
                 self.pattern.resume(Acquired { thread, site, step, is_shared: false }, lock);
-                self.strategy.acquired(thread, lock, Target::default(), GoalRole::default());
+                self.strategy.acquired(thread, lock, AcquireRole::default(), GoalRole::default());
             }
             Operation::Sleep { site, .. } => {
                 let wake = self.thread(thread).wake.unwrap_or(Wake::TimedOut);
@@ -89,7 +89,7 @@ impl Conductor {
     pub(super) fn record_acquire(&mut self, thread: ThreadId, lock: LockId, site: SiteId, is_shared: bool) {
         let state = self.thread(thread);
         state.held.push(lock);
-        let (is_quiet, target, role) = (state.is_quiet, state.target, state.last_role);
+        let (is_quiet, acquire_role, role) = (state.is_quiet, state.acquire_role, state.last_role);
         self.lock(lock).is_quiet = is_quiet;
         if is_quiet {
             return;
@@ -100,7 +100,7 @@ impl Conductor {
         {
             self.violations.push_back(violation);
         }
-        self.strategy.acquired(thread, lock, target, role);
+        self.strategy.acquired(thread, lock, acquire_role, role);
     }
 
     pub(super) fn record_release(&mut self, thread: ThreadId, lock: LockId) {

@@ -7,7 +7,7 @@ use crate::{
     operation::Operation,
     pattern::LockPattern,
     recording::Recording,
-    strategy::{GoalRole, Target},
+    strategy::{AcquireRole, GoalRole},
     unit::Units,
 };
 
@@ -27,7 +27,7 @@ impl Conductor {
             thread.starter = None;
             thread.role = GoalRole::default();
             thread.last_role = GoalRole::default();
-            thread.target = Target::default();
+            thread.acquire_role = AcquireRole::default();
             thread.is_idle = false;
             thread.is_quiet = false;
             thread.stays = false;

@@ -25,12 +25,12 @@ use fissure_analysis::atomic_sets::patterns::{WORDS, Who};
 use fissure_model::{
     goal::Goal,
     ids::{LockId, ThreadId},
-    settings::Wanted,
+    settings::Patterns,
 };
 
 use super::{
-    Candidate, Choice, GoalRole, Strategy, Target, View, registry::StrategyKind, uniform::yields_to_sleepers,
-    willing_except,
+    AcquireRole, Candidate, Choice, GoalRole, Strategy, View, registry::StrategyKind,
+    uniform::yields_to_sleepers, willing_except,
 };
 use crate::{operation::Operation, random::Random};
 
@@ -44,8 +44,8 @@ pub(super) const KIND: StrategyKind = StrategyKind {
     name: "assetfuzzer",
     about: "Predicts atomic-set violations from profiling runs, and makes them happen.",
     predicts: true,
-    wanted: Wanted { violations: true, ..StrategyKind::PLAIN.wanted },
-    build: |settings| Ok(Box::new(AssetFuzzer::new(&letters(settings.target.as_ref())))),
+    patterns: Patterns { violations: true, ..StrategyKind::PLAIN.patterns },
+    build: |settings| Ok(Box::new(AssetFuzzer::new(&letters(settings.goal.as_ref())))),
     ..StrategyKind::PLAIN
 };
 
@@ -108,7 +108,7 @@ impl AssetFuzzer {
     /// Whether an operation is the next event of the pattern.
     fn is_next(&self, thread: ThreadId, role: GoalRole) -> bool {
         let Some(who) = self.letters.get(self.happened) else { return false };
-        if role.letters >> self.happened & 1 == 0 || self.happened > 0 && role.place != self.set {
+        if role.letters >> self.happened & 1 == 0 || self.happened > 0 && role.location != self.set {
             return false;
         }
         let other = self.bound[1 - who.index()];
@@ -135,7 +135,8 @@ impl AssetFuzzer {
         };
         let Some(who) = [Who::First, Who::Second].into_iter().find(|who| waits(*who)) else { return false };
         // It is paused only once it has released the window's locks, which the other unit needs for its events.
-        let last = (0..self.happened).rev().find(|&index| self.letters[index] == who).unwrap_or(0);
+        let last = (0..self.happened).rev().find(|&index| self.letters[index] == who);
+        let last = last.expect("a thread is bound to a unit by an event that has happened");
         !self.windows.iter().any(|(holder, _, windows)| *holder == thread && windows >> last & 1 == 1)
     }
 
@@ -192,7 +193,7 @@ impl Strategy for AssetFuzzer {
         Choice::Run(willing[random.below(willing.len())].thread)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, _target: Target, role: GoalRole) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, _acquire_role: AcquireRole, role: GoalRole) {
         if role.windows != 0 {
             self.windows.push((thread, lock, role.windows));
         }
@@ -224,7 +225,7 @@ impl Strategy for AssetFuzzer {
         }
         let who = self.letters[self.happened];
         self.bound[who.index()] = Some(Bound { thread, unit: role.unit });
-        self.set = role.place;
+        self.set = role.location;
         self.happened += 1;
         (self.since, self.patience) = (self.now, PATIENCE);
     }

@@ -13,7 +13,7 @@
 //!   one pause end. Periodic sleepers are woken a bounded number of times.
 //! - A pause ends after a number of steps instead of a time, so that it ends at the same step in a replay.
 //!
-//! Beyond the paper: with a [`Target`], threads that reach the remote acquire are paused as well, until another thread is paused at
+//! Beyond the paper: with a [`AcquireRole`], threads that reach the remote acquire are paused as well, until another thread is paused at
 //! the local acquire that the remote one must precede. Otherwise a remote acquire that always happens before the block begins would
 //! never land inside of it. The candidates carry the roles of their acquires. The same serves for deadlocks: of two acquires that could
 //! close a lock cycle, the first thread is paused until the other has arrived. It also serves for reorderings: a thread that waits
@@ -27,13 +27,12 @@ use fissure_model::{
 };
 
 use super::{
-    Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View, registry::StrategyKind,
-    uniform::yields_to_sleepers, willing,
+    Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View,
+    registry::{StrategyError, StrategyKind},
+    uniform::yields_to_sleepers,
+    willing,
 };
-use crate::{
-    random::Random,
-    recording::{Recording, RecordingError},
-};
+use crate::{random::Random, recording::Recording};
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
@@ -50,8 +49,8 @@ pub(super) const KIND: StrategyKind = StrategyKind {
 };
 
 /// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run.
-fn build(settings: &Control) -> Result<Box<dyn Strategy>, RecordingError> {
-    let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.target {
+fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
+    let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.goal {
         Some(Goal::Accesses(goal)) => {
             let interleaver = match goal.is_sequential {
                 true => Interleaver::sequential(goal.shape()),
@@ -70,11 +69,11 @@ fn build(settings: &Control) -> Result<Box<dyn Strategy>, RecordingError> {
 
 /// The role of an acquire in the pair of acquires that is the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Target {
+pub struct AcquireRole {
     /// The local acquire inside of the block, which the remote acquire must precede.
-    pub is_again: bool,
+    pub is_local: bool,
     /// The remote acquire, which must land between two local ones.
-    pub is_between: bool,
+    pub is_remote: bool,
     /// The later acquire of a reordering.
     pub is_later: bool,
     /// The earlier acquire of a reordering.
@@ -166,21 +165,23 @@ impl AtomFuzzer {
     /// Pauses the candidate if its role or chance demands that; returns whether it is paused.
     fn pauses(&mut self, candidate: &Candidate, step: u64, random: &mut Random) -> bool {
         let Some(lock) = candidate.operation.enters() else { return false };
-        let (thread, target) = (candidate.thread, candidate.target);
+        let (thread, acquire_role) = (candidate.thread, candidate.acquire_role);
         if self.released.contains(&thread) || self.pause_of(thread).is_some() {
             return false;
         }
         let resumes = candidate.operation.acquires().is_none();
         // An acquire under another lock may be part of a lock cycle, which closes only if all of its threads are paused.
-        let is_held = target.is_between || target.is_again && candidate.is_nested;
-        let reason = if target.is_later && !self.is_late(thread, lock) {
+        let is_held = acquire_role.is_remote || acquire_role.is_local && candidate.is_nested;
+        let reason = if acquire_role.is_later && !self.is_late(thread, lock) {
             Reason::Later
-        } else if target.is_earlier && !self.done.contains(&(thread, lock)) && !self.is_preceded(thread, lock)
+        } else if acquire_role.is_earlier
+            && !self.done.contains(&(thread, lock))
+            && !self.is_preceded(thread, lock)
         {
             Reason::Earlier
-        } else if resumes && target.is_again {
+        } else if resumes && acquire_role.is_local {
             Reason::Woken
-        } else if candidate.reacquires && (target.is_again || random.chance(self.pause_chance)) {
+        } else if candidate.reacquires && (acquire_role.is_local || random.chance(self.pause_chance)) {
             Reason::Local
         } else if !candidate.reacquires && !resumes && is_held && !self.is_awaited(thread, lock) {
             Reason::Remote
@@ -221,7 +222,9 @@ impl Strategy for AtomFuzzer {
             self.release(pause.thread);
         }
         // A thread with a role in the goal is paused as soon as it arrives, and the thread that a paused one waits for runs at once.
-        for candidate in view.candidates.iter().filter(|candidate| candidate.target != Target::default()) {
+        for candidate in
+            view.candidates.iter().filter(|candidate| candidate.acquire_role != AcquireRole::default())
+        {
             self.pauses(candidate, view.step, random);
         }
         let wanted: Vec<ThreadId> = view
@@ -270,11 +273,12 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, _role: GoalRole) {
-        if target.is_earlier && !self.done.contains(&(thread, lock)) {
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, acquire_role: AcquireRole, _role: GoalRole) {
+        if acquire_role.is_earlier && !self.done.contains(&(thread, lock)) {
             self.done.push((thread, lock));
         }
-        let woken = self.paused.iter().filter(|pause| pause.reason == Reason::Woken && target.is_between);
+        let woken =
+            self.paused.iter().filter(|pause| pause.reason == Reason::Woken && acquire_role.is_remote);
         let woken = woken.filter(|pause| pause.thread != thread && pause.lock == lock);
         self.next.extend(woken.map(|pause| pause.thread));
         let ended: Vec<ThreadId> = self
@@ -282,7 +286,7 @@ impl Strategy for AtomFuzzer {
             .iter()
             .filter(|pause| match pause.reason {
                 Reason::Local => true,
-                Reason::Woken => target.is_between,
+                Reason::Woken => acquire_role.is_remote,
                 Reason::Remote | Reason::Later | Reason::Earlier => false,
             })
             .filter(|pause| pause.thread != thread && pause.lock == lock)

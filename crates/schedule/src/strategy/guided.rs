@@ -3,7 +3,7 @@
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Choice, GoalRole, Replay, Strategy, Target, View};
+use super::{AcquireRole, Choice, GoalRole, Replay, Strategy, View};
 use crate::{operation::Operation, random::Random, recording::Recording};
 
 /// Follows choices of an earlier execution as far as they go; then another strategy decides.
@@ -48,8 +48,8 @@ impl Strategy for Guided {
         self.rest.notify(waiters, random)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
-        self.rest.acquired(thread, lock, target, role);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, acquire_role: AcquireRole, role: GoalRole) {
+        self.rest.acquired(thread, lock, acquire_role, role);
     }
 
     fn released(&mut self, thread: ThreadId, lock: LockId) {

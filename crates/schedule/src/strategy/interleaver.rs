@@ -6,7 +6,7 @@
 //! CTrigger (Park et al., ASPLOS 2009).
 //!
 //! Kept: the random walk; a thread that has executed the first local access and reaches the last one is paused until the remote access of
-//! another thread has landed. Deviations are those of [`AtomFuzzer`](super::AtomFuzzer) with a target:
+//! another thread has landed. Deviations are those of [`AtomFuzzer`](super::AtomFuzzer) with a goal:
 //!
 //! - A thread that reaches the remote access is paused as well, until another thread is paused before its last local access; then it runs
 //!   at once.
@@ -14,7 +14,11 @@
 //! - When every thread that can run is paused, sleepers are woken first, a bounded number of times, and then one thread is released. No
 //!   thread is paused for longer than a number of steps.
 //!
-//! Among the threads that are not paused, [`AtomFuzzer`] chooses without a target, so that a run with this goal still finds the violations
+//! For two remote accesses between two local ones, the thread that has executed the first of them runs on until it has executed the second;
+//! the thread with the local accesses stays paused meanwhile. A compare-and-set that fails after one remote write may succeed after two
+//! (the ABA problem), and a check may hold after one removal and not after two.
+//!
+//! Among the threads that are not paused, [`AtomFuzzer`] chooses without a goal, so that a run with this goal still finds the violations
 //! of the published algorithm. With a sequential schedule, each of them runs as long as it can instead: a failure that needs several
 //! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
 
@@ -24,7 +28,8 @@ use fissure_model::{
 };
 
 use super::{
-    AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, Target, View, uniform::yields_to_sleepers,
+    AcquireRole, AtomFuzzer, Candidate, Choice, GoalRole, Sequential, Strategy, View,
+    uniform::yields_to_sleepers,
 };
 use crate::{operation::Operation, random::Random};
 
@@ -37,8 +42,9 @@ const LONGEST: u64 = 20_000;
 const FIRST: u8 = 1;
 const REMOTE: u8 = 2;
 const LAST: u8 = 4;
+const SECOND: u8 = 8;
 
-/// The strategy whose goal is an interleaving, a reordering or a delay.
+/// The strategy whose goal is an interleaving, with one remote access or two, a reordering or a delay.
 #[derive(Debug)]
 pub struct Interleaver {
     /// The strategy that chooses among threads that are not paused.
@@ -52,6 +58,8 @@ pub struct Interleaver {
     free: Vec<ThreadId>,
     /// The thread that runs next, as soon as it can.
     next: Option<ThreadId>,
+    /// The thread that has executed the first of two remote accesses, with the location and the number of choices before the access.
+    halfway: Option<(ThreadId, u64, u64)>,
     /// The locations on which the remote access, or the delayed one, has happened.
     done: Vec<u64>,
     patience: u32,
@@ -81,6 +89,7 @@ impl Interleaver {
             paused: Vec::new(),
             free: Vec::new(),
             next: None,
+            halfway: None,
             done: Vec::new(),
             patience: PATIENCE,
             thrashings: 0,
@@ -97,19 +106,19 @@ impl Interleaver {
     /// Whether the operation is the last local access and must still wait for the remote one, or is still to be delayed.
     fn is_last(&self, thread: ThreadId, role: GoalRole) -> bool {
         let has_begun = |(known, location): &(ThreadId, u64)| {
-            *known == thread && (*location == role.place || *location == 0)
+            *known == thread && (*location == role.location || *location == 0)
         };
         role.letters & LAST != 0
             && match self.shape {
-                Shape::Interleaving => self.begun.iter().any(has_begun),
-                Shape::Reordering => !self.done.contains(&role.place),
+                Shape::Interleaving | Shape::DoubleInterleaving => self.begun.iter().any(has_begun),
+                Shape::Reordering => !self.done.contains(&role.location),
                 Shape::Delay => self.done.is_empty() && self.paused.is_empty(),
             }
     }
 
     /// Whether the operation is the remote access, and another thread is paused before its last local access to the same location.
     fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
-        let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.place);
+        let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.location);
         role.letters & REMOTE != 0 && others.any(|pause| pause.thread != thread)
     }
 
@@ -125,10 +134,10 @@ impl Interleaver {
         }
         let is_local = self.is_last(thread, role);
         // A reordering pauses only the thread with the local access.
-        let is_remote =
-            self.shape == Shape::Interleaving && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
+        let has_remote_pause = matches!(self.shape, Shape::Interleaving | Shape::DoubleInterleaving);
+        let is_remote = has_remote_pause && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
         if is_local && !self.is_awaited(thread, role) || !is_local && is_remote {
-            self.paused.push(Pause { thread, location: role.place, since: step, is_local });
+            self.paused.push(Pause { thread, location: role.location, since: step, is_local });
             self.patience = PATIENCE;
         }
     }
@@ -138,6 +147,14 @@ impl Interleaver {
         if !self.free.contains(&thread) {
             self.free.push(thread);
         }
+    }
+
+    /// The remote accesses have landed: the thread with the local ones runs next. The prefix has so many choices; it ends before the first
+    /// remote access, so that a run that follows it finds both threads at their accesses again.
+    fn lets_observe(&mut self, local: ThreadId, prefix: u64) {
+        self.next = Some(local);
+        self.reached = Some(prefix);
+        self.release(local);
     }
 
     fn run(&mut self, thread: ThreadId) -> Choice {
@@ -161,12 +178,15 @@ impl Strategy for Interleaver {
         if let Some(thread) = self.next.filter(can_run) {
             return self.run(thread);
         }
+        if let Some(thread) = self.halfway.map(|(thread, ..)| thread).filter(can_run) {
+            return self.run(thread);
+        }
         for candidate in view.candidates {
             self.pauses(candidate, view.step);
         }
-        let wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.role);
+        let is_wanted = |candidate: &&Candidate| self.is_awaited(candidate.thread, candidate.role);
         let wanted: Vec<ThreadId> =
-            view.candidates.iter().filter(wanted).map(|candidate| candidate.thread).collect();
+            view.candidates.iter().filter(is_wanted).map(|candidate| candidate.thread).collect();
         if !wanted.is_empty() {
             return self.run(wanted[random.below(wanted.len())]);
         }
@@ -201,13 +221,13 @@ impl Strategy for Interleaver {
         self.run(released)
     }
 
-    fn acquired(&mut self, thread: ThreadId, lock: LockId, target: Target, role: GoalRole) {
-        self.rest.acquired(thread, lock, target, role);
+    fn acquired(&mut self, thread: ThreadId, lock: LockId, acquire_role: AcquireRole, role: GoalRole) {
+        self.rest.acquired(thread, lock, acquire_role, role);
     }
 
     fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
         if self.shape == Shape::Delay && role.letters & LAST != 0 && self.done.is_empty() {
-            self.done.push(role.place);
+            self.done.push(role.location);
             self.reached = Some(self.choices);
         }
         self.paused.retain(|pause| pause.thread != thread);
@@ -216,24 +236,33 @@ impl Strategy for Interleaver {
         if role.letters == 0 {
             return;
         }
-        if role.letters & REMOTE != 0 && !self.done.contains(&role.place) {
-            self.done.push(role.place);
+        if role.letters & REMOTE != 0 && !self.done.contains(&role.location) {
+            self.done.push(role.location);
         }
         let is_awaiting =
-            |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.place;
-        let awaiting = self.paused.iter().find(is_awaiting).filter(|_| role.letters & REMOTE != 0);
-        if let Some(local) = awaiting.map(|pause| pause.thread) {
-            self.next = Some(local);
-            // The prefix ends before the remote access: a run that follows it finds both threads at their accesses again.
-            self.reached = Some(self.choices - 1);
-            self.release(local);
+            |pause: &&Pause| pause.is_local && pause.thread != thread && pause.location == role.location;
+        let awaiting = self.paused.iter().find(is_awaiting).map(|pause| pause.thread);
+        match (awaiting, self.halfway) {
+            (Some(local), Some((remote, location, reached)))
+                if (remote, location) == (thread, role.location) && role.letters & SECOND != 0 =>
+            {
+                self.halfway = None;
+                self.lets_observe(local, reached);
+            }
+            (Some(_), None) if self.shape == Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+                self.halfway = Some((thread, role.location, self.choices - 1));
+            }
+            (Some(local), _) if self.shape != Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+                self.lets_observe(local, self.choices - 1);
+            }
+            _ => {}
         }
         if role.letters & LAST != 0 {
             self.begun
-                .retain(|(known, location)| *known != thread || *location != role.place && *location != 0);
+                .retain(|(known, location)| *known != thread || *location != role.location && *location != 0);
         }
-        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.place)) {
-            self.begun.push((thread, role.place));
+        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.location)) {
+            self.begun.push((thread, role.location));
         }
     }
 

@@ -66,7 +66,8 @@ impl Strategy for PartialOrderSampling {
         let willing = willing(view);
         let priorities: Vec<usize> =
             willing.iter().map(|candidate| self.priority(candidate, random)).collect();
-        let best = (0..willing.len()).max_by_key(|index| priorities[*index]).unwrap_or_default();
+        let best = (0..willing.len()).max_by_key(|index| priorities[*index]);
+        let best = best.expect("a view has at least one candidate");
         Choice::Run(willing[best].thread)
     }
 

@@ -12,7 +12,7 @@
 //!   that an execution ends, and ends in the same way in a replay.
 //! - The conductor reports races, not the strategy.
 
-use fissure_model::{ids::ThreadId, settings::Wanted};
+use fissure_model::{ids::ThreadId, settings::Patterns};
 
 use super::{
     Candidate, Choice, GoalRole, Strategy, View, registry::StrategyKind, uniform::yields_to_sleepers,
@@ -30,7 +30,7 @@ pub(super) const KIND: StrategyKind = StrategyKind {
     name: "racefuzzer",
     about: "Predicts races from profiling runs, and brings the racing accesses together.",
     predicts: true,
-    wanted: Wanted { races: true, ..StrategyKind::PLAIN.wanted },
+    patterns: Patterns { races: true, ..StrategyKind::PLAIN.patterns },
     build: |_| Ok(Box::new(RaceFuzzer::new())),
     ..StrategyKind::PLAIN
 };
@@ -67,7 +67,7 @@ fn race(one: &Candidate, other: &Candidate) -> bool {
         && one.role.letters != 0
         && other.role.letters != 0
         && both & 0b11 == 0b11
-        && one.role.place == other.role.place
+        && one.role.location == other.role.location
 }
 
 impl Strategy for RaceFuzzer {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use fissure_model::settings::{Control, StrategyName, Wanted};
+use fissure_model::settings::{Control, Patterns, StrategyName};
 
 use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pos, racefuzzer, uniform};
 use crate::recording::RecordingError;
@@ -28,9 +28,9 @@ pub struct StrategyKind {
     /// Whether its runs have goals at acquires and accesses that earlier runs showed to be possible.
     pub learns: bool,
     /// The patterns that a checker looks for in its runs.
-    pub wanted: Wanted,
+    pub patterns: Patterns,
     /// Builds the strategy for a run with these settings.
-    pub build: fn(&Control) -> Result<Box<dyn Strategy>, RecordingError>,
+    pub build: fn(&Control) -> Result<Box<dyn Strategy>, StrategyError>,
 }
 
 impl StrategyKind {
@@ -41,7 +41,7 @@ impl StrategyKind {
         is_offered: true,
         predicts: false,
         learns: false,
-        wanted: Wanted { predictions: false, violations: false, races: false, interleavings: false },
+        patterns: Patterns { predictions: false, violations: false, races: false, interleavings: false },
         build: |_| Ok(Box::new(uniform::Uniform)),
     };
 
@@ -67,6 +67,8 @@ pub enum StrategyError {
     Unknown(String),
     /// The schedule to follow is not valid.
     Recording(RecordingError),
+    /// There is no schedule to follow.
+    NoSchedule,
 }
 
 impl fmt::Display for StrategyError {
@@ -77,6 +79,7 @@ impl fmt::Display for StrategyError {
                 write!(f, "there is no strategy '{name}'; the strategies are {}", known.join(", "))
             }
             StrategyError::Recording(error) => error.fmt(f),
+            StrategyError::NoSchedule => f.write_str("the settings of a replay have no schedule"),
         }
     }
 }
@@ -106,9 +109,9 @@ pub fn find(name: &str) -> Option<&'static StrategyKind> {
 
 /// Builds the strategy of a run.
 pub fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
-    let name = settings.steering.as_str();
+    let name = settings.strategy.as_str();
     let kind = find(name).ok_or_else(|| StrategyError::Unknown(name.to_owned()))?;
-    Ok((kind.build)(settings)?)
+    (kind.build)(settings)
 }
 
 #[cfg(test)]
@@ -122,17 +125,17 @@ mod tests {
 
     fn settings(name: &str) -> Control {
         Control {
-            steering: StrategyName::new(name),
+            strategy: StrategyName::new(name),
             seed: 1,
             pause: 0,
-            target: None,
+            goal: None,
             schedule: None,
             steps: 1,
             volatiles: false,
             accesses: AccessPoints::None,
             instrumented: Vec::new(),
             units: false,
-            wanted: Wanted::default(),
+            patterns: Patterns::default(),
             sets: SetRules::default(),
         }
     }
@@ -142,7 +145,8 @@ mod tests {
         for (index, kind) in ALL.iter().enumerate() {
             assert!(!kind.name.is_empty() && kind.about.ends_with('.'), "{kind:?}");
             assert!(ALL[..index].iter().all(|other| other.name != kind.name), "{}", kind.name);
-            assert!(build(&settings(kind.name)).is_ok(), "{}", kind.name);
+            let settings = Control { schedule: Some("0*3 1".to_owned()), ..settings(kind.name) };
+            assert!(build(&settings).is_ok(), "{}", kind.name);
         }
         assert!(default().is_offered);
     }
@@ -161,7 +165,8 @@ mod tests {
             assert!(matches!(build(settings), Err(StrategyError::Recording(_))), "{settings:?}");
         };
         check(&Control { schedule: Some("x".to_owned()), ..settings("replay") });
+        assert!(matches!(build(&settings("replay")), Err(StrategyError::NoSchedule)));
         let goal = AcquireGoal { prefix: Some("x".to_owned()), ..AcquireGoal::default() };
-        check(&Control { target: Some(goal.into()), ..settings("atomfuzzer") });
+        check(&Control { goal: Some(goal.into()), ..settings("atomfuzzer") });
     }
 }

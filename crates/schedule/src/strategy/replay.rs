@@ -4,7 +4,10 @@ use std::{collections::VecDeque, fmt};
 
 use fissure_model::ids::ThreadId;
 
-use super::{Choice, Sequential, Strategy, View, registry::StrategyKind};
+use super::{
+    Choice, Sequential, Strategy, View,
+    registry::{StrategyError, StrategyKind},
+};
 use crate::{random::Random, recording::Recording};
 
 /// The registration.
@@ -13,7 +16,7 @@ pub const REPLAY: StrategyKind = StrategyKind {
     about: "Follows a recorded schedule.",
     is_offered: false,
     build: |settings| {
-        let recording: Recording = settings.schedule.as_deref().unwrap_or_default().parse()?;
+        let recording: Recording = settings.schedule.as_deref().ok_or(StrategyError::NoSchedule)?.parse()?;
         Ok(Box::new(Replay::new(&recording)))
     },
     ..StrategyKind::PLAIN

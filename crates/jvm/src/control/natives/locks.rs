@@ -20,7 +20,7 @@ use crate::{
 
 pub(super) extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass, lock: jobject) -> jint {
     guarded(0, |agent| {
-        let Some(control) = &agent.control else { return 0 };
+        let control = agent.controlling();
         let name = findings::kind_of_object(agent, Jni::new(environment), lock);
         let is_class = name.ends_with(".class");
         control.state().run.add_lock(name, is_class).0 as jint
@@ -28,7 +28,7 @@ pub(super) extern "system" fn new_lock(environment: *mut JNIEnv, _class: jclass,
 }
 
 pub(super) extern "system" fn release_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
-    guarded(0, |agent| agent.control.as_ref().map_or(0, |control| control.releases.as_ptr() as jlong))
+    guarded(0, |agent| agent.controlling().releases.as_ptr() as jlong)
 }
 
 pub(super) extern "system" fn give_back(environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {

@@ -42,11 +42,11 @@ pub(super) extern "system" fn looks(
 
 pub(super) extern "system" fn now(_environment: *mut JNIEnv, _class: jclass, thread: jlong) -> jlong {
     guarded(0, |agent| {
-        let Some(control) = &agent.control else { return 0 };
+        let control = agent.controlling();
         let mut state = control.state();
         // The number of clock reads by the JVM, in its own threads or during class loading, may differ from run to run.
-        let is_calm = Control::thread(thread).is_none_or(|thread| state.run.is_in_region(thread));
-        BEGINNING + state.run.conductor.now(is_calm) as jlong
+        let is_quiet = Control::thread(thread).is_none_or(|thread| state.run.is_in_region(thread));
+        BEGINNING + state.run.conductor.now(is_quiet) as jlong
     })
 }
 

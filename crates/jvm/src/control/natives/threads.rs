@@ -112,7 +112,7 @@ pub(super) extern "system" fn announce(
     is_daemon: jboolean,
 ) -> jlong {
     guarded(-1, |agent| {
-        let Some(control) = &agent.control else { return -1 };
+        let control = agent.controlling();
         let jni = Jni::new(environment);
         planted::fault(jni, planted::START);
         let name = jni.text(name);
@@ -131,7 +131,7 @@ pub(super) extern "system" fn announce(
 
 pub(super) extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobject) -> jlong {
     guarded(-1, |agent| {
-        let Some(control) = &agent.control else { return -1 };
+        let control = agent.controlling();
         let name = Jni::new(environment).text(name);
         let mut state = control.state();
         let number = state.run.conductor.announce(&name, false);
@@ -184,7 +184,9 @@ pub(super) extern "system" fn started(
     child: jlong,
 ) {
     guarded((), |agent| {
-        let (Some(control), Some(child)) = (&agent.control, Control::thread(child)) else { return };
+        let control = agent.controlling();
+        // The JVM's own threads are not controlled.
+        let Some(child) = Control::thread(child) else { return };
         let parent = Control::thread(parent);
         let mut state = control.state();
         let decision = state.run.conductor.start(child, parent);
@@ -207,10 +209,10 @@ pub(super) extern "system" fn hands_over(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
-    place: jint,
+    token: jint,
 ) {
     conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
-        control.state().run.conductor.hands_over(thread, place as u64);
+        control.state().run.conductor.hands_over(thread, token as u64);
     });
 }
 
@@ -218,10 +220,10 @@ pub(super) extern "system" fn takes_over(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
-    place: jint,
+    token: jint,
     waits: jboolean,
 ) {
     conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
-        control.state().run.conductor.takes_over(thread, place as u64, waits != 0);
+        control.state().run.conductor.takes_over(thread, token as u64, waits != 0);
     });
 }
