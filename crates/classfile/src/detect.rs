@@ -43,9 +43,9 @@ pub enum Synchronization {
     /// None.
     #[default]
     Nothing,
-    /// Monitors after they have been entered, and calls of `notify` and `notifyAll`.
+    /// Monitors after they have been entered.
     Monitors,
-    /// Accesses to volatile fields, too: a write happens before the reads that come after it.
+    /// Also monitors that threads wait for, and accesses to volatile fields: a write happens before the reads that come after it.
     MonitorsAndVolatiles,
 }
 
@@ -90,6 +90,10 @@ impl Detection<'_> {
 
     fn has_elements(&self, detail: Detail) -> bool {
         self.accesses == Accesses::FieldsAndElements && detail == Detail::Full
+    }
+
+    fn has_guards(&self) -> bool {
+        self.synchronization == Synchronization::MonitorsAndVolatiles
     }
 
     fn has_volatiles(&self, detail: Detail) -> bool {
@@ -192,11 +196,11 @@ impl Instrumenter<'_, '_> {
         }
         let called = instruction.method(self.pool)?;
         if has_receiver && called.name == b"wait" {
-            return self.wait(&called, edit);
+            return self.wait(&called, detection.has_guards(), edit);
         }
         // These methods are final, so that no other class has methods with these names and this descriptor.
         let notifies = matches!(called.name, b"notify" | b"notifyAll") && called.descriptor == b"()V";
-        if has_receiver && notifies && detection.synchronization != Synchronization::Nothing {
+        if has_receiver && notifies && detection.has_guards() {
             self.edits.code(1, &[DUP]);
             return self.edits.call(&hooks::NOTIFIES, self.additions);
         }
@@ -226,7 +230,7 @@ impl Instrumenter<'_, '_> {
     }
 
     /// Reports a call of `Object.wait`. These methods are final, so that no other class has methods with this name and descriptors.
-    fn wait(&mut self, called: &MemberRef<'_>, edit: &mut Edit) -> Result<(), MethodError> {
+    fn wait(&mut self, called: &MemberRef<'_>, is_guard: bool, edit: &mut Edit) -> Result<(), MethodError> {
         let after: &[u8] = match called.descriptor {
             b"()V" => {
                 self.edits.code(2, &[DUP, DUP]);
@@ -243,7 +247,8 @@ impl Instrumenter<'_, '_> {
             }
             _ => return Ok(()),
         };
-        self.edits.call(&hooks::WAIT_BEGIN, self.additions)?;
+        let begin = if is_guard { &hooks::GUARDED_WAIT_BEGIN } else { &hooks::WAIT_BEGIN };
+        self.edits.call(begin, self.additions)?;
         self.edits.split(edit);
         self.edits.code(1, after);
         self.edits.call(&hooks::WAIT_END, self.additions)

@@ -165,9 +165,11 @@ pub const VOLATILE_WRITE_STATIC: Hook = Hook::new(63, "volatileWriteStatic", "(I
 pub const VOLATILE_READ_AT: Hook = Hook::new(64, "volatileReadAt", "(Ljava/lang/Object;I)V");
 /// The same for a static field: the site.
 pub const VOLATILE_READ_STATIC_AT: Hook = Hook::new(65, "volatileReadStaticAt", "(I)V");
+/// The same as [`WAIT_BEGIN`], in code outside of the JDK.
+pub const GUARDED_WAIT_BEGIN: Hook = Hook::new(66, "guardedWaitBegin", "(Ljava/lang/Object;)V");
 
 /// All hooks, by number.
-pub const ALL: [Hook; 66] = [
+pub const ALL: [Hook; 67] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -234,6 +236,7 @@ pub const ALL: [Hook; 66] = [
     VOLATILE_WRITE_STATIC,
     VOLATILE_READ_AT,
     VOLATILE_READ_STATIC_AT,
+    GUARDED_WAIT_BEGIN,
 ];
 
 #[cfg(test)]

@@ -129,9 +129,9 @@ fn stack_shuffles_pass_the_right_values() {
     check(181, Some(("w", "D")), "o v1 v2", "o o v1 v2", &["volatileWrite o", "write o o.shadow - site"]);
     check(182, Some(("notify", "()V")), "o", "o", &["notifies o"]);
     check(195, None, "o", "o", &["exit o"]);
-    check(182, Some(("wait", "()V")), "o", "o o", &["waitBegin o", "waitEnd o"]);
-    check(182, Some(("wait", "(J)V")), "o t1 t2", "o o t1 t2", &["waitBegin o", "waitEnd o"]);
-    check(182, Some(("wait", "(JI)V")), "o t1 t2 n", "o t1 t2 n", &["waitBegin null", "waitEnd null"]);
+    check(182, Some(("wait", "()V")), "o", "o o", &["guardedWaitBegin o", "waitEnd o"]);
+    check(182, Some(("wait", "(J)V")), "o t1 t2", "o o t1 t2", &["guardedWaitBegin o", "waitEnd o"]);
+    check(182, Some(("wait", "(JI)V")), "o t1 t2 n", "o t1 t2 n", &["guardedWaitBegin null", "waitEnd null"]);
     check(180, Some(("f", "I")), "o", "o", &["read o o.shadow - site"]);
     check(181, Some(("f", "I")), "o v", "o o v", &["write o o.shadow - site"]);
     check(181, Some(("d", "D")), "o v1 v2", "o o v1 v2", &["write o o.shadow - site"]);

@@ -13,7 +13,7 @@ use fissure_model::{
     coverage::{Coverage, LeftAlone},
     pattern::Pattern,
     pointcut::{FieldPoint, Value},
-    settings::{AccessPoints, Watch},
+    settings::{AccessPoints, Order, Watch},
 };
 
 use crate::{
@@ -85,11 +85,11 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     let monitors = !fissure_jdk::keeps_its_monitors(name)
         && monitor.is_none_or(Watcher::needs_locks)
         && !(is_controlled && !in_scope && fissure_jdk::locks_for_the_collector(name));
-    // The JDK's own volatile fields are known by the calls that use them.
+    // The JDK's own volatile fields and conditions are known by the calls that use them.
     let synchronization = match order.has_synchronization() {
-        true if kind == Kind::Jdk && !in_scope => Synchronization::Monitors,
-        true => Synchronization::MonitorsAndVolatiles,
-        false => Synchronization::Nothing,
+        true if kind != Kind::Jdk || in_scope => Synchronization::MonitorsAndVolatiles,
+        true if order == Order::HappensBefore => Synchronization::Monitors,
+        _ => Synchronization::Nothing,
     };
     let entries = in_scope && kind != Kind::Jdk && agent.counts_threads();
     let product = if is_controlled {

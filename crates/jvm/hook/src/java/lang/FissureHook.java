@@ -347,8 +347,16 @@ public final class FissureHook {
                 FissureThread.waitBegins(lock);
             }
             if (FissureEngine.SYNCHRONIZATION) {
-                FissureOrder.release(FissureThread.guards(lock));
+                FissureThread.waitReleases(lock);
             }
+        }
+    }
+
+    /** The same in code outside of the JDK: from now on the monitor orders accesses. */
+    public static void guardedWaitBegin(Object lock) {
+        if (on) {
+            FissureThread.guards(lock);
+            waitBegin(lock);
         }
     }
 
@@ -356,10 +364,7 @@ public final class FissureHook {
         if (on) {
             FissureThread.waits();
             if (FissureEngine.SYNCHRONIZATION) {
-                Object guard = FissureThread.guards(lock);
-                if (guard != null) {
-                    FissureOrder.acquireLock(guard);
-                }
+                FissureThread.waitAcquires(lock);
             }
         }
     }

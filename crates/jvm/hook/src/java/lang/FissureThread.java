@@ -170,18 +170,12 @@ final class FissureThread extends FissureHeld {
         }
     }
 
-    /**
-     * Threads wait for a lock, so that its releases order accesses from now on. Null stands for the lock that was acquired last. Returns
-     * the lock, or null if there is none.
-     */
-    static Object guards(Object lock) {
+    /** Threads wait for a lock, so that its releases order accesses from now on. Null stands for the lock that was acquired last. */
+    static void guards(Object lock) {
         FissureThread self = Thread.currentThread().fissureState;
-        if (self == null || self.busy) {
-            return null;
-        }
-        Object guard = lock != null ? lock : self.depth > 0 ? self.locks[self.depth - 1] : null;
+        Object guard = self == null || self.busy ? null : self.named(lock);
         if (guard == null || FissureLocks.orders(self, guard)) {
-            return guard;
+            return;
         }
         self.busy = true;
         try {
@@ -194,7 +188,28 @@ final class FissureThread extends FissureHeld {
         for (int at = 0; at < self.depth; at++) {
             self.guards[at] |= self.locks[at] == guard;
         }
-        return guard;
+    }
+
+    /** The thread is about to wait, which releases the lock; null as above. */
+    static void waitReleases(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        Object guard = self == null || self.busy ? null : self.named(lock);
+        if (guard != null && FissureLocks.orders(self, guard)) {
+            FissureOrder.release(FissureLocks.place(guard));
+        }
+    }
+
+    /** The thread has waited, and acquired the lock again. */
+    static void waitAcquires(Object lock) {
+        FissureThread self = Thread.currentThread().fissureState;
+        Object guard = self == null || self.busy ? null : self.named(lock);
+        if (guard != null && FissureLocks.orders(self, guard)) {
+            FissureOrder.acquireLock(guard);
+        }
+    }
+
+    private Object named(Object lock) {
+        return lock != null ? lock : depth > 0 ? locks[depth - 1] : null;
     }
 
     static void acquireOptimistic(Object lock) {
