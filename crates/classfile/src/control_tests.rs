@@ -1,6 +1,8 @@
 //! The code inserted for controlled runs and for blocks that should be atomic.
 
-use crate::control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+use crate::control::{
+    Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling, VolatileRead,
+};
 use crate::detect::{Accesses, Atomicity, Blocks, Detection};
 use crate::environment::Foreign;
 use crate::plan::{Plan, Product};
@@ -25,8 +27,13 @@ const TIME: Call<'static> = Call {
     hook_descriptor: "()J",
     site: false,
 };
-const SCHEDULING: Scheduling<'static> =
-    Scheduling { calls: &[WAIT, TIME], regions: &[Region { method: "load", descriptor: None }] };
+const HANDLE_READ: VolatileRead<'static> =
+    VolatileRead { class: "java/lang/invoke/VarHandle", name: "getAcquire" };
+const SCHEDULING: Scheduling<'static> = Scheduling {
+    calls: &[WAIT, TIME],
+    regions: &[Region { method: "load", descriptor: None }],
+    volatile_reads: &[HANDLE_READ],
+};
 
 fn controlled() -> Plan<'static> {
     plan(None)
@@ -38,7 +45,10 @@ fn inside(code: ControlledCode) -> Plan<'static> {
 }
 
 fn plan(inside: Option<ControlledCode>) -> Plan<'static> {
-    Plan::new("Hook", Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside }))
+    Plan::new(
+        "Hook",
+        Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside, spinning: false }),
+    )
 }
 
 /// Rewrites a class with one method, compares its instructions, and returns the rewritten class.

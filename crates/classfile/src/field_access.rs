@@ -23,6 +23,8 @@ pub(crate) enum FieldRules {
     Nothing,
     /// All but the final ones of the rewritten class.
     Finals,
+    /// Only volatile fields, which the class declares or inherits.
+    Volatiles,
     /// Fields have neither shadow nor cell. Volatile fields synchronize, unless every access to a field is reported.
     Points { every_access: bool },
     /// Fields have shadows and cells.
@@ -38,7 +40,8 @@ pub(crate) enum FieldRules {
 
 impl FieldRules {
     fn has_synchronization(self) -> bool {
-        matches!(self, FieldRules::Points { .. } | FieldRules::Shadows { synchronization: true, .. })
+        use FieldRules::{Points, Shadows, Volatiles};
+        matches!(self, Volatiles | Points { .. } | Shadows { synchronization: true, .. })
     }
 }
 
@@ -60,6 +63,8 @@ pub(crate) struct FieldTable<'a> {
     synchronization: bool,
     /// Whether classes have shadow fields at all.
     has_shadows: bool,
+    /// Whether only volatile fields matter, which the class declares or inherits.
+    only_volatiles: bool,
     own: FxHashMap<(&'a [u8], &'a [u8]), Own>,
     /// Final fields of this class; only filled for [`FieldRules::Finals`].
     finals: FxHashSet<(&'a [u8], &'a [u8])>,
@@ -97,6 +102,7 @@ impl<'a> FieldTable<'a> {
             this,
             synchronization: rules.has_synchronization(),
             has_shadows: matches!(rules, FieldRules::Shadows { .. }),
+            only_volatiles: rules == FieldRules::Volatiles,
             own: FxHashMap::default(),
             finals: FxHashSet::default(),
             shadows: Vec::new(),
@@ -108,7 +114,7 @@ impl<'a> FieldTable<'a> {
                 table.finals.insert(key);
             }
         }
-        let is_followed = matches!(rules, FieldRules::Points { .. } | FieldRules::Shadows { .. });
+        let is_followed = !matches!(rules, FieldRules::Nothing | FieldRules::Finals);
         if !is_followed && plan.added_fields.is_empty() {
             return Ok(table);
         }
@@ -128,6 +134,9 @@ impl<'a> FieldTable<'a> {
                 (class.pool.utf8(field.name_index)?, class.pool.utf8(field.descriptor_index)?);
             if field.access.contains(AccessFlags::VOLATILE) && table.synchronization {
                 table.own.insert((name, descriptor), Own::Volatile);
+            }
+            if rules == FieldRules::Volatiles {
+                continue;
             }
             if rules == (FieldRules::Points { every_access: false }) {
                 let is_plain = !field.access.intersects(AccessFlags::FINAL | AccessFlags::VOLATILE);
@@ -248,6 +257,8 @@ impl<'a> FieldTable<'a> {
             Some(Own::Cell(_)) => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) if is_static => return Ok(Treatment::Ignore),
             Some(Own::Shadowed) => true,
+            None if self.only_volatiles && field.owner == self.this => return Ok(Treatment::Resolve),
+            None if self.only_volatiles => return Ok(Treatment::Ignore),
             None => {
                 let (class, name, descriptor) = (text(field.owner), text(field.name), text(field.descriptor));
                 match environment.foreign(&class, &name, &descriptor, is_static) {

@@ -156,8 +156,11 @@ pub const CLONED: Hook = Hook::new(59, "cloned", "(Ljava/lang/Object;)V");
 /// A method begins, in any thread.
 pub const METHOD_RUNS: Hook = Hook::new(60, "methodRuns", "()V");
 
+/// A volatile variable is about to be read, and the read itself is no scheduling point. Lets the scheduler detect threads that spin.
+pub const LOOK: Hook = Hook::new(61, "look", "()V");
+
 /// All hooks, by number.
-pub const ALL: [Hook; 61] = [
+pub const ALL: [Hook; 62] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -219,6 +222,7 @@ pub const ALL: [Hook; 61] = [
     CONTENTS_END,
     CLONED,
     METHOD_RUNS,
+    LOOK,
 ];
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub use references::{
 };
 pub use scheduling::{
     PointKind, Reading, Redirected, atomic_points, blocking_calls, collection_points, environment_calls,
-    is_exit_frame, reading_methods, semaphore_points, synchronizer_points,
+    is_exit_frame, reading_methods, semaphore_points, synchronizer_points, volatile_reads,
 };
 pub use tables::Member;
 

@@ -78,6 +78,21 @@ pub struct View<'a> {
     pub sleepers: &'a [ThreadId],
     /// The number of choices made before.
     pub step: u64,
+    /// How many operations in a row only waited for a moment: threads yielded, slept, or parked until a time-out.
+    pub polls: u64,
+}
+
+/// How many choices a pause lasts at most.
+const LONGEST_PAUSE: u64 = 20_000;
+/// The same while the other threads only poll. They may wait for the paused thread.
+const LONGEST_POLLING: u64 = 200;
+
+impl View<'_> {
+    /// Whether a pause since this choice has lasted too long.
+    pub(crate) fn ends_pause(&self, since: u64) -> bool {
+        let lasted = self.step - since;
+        lasted > LONGEST_PAUSE || lasted.min(self.polls) > LONGEST_POLLING
+    }
 }
 
 /// The decision of a strategy.

@@ -6,6 +6,7 @@
 use std::{fs, time::Duration};
 
 use fissure_model::{ids::ThreadId, record::RunEnd};
+use fissure_schedule::conductor::Expectation;
 
 use super::{Control, State, end_run};
 
@@ -43,7 +44,12 @@ pub(crate) fn watch(control: &'static Control) {
         }
         silent = if state.is_idle && !state.run.conductor.has_strays() { silent + 1 } else { 0 };
         if state.is_idle && !state.run.conductor.awaited_events().is_empty() {
-            let limit = if state.run.conductor.expects_events() { LONGEST_ABSENCE } else { LONGEST_SILENCE };
+            let limit = match state.run.conductor.expected_event() {
+                Expectation::Nothing => LONGEST_SILENCE,
+                Expectation::Input => LONGEST_ABSENCE,
+                // The run's time limit ends a process that does not end by itself.
+                Expectation::End => u32::MAX,
+            };
             if silent > limit {
                 end_run(state, RunEnd::Hang);
             }
