@@ -12,6 +12,7 @@ mod classes;
 mod contents;
 mod files;
 pub mod format;
+mod libraries;
 mod locks;
 mod order;
 mod pattern;
@@ -36,6 +37,7 @@ pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
     is_stamped, lock_classes, lock_methods, lock_operation, locks_for_bookkeeping, locks_for_the_collector,
 };
+pub use libraries::is_coroutine_state;
 pub use order::{Ordering, Subject, hand_over, happens_before};
 pub use pattern::{ClassPattern, MethodPattern};
 pub use references::{
@@ -52,7 +54,7 @@ pub use tables::Member;
 
 #[cfg(test)]
 mod tests {
-    use crate::{boundary, classes, contents, format::DataError, locks, order, references, scheduling};
+    use crate::{boundary, classes, contents, format::DataError, libraries, locks, order, references, scheduling};
 
     /// Loads every file as the questions do, so that no question can fail at run time.
     #[test]
@@ -68,6 +70,7 @@ mod tests {
         check(classes::ThreadUnsafe::load());
         check(classes::Threads::load());
         check(contents::Contents::load());
+        check(libraries::Libraries::load());
         check(locks::Internal::load());
         check(locks::Locks::load());
         check(order::Order::load());

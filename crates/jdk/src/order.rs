@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use crate::{
     files::{file, loaded},
     format::DataError,
+    libraries,
     tables::{Member, Members},
 };
 
@@ -36,7 +37,10 @@ pub enum Ordering {
 
 /// The methods of a class, given by its internal name, with which one thread hands everything it did so far over to another.
 pub fn hand_over(class: &str) -> &'static [Member<Ordering>] {
-    ORDER.hand_over.of(class)
+    match ORDER.hand_over.of(class) {
+        [] => libraries::hand_over(class),
+        members => members,
+    }
 }
 
 /// The methods of a class, given by its internal name, that order threads in other ways.
@@ -63,7 +67,7 @@ impl Order {
     }
 }
 
-fn orderings(words: &[&'static str]) -> Option<Vec<Ordering>> {
+pub(crate) fn orderings(words: &[&'static str]) -> Option<Vec<Ordering>> {
     let all: Option<Vec<Ordering>> = words.iter().map(|word| ordering(word)).collect();
     all.filter(|all| !all.is_empty())
 }
