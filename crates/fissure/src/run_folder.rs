@@ -5,7 +5,7 @@ use std::{env, fs, io, path::Path};
 use fissure_model::settings::{LocalityFile, Settings};
 use tempfile::TempDir;
 
-use crate::{error::Error, log};
+use crate::{abandoned, agent, error::Error, log};
 
 /// Creates a folder whose path needs no quoting.
 pub(crate) fn create() -> Result<TempDir, Error> {
@@ -16,10 +16,14 @@ pub(crate) fn create() -> Result<TempDir, Error> {
             if !parent.as_os_str().as_encoded_bytes().iter().all(plain) {
                 return Err(io::Error::other("its path has blanks or other special characters"));
             }
-            tempfile::Builder::new().prefix("fissure-").tempdir_in(parent)
+            tempfile::Builder::new().prefix(abandoned::PREFIX).tempdir_in(parent)
         });
         match made {
-            Ok(folder) => return kept_for_log(folder, log::begin),
+            Ok(folder) => {
+                abandoned::claim(folder.path()).map_err(Error::Folder)?;
+                abandoned::recover(folder.path().parent().unwrap_or(parent), agent::cache().as_deref());
+                return kept_for_log(folder, log::begin);
+            }
             Err(error) => last = error,
         }
     }

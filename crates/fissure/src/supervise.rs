@@ -236,10 +236,10 @@ pub(crate) fn in_words(time: Duration) -> String {
 
 /// A process. The start time distinguishes it from a later process with the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Process {
+pub(crate) struct Process {
     id: u32,
     parent: u32,
-    started: u64,
+    pub(crate) started: u64,
     has_ended: bool,
 }
 
@@ -259,7 +259,7 @@ impl Process {
         tree
     }
 
-    fn of(id: u32) -> Option<Process> {
+    pub(crate) fn of(id: u32) -> Option<Process> {
         Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 

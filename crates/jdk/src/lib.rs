@@ -33,11 +33,11 @@ pub use contents::{
     value_use,
 };
 pub use files::files;
+pub use libraries::is_coroutine_state;
 pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
     is_stamped, lock_classes, lock_methods, lock_operation, locks_for_bookkeeping, locks_for_the_collector,
 };
-pub use libraries::is_coroutine_state;
 pub use order::{Ordering, Subject, hand_over, happens_before};
 pub use pattern::{ClassPattern, MethodPattern};
 pub use references::{
@@ -54,7 +54,9 @@ pub use tables::Member;
 
 #[cfg(test)]
 mod tests {
-    use crate::{boundary, classes, contents, format::DataError, libraries, locks, order, references, scheduling};
+    use crate::{
+        boundary, classes, contents, format::DataError, libraries, locks, order, references, scheduling,
+    };
 
     /// Loads every file as the questions do, so that no question can fail at run time.
     #[test]
