@@ -46,6 +46,16 @@ fn kept_for_log(
     Ok(folder)
 }
 
+/// The records of a JVM are incomplete: checks that this is not for want of room in the folder, which the agent cannot report.
+pub(crate) fn check_room(folder: &Path) -> Result<(), Error> {
+    const ROOM: usize = 16 * 1024;
+    let file = folder.join("room");
+    let result = fs::write(&file, [0; ROOM]).map_err(Error::Folder);
+    // It is removed with the folder at the latest.
+    let _ = fs::remove_file(&file);
+    result
+}
+
 /// The filter of the log, as settings have it.
 pub(crate) fn log_filter() -> Option<String> {
     log::filter().map(|filter| filter.as_str().to_owned())

@@ -83,6 +83,9 @@ impl Program<'_> {
             printed.extend(stream.recv_timeout(OUTPUT_GRACE).unwrap_or_default());
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+        if jvms.iter().any(|jvm| !jvm.ended) {
+            run_folder::check_room(folder.path())?;
+        }
         if jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
             abandoned::keep_records(folder.path(), self.folder);
         }
