@@ -177,3 +177,21 @@ pub(crate) fn willing_except(view: &View<'_>, is_paused: impl Fn(&Candidate) -> 
     }
     free
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_short_while_the_other_threads_only_poll() {
+        let check = |step: u64, polls: u64, expected: bool| {
+            let view = View { candidates: &[], current: None, yields: false, sleepers: &[], step, polls };
+            assert_eq!(view.ends_pause(1_000), expected, "{step} {polls}");
+        };
+        check(1_100, 500, false);
+        check(1_300, 150, false);
+        check(1_300, 250, true);
+        check(21_000, 0, false);
+        check(21_001, 0, true);
+    }
+}
