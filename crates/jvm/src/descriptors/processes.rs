@@ -62,11 +62,12 @@ mod tests {
     use crate::descriptors::{Interest, expects, wait};
 
     fn check(script: &str, expected: i32) {
-        let process = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let mut process = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let child = Child::new(process.id().into()).unwrap();
         assert_eq!(child.exit_code(false), expected, "{script}");
         assert_eq!(child.exit_code(true), expected, "{script}");
         assert_eq!(child.exit_code(true), NO_CHILD, "{script}");
+        assert!(process.wait().is_err(), "{script}: it was reaped");
     }
 
     #[test]
