@@ -45,6 +45,11 @@ class Endings {
                 run(false, Endings::increment, Endings::increment);
                 new CountDownLatch(1).await();
                 break;
+            case "races-and-ends-late":
+                run(false, Endings::increment, Endings::increment);
+                run(false, () -> interleaved(new Object()), () -> interleaved(new Object()));
+                Thread.sleep(3_000);
+                break;
             case "races-and-is-killed":
                 run(false, Endings::increment, Endings::increment);
                 long self = ProcessHandle.current().pid();
@@ -66,6 +71,18 @@ class Endings {
                 throw new IllegalArgumentException(arguments[0]);
         }
         System.out.println("done");
+    }
+
+    /** A block that is meant to be atomic, and acquires a common lock twice. */
+    static void interleaved(Object own) {
+        synchronized (own) {
+            count();
+            count();
+        }
+    }
+
+    static synchronized void count() {
+        quiet++;
     }
 
     /** Two threads increment under a common lock: they share a field, but there is no bug. */

@@ -2,8 +2,10 @@
 //!
 //! The drivers and their artifacts are in `programs/real`. A program under Fissure must print the same and end with the same exit code as the
 //! plain program, within a time limit, and Fissure itself must not fail. The findings of all runs go into a table, each with its triage from
-//! `programs/real/triage.toml`.
+//! `programs/real/triage.toml`. Programs whose library is of interest are also watched with the library's classes as the scope. [`bars`]
+//! says what the findings of all runs together must be like.
 
+mod bars;
 mod catalog;
 mod fetch;
 mod process;
@@ -39,6 +41,8 @@ const HUNT: [&str; 7] = ["--runs", "4", "--reference-runs", "2", "--no-minimise"
 pub(crate) enum Mode {
     Plain,
     Detect,
+    /// Under `detect` with the library's classes as the scope.
+    Library,
     Hunt,
 }
 
@@ -47,6 +51,7 @@ impl Mode {
         match self {
             Mode::Plain => "plain",
             Mode::Detect => "detect",
+            Mode::Library => "library",
             Mode::Hunt => "hunt",
         }
     }
@@ -73,6 +78,7 @@ pub(crate) struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Only {
     Detect,
+    Library,
     Hunt,
 }
 
@@ -88,6 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let wanted = |program: &&Program| {
         options.program.as_ref().is_none_or(|part| program.name.contains(part.as_str()))
             && (!options.is_quick || program.quick)
+            && (options.only != Some(Only::Library) || program.scope.is_some())
     };
     let programs: Vec<&Program> = catalog.programs.iter().filter(wanted).collect();
     if programs.is_empty() {
@@ -110,13 +117,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             rows.extend(try_program(program, &prepared, &java, &fissure, options)?);
         }
     }
-    let text = table::render(&rows, &untried, &catalog.triage);
+    let bars = bars::measure(&rows, &catalog.triage);
+    let text = table::render(&rows, &untried, &catalog.triage, &bars);
     let file = folder.join("table.md");
     fs::write(&file, &text).with_context(|| format!("cannot write {}", file.display()))?;
     println!("\n{text}\nwritten to {}", file.display());
     let broken = rows.iter().filter(|row| !row.problems.is_empty()).count();
     if broken > 0 {
         bail!("{broken} of {} runs are not as they should be", rows.len());
+    }
+    if let Some(missed) = bars.iter().find(|bar| !bar.is_met) {
+        bail!("a bar is not met: {}", missed.text);
     }
     Ok(())
 }
@@ -144,15 +155,17 @@ fn try_program(
     options: &Options,
 ) -> Result<Vec<Row>> {
     let json = target()?.join("xtask/real").join(&program.name).join("findings.json");
-    let wants = |mode: Mode| match options.only {
-        None => true,
-        Some(Only::Detect) => mode == Mode::Detect,
-        Some(Only::Hunt) => mode == Mode::Hunt,
+    let wants = |mode: Mode| match (mode, options.only) {
+        (Mode::Library, _) if program.scope.is_none() || options.is_quick => false,
+        (Mode::Plain, _) | (_, None) => true,
+        (_, Some(Only::Detect)) => mode == Mode::Detect,
+        (_, Some(Only::Library)) => mode == Mode::Library,
+        (_, Some(Only::Hunt)) => mode == Mode::Hunt,
     };
     let mut rows = Vec::new();
     let mut plain: Option<Run> = None;
-    for mode in [Mode::Plain, Mode::Detect, Mode::Hunt] {
-        if mode != Mode::Plain && !wants(mode) {
+    for mode in [Mode::Plain, Mode::Detect, Mode::Library, Mode::Hunt] {
+        if !wants(mode) {
             continue;
         }
         let mut command = Command::new(if mode == Mode::Plain { java } else { fissure });
@@ -160,9 +173,12 @@ fn try_program(
             if json.exists() {
                 fs::remove_file(&json).context("cannot remove the last report")?;
             }
-            command.arg(mode.name());
-            if mode == Mode::Hunt {
-                command.args(HUNT);
+            match mode {
+                Mode::Hunt => command.arg("hunt").args(HUNT),
+                _ => command.arg("detect"),
+            };
+            if let Some(scope) = program.scope.as_ref().filter(|_| mode == Mode::Library) {
+                command.args(["--scope", scope]);
             }
             command.arg("--json").arg(&json).arg("--").arg(java);
         }

@@ -23,6 +23,9 @@ pub struct Control<'a> {
     pub monitors: bool,
     /// The scheduling points of a class in scope; `None` for other classes.
     pub inside: Option<ControlledCode>,
+    /// Report reads of volatile variables even if they are no scheduling points, so that the scheduler detects threads that spin. In a
+    /// class in scope this concerns calls only, because its fields are reported anyway.
+    pub spinning: bool,
 }
 
 /// How hooks schedule threads.
@@ -36,6 +39,8 @@ pub struct Scheduling<'a> {
     pub calls: &'a [Call<'a>],
     /// Methods during which other threads may block inside the JVM; class initializers always count as regions.
     pub regions: &'a [Region<'a>],
+    /// Calls that read a volatile variable.
+    pub volatile_reads: &'a [VolatileRead<'a>],
 }
 
 /// A call that is redirected to a static method of the hook class, which gets the receiver as its first argument.
@@ -53,6 +58,15 @@ pub struct Call<'a> {
     pub hook_descriptor: &'a str,
     /// Whether the hook method gets the number of the site as an additional last argument.
     pub site: bool,
+}
+
+/// A method that reads a volatile variable, whatever its descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VolatileRead<'a> {
+    /// Internal name of the class that the code names.
+    pub class: &'a str,
+    /// The method's name.
+    pub name: &'a str,
 }
 
 /// A method by its name and, if given, its descriptor.
@@ -132,6 +146,7 @@ impl<'a> Pass<'a> for Control<'a> {
     fn field_rules(&self) -> FieldRules {
         match self.inside {
             Some(inside) => FieldRules::Points { every_access: inside.accesses.is_some() },
+            None if self.spinning => FieldRules::Volatiles,
             None => FieldRules::Nothing,
         }
     }
@@ -147,6 +162,9 @@ impl<'a> Pass<'a> for Control<'a> {
             MONITORENTER if self.monitors => walk.monitor_enter(instruction, false, edit)?,
             MONITOREXIT if self.monitors => walk.monitor_exit(instruction, edit)?,
             INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => {
+                if self.spinning {
+                    walk.volatile_call(&self.scheduling, instruction)?;
+                }
                 walk.redirect(&self.scheduling, instruction, edit)?;
                 // From here on `this` is initialized. Jumps never lead to code inserted behind an instruction, so that the
                 // unit begins only once.
@@ -161,6 +179,7 @@ impl<'a> Pass<'a> for Control<'a> {
             GETSTATIC..=PUTFIELD if self.inside.is_some() => {
                 walk.controlled_field(accesses.is_some(), instruction, edit)?;
             }
+            GETSTATIC | GETFIELD if self.spinning => walk.spinning_read(instruction)?,
             IALOAD..=SALOAD | IASTORE..=SASTORE if accesses.is_some_and(|accesses| accesses.elements) => {
                 walk.element(instruction)?;
             }
@@ -196,6 +215,34 @@ impl<'a> Instrumenter<'_, 'a> {
         let index = self.additions.hook_method(call.hook_method.as_bytes(), call.hook_descriptor)?;
         self.edits.replace(edit, INVOKESTATIC, index);
         Ok(())
+    }
+
+    /// Reports a call that reads a volatile variable.
+    fn volatile_call(
+        &mut self,
+        scheduling: &Scheduling<'a>,
+        instruction: Instruction,
+    ) -> Result<(), MethodError> {
+        let called = instruction.method(self.pool)?;
+        let is_read = |read: &VolatileRead<'_>| {
+            read.name.as_bytes() == called.name && read.class.as_bytes() == called.owner
+        };
+        match scheduling.volatile_reads.iter().any(is_read) {
+            true => self.edits.call(&hooks::LOOK, self.additions),
+            false => Ok(()),
+        }
+    }
+
+    /// Reports the read of a volatile field outside of the scope. A field that the class inherits may be volatile, too: its declaration is
+    /// not loaded yet.
+    fn spinning_read(&mut self, instruction: Instruction) -> Result<(), MethodError> {
+        let field = instruction.field(self.pool)?;
+        let is_static = instruction.opcode == GETSTATIC;
+        match self.fields.treatment(&field, is_static, self.pool, self.additions, self.environment)? {
+            Treatment::Volatile(_) => self.edits.call(&hooks::LOOK, self.additions),
+            Treatment::Resolve => self.plain_read(instruction, &field),
+            _ => Ok(()),
+        }
     }
 
     /// Reports an access to a field: every single one, because the scheduler must see it, or only the reads of plain fields.

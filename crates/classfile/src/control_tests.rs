@@ -1,6 +1,8 @@
 //! The code inserted for controlled runs and for blocks that should be atomic.
 
-use crate::control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+use crate::control::{
+    Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling, VolatileRead,
+};
 use crate::detect::{Accesses, Atomicity, Blocks, Detection};
 use crate::environment::Foreign;
 use crate::plan::{Plan, Product};
@@ -25,8 +27,13 @@ const TIME: Call<'static> = Call {
     hook_descriptor: "()J",
     site: false,
 };
-const SCHEDULING: Scheduling<'static> =
-    Scheduling { calls: &[WAIT, TIME], regions: &[Region { method: "load", descriptor: None }] };
+const HANDLE_READ: VolatileRead<'static> =
+    VolatileRead { class: "java/lang/invoke/VarHandle", name: "getAcquire" };
+const SCHEDULING: Scheduling<'static> = Scheduling {
+    calls: &[WAIT, TIME],
+    regions: &[Region { method: "load", descriptor: None }],
+    volatile_reads: &[HANDLE_READ],
+};
 
 fn controlled() -> Plan<'static> {
     plan(None)
@@ -38,7 +45,10 @@ fn inside(code: ControlledCode) -> Plan<'static> {
 }
 
 fn plan(inside: Option<ControlledCode>) -> Plan<'static> {
-    Plan::new("Hook", Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside }))
+    Plan::new(
+        "Hook",
+        Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside, spinning: false }),
+    )
 }
 
 /// Rewrites a class with one method, compares its instructions, and returns the rewritten class.
@@ -248,6 +258,55 @@ fn volatile_fields_are_instrumented_like_plain_ones_on_request() {
     }
     check(false, 1);
     check(true, 2);
+}
+
+/// Outside of the scope only reads of volatile variables are reported: fields that the class declares or may inherit, and calls.
+#[test]
+fn reads_by_which_a_library_may_spin_are_reported() {
+    const VOLATILE: u16 = 0x0040;
+    let mut class = TestClass::new("A");
+    class.field(VOLATILE, "flag", "I");
+    class.field(0, "plain", "I");
+    let field = |class: &mut TestClass, owner: &str, name: &str| {
+        let [high, low] = class.field_reference(owner, name, "I").to_be_bytes();
+        [42, 180, high, low, 87]
+    };
+    let mut code: Vec<u8> = Vec::new();
+    for (owner, name) in [("A", "flag"), ("A", "plain"), ("A", "inherited"), ("B", "other")] {
+        code.extend(field(&mut class, owner, name));
+    }
+    let [high, low] = class.method_reference("java/lang/invoke/VarHandle", "getAcquire", "()V").to_be_bytes();
+    code.extend([42, 182, high, low, 177]);
+    let plan = Plan::new(
+        "Hook",
+        Product::Control(Control { scheduling: SCHEDULING, monitors: true, inside: None, spinning: true }),
+    );
+    check_in(
+        &mut class,
+        &plan,
+        0,
+        "m",
+        &Body::new(&code),
+        "0 aload_0
+         1 invokestatic look
+         4 getfield flag:I
+         7 pop
+         8 aload_0
+         9 getfield plain:I
+         12 pop
+         13 aload_0
+         14 iconst_1
+         15 invokestatic lookAt
+         18 getfield inherited:I
+         21 pop
+         22 aload_0
+         23 getfield other:I
+         26 pop
+         27 aload_0
+         28 invokestatic look
+         31 invokevirtual getAcquire
+         34 return",
+    );
 }
 
 #[test]

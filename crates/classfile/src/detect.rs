@@ -265,6 +265,7 @@ impl Instrumenter<'_, '_> {
             Treatment::Ignore => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
+            Treatment::Resolve if !detection.has_fields(self.detail) => return Ok(()),
             _ => {}
         }
         let wrote = matches!(instruction.opcode, PUTFIELD | PUTSTATIC);

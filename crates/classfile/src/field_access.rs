@@ -23,7 +23,7 @@ pub(crate) enum FieldRules {
     Nothing,
     /// All but the final ones of the rewritten class.
     Finals,
-    /// Volatile fields, which synchronize.
+    /// Only volatile fields, which the class declares or inherits.
     Volatiles,
     /// Fields have neither shadow nor cell. Volatile fields synchronize, unless every access to a field is reported.
     Points { every_access: bool },
@@ -272,10 +272,10 @@ impl<'a> FieldTable<'a> {
                     Foreign::Volatile if self.synchronization => {
                         return Ok(Treatment::Volatile(field.owner_index));
                     }
+                    // The field may be declared by a superclass that is not loaded yet.
+                    _ if self.only_volatiles && field.owner == self.this => return Ok(Treatment::Resolve),
+                    _ if self.only_volatiles => return Ok(Treatment::Ignore),
                     Foreign::Volatile | Foreign::Ignore => return Ok(Treatment::Ignore),
-                    Foreign::Resolve | Foreign::Shadowed if self.only_volatiles => {
-                        return Ok(Treatment::Ignore);
-                    }
                     Foreign::Resolve => false,
                     Foreign::Shadowed => !is_static && self.has_shadows,
                 }

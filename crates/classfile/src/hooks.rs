@@ -168,8 +168,11 @@ pub const VOLATILE_READ_STATIC_AT: Hook = Hook::new(65, "volatileReadStaticAt", 
 /// The same as [`WAIT_BEGIN`], in code outside of the JDK.
 pub const GUARDED_WAIT_BEGIN: Hook = Hook::new(66, "guardedWaitBegin", "(Ljava/lang/Object;)V");
 
+/// A volatile variable is about to be read, and the read itself is no scheduling point. Lets the scheduler detect threads that spin.
+pub const LOOK: Hook = Hook::new(67, "look", "()V");
+
 /// All hooks, by number.
-pub const ALL: [Hook; 67] = [
+pub const ALL: [Hook; 68] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -237,6 +240,7 @@ pub const ALL: [Hook; 67] = [
     VOLATILE_READ_AT,
     VOLATILE_READ_STATIC_AT,
     GUARDED_WAIT_BEGIN,
+    LOOK,
 ];
 
 #[cfg(test)]

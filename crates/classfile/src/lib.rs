@@ -75,7 +75,9 @@ pub use access::AccessFlags;
 pub use class::rewrite;
 pub use class_builder::ClassBuilder;
 pub use code_builder::{CodeBuilder, Label};
-pub use control::{Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling};
+pub use control::{
+    Call, Contents, Control, ControlledAccesses, ControlledCode, Region, Scheduling, VolatileRead,
+};
 pub use detect::{Accesses, Atomicity, Blocks, Detection, Synchronization};
 pub use environment::{
     ArraySource, CodePosition, Environment, Foreign, MethodFacts, Site, SiteKind, SiteTarget,

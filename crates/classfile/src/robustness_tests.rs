@@ -106,13 +106,13 @@ fn foreign() -> impl Strategy<Value = Foreign> {
 /// A plan with all instrumentation for detection, and one with all instrumentation for controlled runs.
 fn plans() -> [Plan<'static>; 4] {
     let detection = Product::Detect(Detection { entries: true, ..ACCESSES });
-    let scheduling = Scheduling { calls: &[], regions: &[] };
+    let scheduling = Scheduling { calls: &[], regions: &[], volatile_reads: &[] };
     let accesses = ControlledAccesses { elements: true, contents: Contents::CollectionsAndAtomics };
     let inside = Some(ControlledCode { accesses: Some(accesses), units: true, entries: true });
     let script = Script { monitors: true, advice: Some(Advice::default()) };
     let products = [
         detection,
-        Product::Control(Control { scheduling, monitors: true, inside }),
+        Product::Control(Control { scheduling, monitors: true, inside, spinning: true }),
         Product::Explore(Exploration { scheduling, monitors: true, points: true }),
         Product::Script(script),
     ];

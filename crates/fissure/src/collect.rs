@@ -182,7 +182,7 @@ fn merge(known: &mut Finding, other: &Finding) {
     known.runs = runs;
 }
 
-fn is_running(process: u32) -> bool {
+pub(crate) fn is_running(process: u32) -> bool {
     Path::new("/proc").join(process.to_string()).exists()
 }
 

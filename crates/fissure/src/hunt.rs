@@ -15,13 +15,13 @@ mod summary;
 
 use std::{env, ffi::OsString, thread};
 
-use fissure_hunt::{Blindness, HuntSettings, Outcome, Problem, Process, Runner, Shard};
+use fissure_hunt::{Blindness, Ending, HuntSettings, Outcome, Problem, Process, Runner, Shard};
 use fissure_model::{
     finding::Status,
     pointcut::Pointcut,
     settings::{Control, SetRules},
 };
-use fissure_report::Report;
+use fissure_report::{Exit, Report};
 
 pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
 pub(crate) use run::{Print, Program};
@@ -194,7 +194,15 @@ pub(crate) fn blindness(program: &Program<'_>, outcomes: &[Outcome]) -> Option<v
     };
     let jvms: Vec<Jvm> = outcomes.iter().flat_map(|outcome| &outcome.processes).map(evidence).collect();
     // Other schedules may lead more threads into the code in scope, so this is checked at the end of a hunt.
-    let blindness = verdict::blindness(&watched, &jvms);
+    let killed = |outcome: &Outcome| match outcome.ending {
+        Ending::Ended(exit @ Exit::Signal(_)) => Some(exit),
+        _ => None,
+    };
+    let all_killed = outcomes.iter().map(killed).collect::<Option<Vec<Exit>>>().unwrap_or_default();
+    let blindness = match (verdict::blindness(&watched, &jvms), all_killed.first()) {
+        (Some(verdict::Blindness::NothingSeen), Some(exit)) => Some(verdict::Blindness::Killed(*exit)),
+        (blindness, _) => blindness,
+    };
     blindness.filter(|blindness| !matches!(blindness, verdict::Blindness::OneThreadInScope { .. }))
 }
 

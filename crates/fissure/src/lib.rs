@@ -12,6 +12,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("Fissure runs on Linux with glibc on x86-64 and aarch64 only; build it there.");
 
+mod abandoned;
 mod address_space;
 mod agent;
 mod args;

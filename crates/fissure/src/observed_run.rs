@@ -81,6 +81,12 @@ fn try_run(task: &Task<'_>) -> Result<ObservedRun, Error> {
     run_folder::write_settings(&settings, &file)?;
     let (exit, ending) = launch::run(task.command, &agent, &file, folder.path(), task.time_limit)?;
     let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+    let is_complete = jvms.iter().all(|jvm| jvm.ended);
+    let room = if is_complete { Ok(()) } else { run_folder::check_room(folder.path()) };
+    let shortage = match room {
+        Err(error) if jvms.iter().all(|jvm| jvm.findings.is_empty()) => return Err(error),
+        room => room.err().map(|error| format!("Records of the run are missing: {error}.")),
+    };
     let watched = WatchedProgram {
         program: &program.to_string_lossy(),
         java: launch::is_java(program),
@@ -99,6 +105,7 @@ fn try_run(task: &Task<'_>) -> Result<ObservedRun, Error> {
             report.notices.splice(0..0, verdict::scarcity(task.scope, &report.coverage, 1));
         }
     }
+    report.notices.extend(shortage);
     report.notices.extend(summary.notices);
     report.next_step = summary.next_step;
     Ok(ObservedRun { report, doubt: summary.doubt })

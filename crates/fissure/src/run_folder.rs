@@ -5,7 +5,7 @@ use std::{env, fs, io, path::Path};
 use fissure_model::settings::{LocalityFile, Settings};
 use tempfile::TempDir;
 
-use crate::{error::Error, log};
+use crate::{abandoned, agent, error::Error, log};
 
 /// Creates a folder whose path needs no quoting.
 pub(crate) fn create() -> Result<TempDir, Error> {
@@ -16,10 +16,14 @@ pub(crate) fn create() -> Result<TempDir, Error> {
             if !parent.as_os_str().as_encoded_bytes().iter().all(plain) {
                 return Err(io::Error::other("its path has blanks or other special characters"));
             }
-            tempfile::Builder::new().prefix("fissure-").tempdir_in(parent)
+            tempfile::Builder::new().prefix(abandoned::PREFIX).tempdir_in(parent)
         });
         match made {
-            Ok(folder) => return kept_for_log(folder, log::begin),
+            Ok(folder) => {
+                abandoned::claim(folder.path()).map_err(Error::Folder)?;
+                abandoned::recover(folder.path().parent().unwrap_or(parent), agent::cache().as_deref());
+                return kept_for_log(folder, log::begin);
+            }
             Err(error) => last = error,
         }
     }
@@ -40,6 +44,16 @@ fn kept_for_log(
     let is_kept = is_kept(folder.path())?;
     folder.disable_cleanup(is_kept);
     Ok(folder)
+}
+
+/// The records of a JVM are incomplete: checks that this is not for want of room in the folder, which the agent cannot report.
+pub(crate) fn check_room(folder: &Path) -> Result<(), Error> {
+    const ROOM: usize = 16 * 1024;
+    let file = folder.join("room");
+    let result = fs::write(&file, [0; ROOM]).map_err(Error::Folder);
+    // It is removed with the folder at the latest.
+    let _ = fs::remove_file(&file);
+    result
 }
 
 /// The filter of the log, as settings have it.

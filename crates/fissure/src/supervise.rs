@@ -103,13 +103,8 @@ impl<'a> Watch<'a> {
     fn check(&mut self, signals: u32) {
         self.handle_signals(signals);
         let elapsed = self.began.elapsed();
-        if REMINDERS.get(self.reminders).is_some_and(|&after| elapsed >= after) {
-            let after = in_words(REMINDERS[self.reminders]);
-            self.reminders += 1;
-            let limit = if self.limit.is_none() { "; --time-limit sets a limit" } else { "" };
-            output::remark(&format!(
-                "the program still runs after {after}; Ctrl-C ends it and reports what was seen{limit}"
-            ));
+        if let Some(reminder) = self.reminder(elapsed) {
+            output::remark(&reminder);
         }
         match (&self.terminated, self.limit) {
             (None, Some(limit)) if elapsed >= limit => {
@@ -125,6 +120,17 @@ impl<'a> Watch<'a> {
         for finding in self.new_deadlocks() {
             output::remark(&deadlock_in_words(&finding));
         }
+    }
+
+    /// The text that the program still runs, each time it is due.
+    fn reminder(&mut self, elapsed: Duration) -> Option<String> {
+        let after = REMINDERS.get(self.reminders).filter(|after| elapsed >= **after)?;
+        self.reminders += 1;
+        let limit = if self.limit.is_none() { "; --time-limit sets a limit" } else { "" };
+        Some(format!(
+            "the program still runs after {}; Ctrl-C ends it and reports what was seen{limit}",
+            in_words(*after)
+        ))
     }
 
     /// Handles new signals: the last one that is allowed kills the program.
@@ -236,10 +242,10 @@ pub(crate) fn in_words(time: Duration) -> String {
 
 /// A process. The start time distinguishes it from a later process with the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Process {
+pub(crate) struct Process {
     id: u32,
     parent: u32,
-    started: u64,
+    pub(crate) started: u64,
     has_ended: bool,
 }
 
@@ -259,7 +265,7 @@ impl Process {
         tree
     }
 
-    fn of(id: u32) -> Option<Process> {
+    pub(crate) fn of(id: u32) -> Option<Process> {
         Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
@@ -305,6 +311,23 @@ mod tests {
         check(90_000, "90 s");
         check(1_500, "1.5 s");
         check(250, "250 ms");
+    }
+
+    #[test]
+    fn it_is_said_three_times_that_the_program_still_runs() {
+        let check = |limit: Option<Duration>, expected: [&str; 3]| {
+            let mut watch = Watch::new(1, limit, Path::new("/"));
+            assert_eq!(watch.reminder(Duration::from_secs(59)), None);
+            let said: Vec<String> =
+                (1..=7_200).filter_map(|second| watch.reminder(Duration::from_secs(second))).collect();
+            assert_eq!(said, expected);
+        };
+        let text = |after: &str, rest: &str| {
+            format!("the program still runs after {after}; Ctrl-C ends it and reports what was seen{rest}")
+        };
+        let rest = "; --time-limit sets a limit";
+        check(None, [&text("60 s", rest), &text("5 min", rest), &text("30 min", rest)]);
+        check(Some(Duration::from_secs(9_000)), [&text("60 s", ""), &text("5 min", ""), &text("30 min", "")]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use fissure_model::{
     pointcut::Pointcut,
     record::Refusal,
 };
-use fissure_report::Report;
+use fissure_report::{Exit, Report};
 
 use crate::{args::FailOn, collect::Jvm};
 
@@ -86,6 +86,9 @@ pub(crate) enum Blindness {
         "the JVM ended before Fissure could see anything of it: its own message above says why; if it ran out of memory, raise -Xmx"
     )]
     NothingSeen,
+
+    #[error("the program {0} before Fissure could see anything of it: find out what killed it")]
+    Killed(Exit),
 
     #[error(
         "no class of the application was loaded, so nothing could be found: if the program failed, its own message is \

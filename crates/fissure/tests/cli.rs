@@ -364,6 +364,23 @@ fn a_program_that_will_not_end_is_killed() {
     check(&output, 1, &texts, "");
 }
 
+/// SIGKILL follows five seconds after SIGTERM.
+#[test]
+fn a_program_that_ignores_its_time_limit_is_killed() {
+    let place = Place::new();
+    let stubborn = "trap '' TERM; while :; do sleep 0.05; done";
+    let begun = std::time::Instant::now();
+    let output = place.detect(&["--time-limit", "0.3"], &[HELLO, SEEN, &race("x", false)], stubborn);
+    let seconds = begun.elapsed().as_secs();
+    check(
+        &output,
+        1,
+        &["was killed by signal 9 (SIGKILL)", "did not end within 300 ms", "found 1 data race"],
+        "",
+    );
+    assert!((5..60).contains(&seconds), "{seconds} s");
+}
+
 #[test]
 fn all_processes_of_a_program_end_at_the_time_limit() {
     let place = Place::new();

@@ -245,6 +245,122 @@ fn check_next_step(seen: &Seen, way: &str) {
     assert_eq!(words[..3], ["fissure", "hunt", "--"], "{}", seen.text);
 }
 
+/// Kills Fissure once `is_time` says so of the temporary folder, and waits until its program has ended.
+fn kill_fissure(arguments: &[&str], folder: &Path, is_time: impl Fn(&Path) -> bool) {
+    let mut command = fissure();
+    command.args(arguments).arg("--").arg(jdk_tool("java"));
+    command.args(QUICK_START).arg("-cp").arg(CLASSES.path()).args(["Endings", "races-and-ends-late"]);
+    command.env("FISSURE_AGENT", agent()).env("TMPDIR", folder).env("XDG_CACHE_HOME", folder.join("cache"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| is_time(folder));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let settings = folder.join("fissure-").display().to_string();
+    let is_running = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        commands.any(|command| String::from_utf8_lossy(&command).contains(&settings))
+    };
+    wait_until(|| !is_running());
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed().as_secs() < 120, "it takes too long");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+/// The files below a folder, except those in the cache.
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let inside = |path: std::path::PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    entries.filter(|path| !path.ends_with("cache")).flat_map(inside).collect()
+}
+
+/// What was seen is kept by the next run, which leaves nothing else in the temporary folder.
+fn check_recovery(folder: &Path, subject: &str) {
+    let mut command = fissure();
+    command.args(["detect", "--"]).arg(jdk_tool("java")).args(QUICK_START);
+    command.arg("-cp").arg(CLASSES.path()).args(["Endings", "exits"]).env("FISSURE_AGENT", agent());
+    command.env("TMPDIR", folder).env("XDG_CACHE_HOME", folder.join("cache"));
+    let text = output_text(&command.output().unwrap());
+    assert!(
+        text.contains("an earlier run was killed before it could report; its findings are in "),
+        "{text}"
+    );
+    let left = files_below(folder);
+    assert!(left.is_empty(), "{left:?}");
+    let kept = files_below(&folder.join("cache/fissure/unreported"));
+    let [file] = &kept[..] else { panic!("{kept:?}") };
+    let report = read_report(&std::fs::read_to_string(file).unwrap());
+    let findings = report["findings"].as_array().unwrap();
+    let is_about =
+        |finding: &Value| finding["subject"].as_str().is_some_and(|found| found.starts_with(subject));
+    assert!(findings.iter().any(is_about), "{report}");
+}
+
+fn has_record_of(folder: &Path, text: &str) -> bool {
+    let records = files_below(folder).into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    records.into_iter().any(|record| record.contains(text))
+}
+
+#[test]
+fn what_a_killed_detect_saw_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    kill_fissure(&["detect"], folder.path(), |folder| has_record_of(folder, "Endings.racy"));
+    check_recovery(folder.path(), "Endings.racy");
+}
+
+/// The JVM of a controlled run ends without Fissure, although its program waits for ever.
+#[test]
+fn what_a_killed_hunt_saw_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let hunt = ["hunt", "--runs", "500", "--reference-runs", "1"];
+    let has_kept = |folder: &Path| {
+        let is_kept = |file: &std::path::PathBuf| file.display().to_string().contains("jvm-run-");
+        files_below(folder).iter().any(is_kept)
+    };
+    kill_fissure(&hunt, folder.path(), has_kept);
+    check_recovery(folder.path(), "Endings.interleaved");
+}
+
+#[test]
+fn an_interrupted_hunt_reports_what_it_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("report.json");
+    let mut command = fissure();
+    command.args(["hunt", "--runs", "500", "--reference-runs", "1", "--json"]).arg(&json).arg("--");
+    command.arg(jdk_tool("java")).args(QUICK_START).arg("-cp").arg(CLASSES.path());
+    command
+        .args(["Endings", "races-and-ends-late"])
+        .env("FISSURE_AGENT", agent())
+        .env("TMPDIR", folder.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until(|| has_record_of(folder.path(), "Endings.interleaved"));
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let kill = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let text = output_text(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let report = read_report(&std::fs::read_to_string(&json).unwrap());
+    let subject = report["findings"][0]["subject"].as_str().unwrap();
+    assert!(subject.starts_with("Endings.interleaved"), "{text}");
+    assert_eq!(files_below(folder.path()), [json], "{text}");
+}
+
+#[test]
+fn a_jvm_that_is_killed_in_a_hunt_is_noted() {
+    let mut command = fissure();
+    command.args(["hunt", "--runs", "2", "--reference-runs", "1", "--"]).arg(jdk_tool("java"));
+    command.args(QUICK_START).arg("-cp").arg(CLASSES.path()).args(["Endings", "races-and-is-killed"]);
+    let output = command.env("FISSURE_AGENT", agent()).output().unwrap();
+    let seen = Seen { code: output.status.code(), text: output_text(&output), report: Value::Null };
+    seen.check(2, &["the program was killed by signal 9 (SIGKILL) before Fissure could see anything of it"]);
+}
+
 #[test]
 fn a_killed_program_keeps_what_was_seen() {
     let seen = run(&[], "races-and-is-killed");

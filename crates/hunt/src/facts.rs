@@ -7,7 +7,7 @@ use fissure_model::{
     coverage::Coverage,
     exit::Exit,
     finding::{Finding, Frame},
-    record::{Failure, RunEnd, VIRTUAL_THREADS},
+    record::{Cause, Failure, RunEnd, VIRTUAL_THREADS},
 };
 
 use crate::{
@@ -130,11 +130,14 @@ fn uncounted_failures(outcome: &Outcome, references: &References) -> Vec<String>
     uncounted
 }
 
-/// An exception and where it was thrown.
+/// An exception and where it was thrown, in the application if its frame is known; a failed test is named, with its message.
 fn describe(failure: &Failure) -> String {
     let kind = failure.kind();
     let kind = kind.name();
-    match failure.stack.first() {
+    if let (Some(test), Cause::Exception { message, .. }) = (&failure.test, &failure.cause) {
+        return format!("{kind} in test {test} ({})", message.lines().next().unwrap_or_default());
+    }
+    match failure.stack.get(failure.own.unwrap_or(0)) {
         Some(Frame { class, method, line: Some(line), .. }) => {
             format!("{kind} in {class}.{method}:{line}")
         }
@@ -224,6 +227,28 @@ mod tests {
         check(Sketch::default(), failing(&["Boom 7 f"]), "");
         check(failing(&["Boom 7 "]), failing(&["Boom 7 "]), "");
         check(Sketch::default(), Sketch { is_hurried: false, ..failing(&["Boom 7 "]) }, "");
+    }
+
+    #[test]
+    fn a_failure_is_described_by_its_test_or_by_the_frame_of_the_application() {
+        let frame = |class: &str, line: u32| Frame {
+            class: class.to_owned(),
+            method: "run".to_owned(),
+            file: None,
+            line: Some(line),
+        };
+        let failure = Failure {
+            thread: "main".to_owned(),
+            cause: Cause::Exception { class: "Boom".to_owned(), message: "expected 2\nbut was 1".to_owned() },
+            stack: vec![frame("library.Assert", 1), frame("app.Store", 2)],
+            own: Some(1),
+            test: None,
+            after: Vec::new(),
+            interleaving: None,
+        };
+        assert_eq!(describe(&failure), "Boom in app.Store.run:2");
+        let failure = Failure { test: Some("app.StoreTest.adds".to_owned()), ..failure };
+        assert_eq!(describe(&failure), "Boom in test app.StoreTest.adds (expected 2)");
     }
 
     #[test]

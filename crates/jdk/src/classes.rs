@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     files::{FileSection, file, loaded},
     format::DataError,
+    libraries,
     pattern::ClassPattern,
     tables::{ClassSet, Member, Members},
 };
@@ -111,6 +112,7 @@ pub fn delegate_of(class: &str) -> Option<&'static str> {
 /// Whether threads of a pool wait for work in this method. The name of the class has dots.
 pub fn is_idle_method(class: &str, method: &str) -> bool {
     EXECUTORS.idle.iter().any(|(pattern, methods)| pattern.matches(class) && methods.contains(&method))
+        || libraries::is_idle_method(class, method)
 }
 
 /// Whether a class is a queue whose time-outs are the due times of its tasks.

@@ -24,14 +24,17 @@ const FILES: &[(&str, &str)] = files![
     "threads.txt",
 ];
 
-/// All data files, for the checker that compares them with a JDK.
+/// The file about libraries, which no JDK has.
+const LIBRARIES: (&str, &str) = ("libraries.txt", include_str!("../data/libraries.txt"));
+
+/// All data files about the JDK, for the checker that compares them with a JDK.
 pub fn files() -> Result<Vec<DataFile>, DataError> {
     FILES.iter().map(|(name, text)| parse(name, text)).collect()
 }
 
 /// The data file of this name.
 pub(crate) fn file(name: &'static str) -> Result<DataFile, DataError> {
-    match FILES.iter().find(|(known, _)| *known == name) {
+    match FILES.iter().chain([&LIBRARIES]).find(|(known, _)| *known == name) {
         Some((name, text)) => parse(name, text),
         None => Err(DataError { file: name, line: 0, message: "there is no such file".to_owned() }),
     }
@@ -88,9 +91,10 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         found.sort();
-        let listed: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        let mut listed: Vec<&str> = FILES.iter().chain([&LIBRARIES]).map(|(name, _)| *name).collect();
+        listed.sort_unstable();
         assert_eq!(found, listed);
-        assert!(files().is_ok_and(|files| files.len() == listed.len()));
+        assert!(files().is_ok_and(|files| files.len() == FILES.len()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod classes;
 mod contents;
 mod files;
 pub mod format;
+mod libraries;
 mod locks;
 mod order;
 mod pattern;
@@ -33,6 +34,7 @@ pub use contents::{
     value_use,
 };
 pub use files::files;
+pub use libraries::is_coroutine_state;
 pub use locks::{
     AtomicAccess, LockOperation, Mode, atomic_classes, atomic_methods, has_atomic_blocks, is_internal_lock,
     is_lock_frame, is_stamped, lock_classes, lock_methods, lock_of_part, lock_operation,
@@ -48,13 +50,15 @@ pub use references::{
 };
 pub use scheduling::{
     PointKind, Reading, Redirected, atomic_points, blocking_calls, collection_points, environment_calls,
-    is_exit_frame, reading_methods, semaphore_points, synchronizer_points,
+    is_exit_frame, reading_methods, semaphore_points, synchronizer_points, volatile_reads,
 };
 pub use tables::Member;
 
 #[cfg(test)]
 mod tests {
-    use crate::{boundary, classes, contents, format::DataError, locks, order, references, scheduling};
+    use crate::{
+        boundary, classes, contents, format::DataError, libraries, locks, order, references, scheduling,
+    };
 
     /// Loads every file as the questions do, so that no question can fail at run time.
     #[test]
@@ -70,6 +74,7 @@ mod tests {
         check(classes::ThreadUnsafe::load());
         check(classes::Threads::load());
         check(contents::Contents::load());
+        check(libraries::Libraries::load());
         check(locks::Internal::load());
         check(locks::Locks::load());
         check(order::Order::load());

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use crate::{
     files::{file, loaded},
     format::DataError,
+    libraries,
     tables::{Member, Members},
 };
 
@@ -42,7 +43,10 @@ pub enum Ordering {
 
 /// The methods of a class, given by its internal name, with which one thread hands everything it did so far over to another.
 pub fn hand_over(class: &str) -> &'static [Member<Ordering>] {
-    ORDER.hand_over.of(class)
+    match ORDER.hand_over.of(class) {
+        [] => libraries::hand_over(class),
+        members => members,
+    }
 }
 
 /// The methods of a class, given by its internal name, with which threads wait for conditions.
@@ -76,7 +80,7 @@ impl Order {
     }
 }
 
-fn orderings(words: &[&'static str]) -> Option<Vec<Ordering>> {
+pub(crate) fn orderings(words: &[&'static str]) -> Option<Vec<Ordering>> {
     let all: Option<Vec<Ordering>> = words.iter().map(|word| ordering(word)).collect();
     all.filter(|all| !all.is_empty())
 }

@@ -32,6 +32,8 @@ pub enum Reading {
     Descriptor,
     /// It is a method of the stream.
     Stream,
+    /// It is a method of the channel.
+    Channel,
 }
 
 /// A call that goes to the conductor instead.
@@ -63,6 +65,11 @@ pub fn synchronizer_points(class: &str) -> &'static [Member<PointKind>] {
 /// The methods that read from a file and may block in the kernel, by the internal name of the class.
 pub fn reading_methods(class: &str) -> &'static [Member<Reading>] {
     POINTS.reading.of(class)
+}
+
+/// Methods that read a volatile variable and are no scheduling points: internal names of classes with their methods.
+pub fn volatile_reads() -> impl Iterator<Item = (&'static str, &'static [Member<()>])> {
+    POINTS.volatile_reads.all()
 }
 
 /// The scheduling points of atomics, by the internal name of the class.
@@ -102,6 +109,7 @@ pub(crate) struct Points {
     synchronizers: Members<PointKind>,
     atomics: Members<PointKind>,
     collections: Members<PointKind>,
+    volatile_reads: Members<()>,
     reading: Members<Reading>,
 }
 
@@ -116,8 +124,11 @@ impl Points {
             members("atomics")?,
             members("collections")?,
         ];
+        let volatile_reads =
+            Members::load(file.take("volatile-reads")?, |words| words.is_empty().then(|| vec![()]))?;
         let reading = Members::load(file.take("reading")?, |words| Some(vec![reading(words)?]))?;
-        let points = Points { semaphores, latches, synchronizers, atomics, collections, reading };
+        let points =
+            Points { semaphores, latches, synchronizers, atomics, collections, volatile_reads, reading };
         file.finish()?;
         Ok(points)
     }
@@ -159,6 +170,7 @@ fn reading(words: &[&str]) -> Option<Reading> {
     match words {
         ["descriptor"] => Some(Reading::Descriptor),
         ["stream"] => Some(Reading::Stream),
+        ["channel"] => Some(Reading::Channel),
         _ => None,
     }
 }

@@ -100,7 +100,8 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         };
         let accesses = has_points.then_some(ControlledAccesses { elements: has_element_points, contents });
         let inside = in_scope.then_some(ControlledCode { accesses, units: has_units, entries });
-        Product::Control(Control { scheduling: control::plan(), monitors, inside })
+        let spinning = kind != Kind::Jdk;
+        Product::Control(Control { scheduling: control::plan(), monitors, inside, spinning })
     } else if monitor.is_some() {
         let advice = in_scope.then_some(Advice { lock_calls: jdk::lock_calls() });
         Product::Script(Script { monitors, advice })
@@ -208,19 +209,10 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
     }
 }
 
-/// The superclasses of the classes that the Kotlin compiler makes for suspending functions and lambdas.
-const CONTINUATIONS: &[&str] = &[
-    "kotlin/coroutines/jvm/internal/BaseContinuationImpl",
-    "kotlin/coroutines/jvm/internal/ContinuationImpl",
-    "kotlin/coroutines/jvm/internal/RestrictedContinuationImpl",
-    "kotlin/coroutines/jvm/internal/RestrictedSuspendLambda",
-    "kotlin/coroutines/jvm/internal/SuspendLambda",
-];
-
 /// Whether a class holds the state of a Kotlin coroutine (`label`, `L$0`, `I$0` …). Only the thread that runs the coroutine accesses it, and
 /// dispatchers hand it over with the coroutine, so its fields cannot race.
 fn is_continuation(summary: &ClassSummary) -> bool {
-    summary.super_name.as_deref().is_some_and(|parent| CONTINUATIONS.contains(&parent))
+    summary.super_name.as_deref().is_some_and(fissure_jdk::is_coroutine_state)
 }
 
 fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str) {

@@ -1,12 +1,16 @@
 //! File descriptors that threads of the program wait for: whether they are ready, and whether another thread of this process can make
 //! them so.
 
+pub(crate) mod output;
+pub(crate) mod processes;
+
 use std::{
     fs,
     os::fd::BorrowedFd,
     time::{Duration, Instant},
 };
 
+use fissure_schedule::conductor::Expectation;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{FileType, OFlags, fcntl_getfl, fstat},
@@ -27,6 +31,11 @@ impl Interest {
     /// Input, or a connection that can be accepted.
     pub(crate) fn input(descriptor: i32) -> Self {
         Self { descriptor, events: PollFlags::IN.bits() }
+    }
+
+    /// Room for output.
+    pub(crate) fn output(descriptor: i32) -> Self {
+        Self { descriptor, events: PollFlags::OUT.bits() }
     }
 
     /// The interest as one number.
@@ -71,22 +80,23 @@ pub(crate) fn epoll_wait(epoll: i32, events: i64, count: i32, limit: Option<Dura
     if found < 0 { Err(error()) } else { Ok(found) }
 }
 
-/// Whether an operation on the descriptor blocks until it is possible.
+/// Whether an operation on the descriptor blocks until it is possible. Files on a disk never block for long.
 pub(crate) fn blocks(descriptor: i32) -> bool {
-    fcntl_getfl(borrowed(descriptor)).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+    let descriptor = borrowed(descriptor);
+    let is_file =
+        || fstat(descriptor).is_ok_and(|file| FileType::from_raw_mode(file.st_mode) == FileType::RegularFile);
+    fcntl_getfl(descriptor).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) && !is_file()
 }
 
-/// Whether the descriptor is that of a file on a disk.
-pub(crate) fn is_plain_file(descriptor: i32) -> bool {
-    fstat(borrowed(descriptor))
-        .is_ok_and(|file| FileType::from_raw_mode(file.st_mode) == FileType::RegularFile)
-}
-
-/// Whether something outside of this process may make the descriptor ready: the other end of a connection or of a pipe is elsewhere.
-pub(crate) fn is_fed_from_outside(descriptor: i32) -> bool {
-    let Some(kind) = kind(descriptor) else { return false };
-    match kind.as_str() {
-        "anon_inode:[eventpoll]" => members(descriptor).into_iter().any(is_fed_from_outside),
+/// Whether something outside of this process may make the descriptor ready: the other end of a connection or of a pipe is elsewhere, or
+/// it is the descriptor of another process.
+pub(crate) fn expects(descriptor: i32) -> Expectation {
+    let Some(kind) = kind(descriptor) else { return Expectation::Nothing };
+    let is_fed_from_outside = match kind.as_str() {
+        "anon_inode:[eventpoll]" => {
+            return members(descriptor).into_iter().map(expects).max().unwrap_or(Expectation::Nothing);
+        }
+        "anon_inode:[pidfd]" => return Expectation::End,
         kind if kind.starts_with("anon_inode:") => false,
         kind if kind.starts_with("socket:") => has_foreign_peer(descriptor),
         // Both ends of a pipe have the same name.
@@ -94,7 +104,8 @@ pub(crate) fn is_fed_from_outside(descriptor: i32) -> bool {
             descriptors().filter(|other| self::kind(*other).as_deref() == Some(kind)).count() < 2
         }
         _ => true,
-    }
+    };
+    if is_fed_from_outside { Expectation::Input } else { Expectation::Nothing }
 }
 
 /// The kernel's name for the file behind a descriptor.
@@ -167,7 +178,7 @@ mod tests {
         client.write_all(b"hello").unwrap();
         assert!(is_ready(&server) && !is_ready(&client));
         for descriptor in [listener.as_raw_fd(), server.as_raw_fd(), client.as_raw_fd()] {
-            assert!(!is_fed_from_outside(descriptor));
+            assert_eq!(expects(descriptor), Expectation::Nothing);
             assert!(blocks(descriptor));
         }
         server.set_nonblocking(true).unwrap();
@@ -180,12 +191,12 @@ mod tests {
     fn pipes_of_other_processes_are_fed_from_outside() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = child.stdout.take().unwrap();
-        assert!(is_fed_from_outside(output.as_raw_fd()));
+        assert_eq!(expects(output.as_raw_fd()), Expectation::Input);
         child.stdin.take().unwrap().write_all(b"x").unwrap();
         assert_eq!(wait(&[Interest::input(output.as_raw_fd())], SOON), [true]);
         child.wait().unwrap();
         let (reader, writer) = std::io::pipe().unwrap();
-        assert!(!is_fed_from_outside(reader.as_raw_fd()));
+        assert_eq!(expects(reader.as_raw_fd()), Expectation::Nothing);
         drop(writer);
     }
 
@@ -201,6 +212,6 @@ mod tests {
     #[test]
     fn a_closed_descriptor_keeps_no_thread_waiting() {
         assert_eq!(wait(&[Interest::input(i32::MAX)], SOON), [true]);
-        assert!(!is_fed_from_outside(i32::MAX) && !blocks(i32::MAX));
+        assert!(expects(i32::MAX) == Expectation::Nothing && !blocks(i32::MAX));
     }
 }

@@ -142,6 +142,7 @@ mod tests {
     const CATCHING: &[&str] = &[
         "accept",
         "adjustment",
+        "awaitProcess",
         "currentTimeMillis",
         "epoll",
         "exit",
@@ -156,9 +157,12 @@ mod tests {
         "stateOf",
         "visibleFields",
         "waitOn",
+        "write",
+        "writeVectors",
     ];
     /// Methods that only other hook classes or the JVM call.
-    const INTERNAL: &[&str] = &["<clinit>", "begin", "descriptor", "introduce", "isBlock", "self", "thread"];
+    const INTERNAL: &[&str] =
+        &["<clinit>", "begin", "descriptor", "introduce", "isBlock", "self", "thread", "written"];
     /// Methods that only fill an array with numbers. There is no real operation that they could execute instead.
     const HARMLESS: &[&str] = &["entropy", "randomSeed"];
 

@@ -263,6 +263,7 @@ fn the_conductor_answers_in_one_code() {
             ("WAITS", activity(Activity::Waits)),
             ("WAITS_FOR_TIME", activity(Activity::WaitsForTime)),
             ("ENDED", activity(Activity::Ended)),
+            ("ERRORS", control::natives::ERRORS),
         ],
     );
     check(&class!("FissureScheduled"), &[("REGION", REGION)]);

@@ -214,6 +214,8 @@ pub struct ControlledSettings {
     pub atomic: Vec<Pattern>,
     /// The results of a static analysis; without them, every access in scope may be a scheduling point.
     pub locality: Option<LocalityFile>,
+    /// The process that started the run and ends it at its time limit. If that process is gone, the run ends itself.
+    pub supervisor: u32,
 }
 
 /// The path of a file with a [`crate::locality::Locality`].
@@ -247,6 +249,14 @@ impl Settings {
     pub fn control(&self) -> Option<&Control> {
         match &self.mode {
             Mode::Control(settings) => Some(&settings.control),
+            Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
+        }
+    }
+
+    /// The process that supervises a controlled run.
+    pub fn supervisor(&self) -> Option<u32> {
+        match &self.mode {
+            Mode::Control(settings) => Some(settings.supervisor),
             Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
         }
     }
@@ -466,6 +476,7 @@ mod tests {
             control,
             atomic: Vec::new(),
             locality: locality(),
+            supervisor: 7,
         })));
         check(Mode::Explore);
     }

@@ -29,7 +29,7 @@ use fissure_model::{
 };
 
 pub use activity::Activity;
-pub use external::Outside;
+pub use external::{Expectation, Outside};
 
 use crate::{
     monitor::Lock,
@@ -173,6 +173,8 @@ pub struct Conductor {
     sleepers: Vec<ThreadId>,
     /// The thread that yielded last, and its number of successive yields.
     yielding: (Option<ThreadId>, u32),
+    /// See [`View::polls`](crate::strategy::View::polls).
+    polls: u64,
     /// Whether time was advanced while other threads could run.
     is_hurried: bool,
 }
@@ -200,6 +202,7 @@ impl Conductor {
             candidates: Vec::new(),
             sleepers: Vec::new(),
             yielding: (None, 0),
+            polls: 0,
             is_hurried: false,
         }
     }

@@ -4,7 +4,7 @@ use fissure_model::ids::{LockId, SiteId, ThreadId};
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::{Activity, Conductor, Decision},
+    conductor::{Activity, Conductor, Decision, Expectation},
     operation::Wake,
     random::Random,
     recording::Recording,
@@ -458,7 +458,7 @@ fn time_does_not_jump_while_an_event_from_outside_is_expected() {
     let timed: &[Does] = &[AwaitEventFor(FROM_OUTSIDE, 1_000_000_000)];
     let mut result = simulate(&[timed, &[Sleep(2_000_000_000)]], Box::new(Uniform), 1);
     assert_eq!(result.end, Decision::Stuck);
-    assert!(result.conductor.expects_events());
+    assert_eq!(result.conductor.expected_event(), Expectation::Input);
     assert_eq!(result.conductor.wait_for_events(500_000_000), Decision::Stuck);
     assert_eq!(result.conductor.wait_for_events(600_000_000), Decision::Run(ThreadId(0)));
     assert_eq!(result.conductor.take_wake(ThreadId(0)), Wake::TimedOut);

@@ -21,7 +21,7 @@ use fissure_model::{
 };
 
 use crate::{
-    conductor::{Arrival, Conductor, Decision, Limits, Outside},
+    conductor::{Arrival, Conductor, Decision, Expectation, Limits, Outside},
     observer::Observer,
     operation::{EventId, Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
@@ -232,8 +232,9 @@ impl Outside for Caused {
         awaited.iter().filter_map(received).collect()
     }
 
-    fn may_happen(&mut self, awaited: &[(ThreadId, EventId)]) -> bool {
-        awaited.iter().any(|(_, event)| event.0 >= FROM_OUTSIDE)
+    fn expects(&mut self, awaited: &[(ThreadId, EventId)]) -> Expectation {
+        let is_from_outside = awaited.iter().any(|(_, event)| event.0 >= FROM_OUTSIDE);
+        if is_from_outside { Expectation::Input } else { Expectation::Nothing }
     }
 }
 

@@ -78,6 +78,21 @@ pub struct View<'a> {
     pub sleepers: &'a [ThreadId],
     /// The number of choices made before.
     pub step: u64,
+    /// How many operations in a row only waited for a moment: threads yielded, slept, or parked until a time-out.
+    pub polls: u64,
+}
+
+/// How many choices a pause lasts at most.
+const LONGEST_PAUSE: u64 = 20_000;
+/// The same while the other threads only poll. They may wait for the paused thread.
+const LONGEST_POLLING: u64 = 200;
+
+impl View<'_> {
+    /// Whether a pause since this choice has lasted too long.
+    pub(crate) fn ends_pause(&self, since: u64) -> bool {
+        let lasted = self.step - since;
+        lasted > LONGEST_PAUSE || lasted.min(self.polls) > LONGEST_POLLING
+    }
 }
 
 /// The decision of a strategy.
@@ -161,4 +176,22 @@ pub(crate) fn willing_except(view: &View<'_>, is_paused: impl Fn(&Candidate) -> 
         free.extend(view.candidates.iter().filter(|candidate| !is_paused(candidate)));
     }
     free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_short_while_the_other_threads_only_poll() {
+        let check = |step: u64, polls: u64, expected: bool| {
+            let view = View { candidates: &[], current: None, yields: false, sleepers: &[], step, polls };
+            assert_eq!(view.ends_pause(1_000), expected, "{step} {polls}");
+        };
+        check(1_100, 500, false);
+        check(1_300, 150, false);
+        check(1_300, 250, true);
+        check(21_000, 0, false);
+        check(21_001, 0, true);
+    }
 }

@@ -26,8 +26,26 @@ pub(crate) struct Program {
     pub(crate) artifacts: Vec<String>,
     #[serde(default)]
     pub(crate) compiler: Vec<String>,
+    /// The library's classes, which one more run watches.
+    pub(crate) scope: Option<String>,
     #[serde(default)]
     pub(crate) quick: bool,
+}
+
+impl Program {
+    /// Whether a subject is of the driver: its classes have no package, or that of the class with `main`. Those of scripts have no package
+    /// either.
+    pub(crate) fn has_class(&self, subject: &str) -> bool {
+        let is_script =
+            !self.driver.ends_with("java") && !self.driver.ends_with("kt") && !self.driver.ends_with("scala");
+        let package =
+            self.main.rsplit_once('.').filter(|_| !is_script).map(|(package, _)| format!("{package}."));
+        match package {
+            Some(package) => subject.starts_with(&package),
+            // A class and a member.
+            None => subject.split(':').next().unwrap_or_default().matches('.').count() <= 1,
+        }
+    }
 }
 
 /// The judgement about a finding.
@@ -42,6 +60,13 @@ pub(crate) struct Triage {
     pub(crate) why: String,
 }
 
+impl Triage {
+    /// Whether the judgement is about this finding.
+    pub(crate) fn is_about(&self, program: &str, subject: &str) -> bool {
+        self.program == program && self.subject == subject
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
@@ -51,6 +76,8 @@ pub(crate) enum Verdict {
     Benign,
     /// It cannot happen.
     False,
+    /// It cannot happen, because one thread hands the object over to the other.
+    HandedOver,
 }
 
 #[derive(Deserialize)]

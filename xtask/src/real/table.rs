@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     Mode,
+    bars::Bar,
     catalog::{Program, Triage, Verdict},
     process::Run,
 };
@@ -13,25 +14,27 @@ use super::{
 /// One run of a program.
 #[derive(Debug)]
 pub(crate) struct Row {
-    program: String,
+    pub(crate) program: String,
     java: String,
-    mode: Mode,
+    pub(crate) mode: Mode,
     seconds: f64,
     /// To the plain run.
     time_ratio: f64,
     memory_ratio: f64,
     coverage: String,
-    findings: Vec<Found>,
+    pub(crate) findings: Vec<Found>,
     /// Why the run is not as it should be.
     pub(crate) problems: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
-    kind: String,
-    status: String,
-    subject: String,
-    is_ordered: bool,
+pub(crate) struct Found {
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) subject: String,
+    pub(crate) is_ordered: bool,
+    /// Whether the finding is about a class of the driver.
+    pub(crate) is_of_driver: bool,
 }
 
 impl Row {
@@ -50,7 +53,7 @@ impl Row {
         }
         if let Some(plain) = plain {
             // A hunt shows no output of the program; its exit codes are in the report.
-            if mode == Mode::Detect && run.stdout != plain.stdout {
+            if matches!(mode, Mode::Detect | Mode::Library) && run.stdout != plain.stdout {
                 problems.push(format!("printed {:?} instead of {:?}", run.stdout, plain.stdout));
             }
             let code = plain.code.unwrap_or(-1).to_string();
@@ -76,7 +79,12 @@ impl Row {
         } else if run.code != Some(0) {
             problems.push(format!("fails without Fissure: {}", last_line(&run.stderr)));
         }
-        let findings: Vec<Found> = report["findings"].as_array().into_iter().flatten().map(found).collect();
+        let findings: Vec<Found> = report["findings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|finding| found(finding, program))
+            .collect();
         for finding in findings.iter().filter(|finding| finding.status == "bug") {
             problems
                 .push(format!("a driver that is correct has a bug: {} {}", finding.kind, finding.subject));
@@ -107,7 +115,7 @@ impl Row {
 }
 
 /// The whole table, in Markdown.
-pub(crate) fn render(rows: &[Row], untried: &[String], triage: &[Triage]) -> String {
+pub(crate) fn render(rows: &[Row], untried: &[String], triage: &[Triage], bars: &[Bar]) -> String {
     let mut text = String::from(
         "| program | JVM | mode | as plain | seconds | time | memory | watched | findings |\n|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -142,6 +150,9 @@ pub(crate) fn render(rows: &[Row], untried: &[String], triage: &[Triage]) -> Str
             ));
         }
     }
+    for bar in bars {
+        text.push_str(&format!("\nBar {}: {}\n", if bar.is_met { "met" } else { "NOT MET" }, bar.text));
+    }
     for reason in untried {
         text.push_str(&format!("\nNot tried: {reason}\n"));
     }
@@ -156,22 +167,28 @@ pub(crate) fn render(rows: &[Row], untried: &[String], triage: &[Triage]) -> Str
 }
 
 fn judgement(program: &str, subject: &str, triage: &[Triage]) -> String {
-    let known = triage.iter().find(|known| known.program == program && known.subject == subject);
-    match known {
-        Some(Triage { verdict: Verdict::Real, why, .. }) => format!("real: {why}"),
-        Some(Triage { verdict: Verdict::Benign, why, .. }) => format!("benign: {why}"),
-        Some(Triage { verdict: Verdict::False, why, .. }) => format!("FALSE: {why}"),
-        None => "not triaged".to_owned(),
-    }
+    let Some(known) = triage.iter().find(|known| known.is_about(program, subject)) else {
+        return "not triaged".to_owned();
+    };
+    let verdict = match known.verdict {
+        Verdict::Real => "real",
+        Verdict::Benign => "benign",
+        Verdict::False => "FALSE",
+        Verdict::HandedOver => "FALSE, handed over",
+    };
+    format!("{verdict}: {}", known.why)
 }
 
-fn found(finding: &Value) -> Found {
+fn found(finding: &Value, program: &Program) -> Found {
     let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let subject = text("subject");
+    let is_of_driver = program.has_class(&subject);
     Found {
         kind: text("kind"),
         status: text("status"),
-        subject: text("subject"),
+        subject,
         is_ordered: finding["ordered"] == true,
+        is_of_driver,
     }
 }
 
@@ -212,6 +229,7 @@ mod tests {
             main: String::new(),
             artifacts: Vec::new(),
             compiler: Vec::new(),
+            scope: None,
             quick: false,
         };
         let plain = super::tests::run(0, "sum 4\n");

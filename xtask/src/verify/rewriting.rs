@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use fissure_classfile::{
     AccessFlags, Accesses, Advice, Advised, Atomicity, Blocks, Call, ClassSummary, Contents, Control,
     ControlledAccesses, ControlledCode, Detection, Environment, Exploration, FieldSummary, Foreign, LockCall,
-    MethodFacts, Plan, Product, Region, Scheduling, Script, Site, Synchronization, read_summary, rewrite,
+    MethodFacts, Plan, Product, Region, Scheduling, Script, Site, Synchronization, VolatileRead,
+    read_summary, rewrite,
 };
 
 use super::{ClassFile, dotted, java::HOOK};
@@ -48,8 +49,11 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     fn plan(self) -> Plan<'static> {
-        let scheduling =
-            Scheduling { calls: &[WAIT], regions: &[Region { method: "loadClass", descriptor: None }] };
+        let scheduling = Scheduling {
+            calls: &[WAIT],
+            regions: &[Region { method: "loadClass", descriptor: None }],
+            volatile_reads: &[VolatileRead { class: "java/lang/invoke/VarHandle", name: "getAcquire" }],
+        };
         let product = match self {
             Purpose::Watch => Product::Detect(Detection {
                 monitors: true,
@@ -64,7 +68,7 @@ impl Purpose {
                 let contents = Contents::CollectionsAndAtomics;
                 let accesses = Some(ControlledAccesses { elements: true, contents });
                 let inside = Some(ControlledCode { accesses, units: true, entries: true });
-                Product::Control(Control { scheduling, monitors: true, inside })
+                Product::Control(Control { scheduling, monitors: true, inside, spinning: true })
             }
             Purpose::Explore => Product::Explore(Exploration { scheduling, monitors: true, points: true }),
             Purpose::MonitorScript => {

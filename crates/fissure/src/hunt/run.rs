@@ -19,7 +19,7 @@ use fissure_model::{
 };
 
 use super::process::process;
-use crate::{collect, error::Error, launch, project, run_folder, signals};
+use crate::{abandoned, collect, error::Error, launch, project, run_folder, signals};
 
 /// How often the end of a run is checked for.
 const INTERVAL: Duration = Duration::from_millis(4);
@@ -83,6 +83,12 @@ impl Program<'_> {
             printed.extend(stream.recv_timeout(OUTPUT_GRACE).unwrap_or_default());
         }
         let jvms = collect::read_folder(folder.path()).map_err(Error::Folder)?;
+        if jvms.iter().any(|jvm| !jvm.ended) {
+            run_folder::check_room(folder.path())?;
+        }
+        if jvms.iter().any(|jvm| !jvm.findings.is_empty()) {
+            abandoned::keep_records(folder.path(), self.folder);
+        }
         tracing::info!(seed, ?ending, jvms = jvms.len(), "a run has ended");
         let processes = jvms.into_iter().map(process).collect();
         Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
@@ -96,6 +102,7 @@ impl Program<'_> {
                 control,
                 atomic: self.atomic.to_vec(),
                 locality: self.locality.as_deref().map(run_folder::locality_file),
+                supervisor: std::process::id(),
             })),
             log: run_folder::log_filter(),
         };

@@ -79,7 +79,8 @@ pub(crate) fn reference_notices(facts: &ReferenceFacts) -> Vec<String> {
     }
     if !facts.is_known {
         notices.push(
-            "no reference run ended, so there is nothing to compare with and nothing is called a bug: raise --steps or --time-limit"
+            "no reference run ended by itself, so there is nothing to compare with and nothing is called a bug; if Fissure ended them, \
+             raise --steps or --time-limit"
                 .to_owned(),
         );
     }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling};
+use fissure_classfile::{Call, Probe, ProbeArguments, ProbePoint, Region, Scheduling, VolatileRead};
 use fissure_jdk::{LockOperation, Member, Mode, PointKind, Reading, Redirected, Reflected, ThreadEvent};
 use fissure_model::settings::{Control as Settings, Patterns};
 
@@ -27,6 +27,16 @@ static CALLS: LazyLock<Vec<Call<'static>>> = LazyLock::new(|| {
 /// While one thread is in these methods, others may wait for it inside of the JVM.
 static REGIONS: LazyLock<Vec<Region<'static>>> = LazyLock::new(|| {
     fissure_jdk::class_loading_methods().map(|method| Region { method, descriptor: None }).collect()
+});
+
+/// Calls by which threads may spin.
+static VOLATILE_READS: LazyLock<Vec<VolatileRead<'static>>> = LazyLock::new(|| {
+    let reads = fissure_jdk::volatile_reads();
+    reads
+        .flat_map(|(class, methods)| {
+            methods.iter().map(move |member| VolatileRead { class, name: member.method })
+        })
+        .collect()
 });
 
 /// The calls of the methods of a class that go to a hook. The hook method is named after the operation; it gets the receiver, the arguments
@@ -55,12 +65,12 @@ fn redirected(
 
 /// The instructions to the rewriter for a class in a controlled run.
 pub(crate) fn plan() -> Scheduling<'static> {
-    Scheduling { calls: &CALLS, regions: &REGIONS }
+    Scheduling { calls: &CALLS, regions: &REGIONS, volatile_reads: &VOLATILE_READS }
 }
 
 /// The same for harnesses: only the calls that block and wake threads.
 pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
-    Scheduling { calls: &BLOCKING, regions: &REGIONS }
+    Scheduling { calls: &BLOCKING, regions: &REGIONS, volatile_reads: &[] }
 }
 
 /// The probes to insert into a JDK class, by its internal name. Probes that order threads are inserted only if the run observes
@@ -96,6 +106,7 @@ fn scheduling_probes(class: &str, stops_at_volatiles: bool) -> Vec<Probe<'static
     probes.extend(fissure_jdk::reading_methods(class).iter().map(|member| match member.role {
         Reading::Descriptor => probe(member, Entry, "reads", Parameter(0)),
         Reading::Stream => probe(member, Entry, "readsStream", This),
+        Reading::Channel => probe(member, Entry, "readsChannel", This),
     }));
     probes.extend(
         fissure_jdk::atomic_points(class).iter().map(|member| probe(member, Entry, "volatileRead", This)),

@@ -7,18 +7,8 @@ use crate::agent::Agent;
 /// The largest number of frames between the wait and the pool's method.
 const DEPTH: usize = 16;
 
-/// The methods in which threads of Kotlin's pool wait for work.
-const KOTLIN: &[(&str, &str)] = &[
-    ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "park"),
-    ("kotlinx.coroutines.scheduling.CoroutineScheduler$Worker", "tryPark"),
-];
-
-const POOLS: IdlePools = IdlePools {
-    is_waiting: |class, method| {
-        fissure_jdk::is_idle_method(class, method) || KOTLIN.contains(&(class, method))
-    },
-    is_task_queue: fissure_jdk::is_task_queue,
-};
+const POOLS: IdlePools =
+    IdlePools { is_waiting: fissure_jdk::is_idle_method, is_task_queue: fissure_jdk::is_task_queue };
 
 /// Whether the current thread, which is about to park with a time-out, is a pool thread without work.
 pub(super) fn is_worker_without_work(agent: &Agent) -> bool {

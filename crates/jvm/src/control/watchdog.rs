@@ -6,6 +6,7 @@
 use std::{fs, time::Duration};
 
 use fissure_model::{ids::ThreadId, record::RunEnd};
+use fissure_schedule::conductor::Expectation;
 
 use super::{Control, State, end_run};
 
@@ -30,20 +31,37 @@ struct Seen {
     processor_time: u64,
 }
 
-/// Checks the running thread until the run is over.
-pub(crate) fn watch(control: &'static Control) {
+/// The number of checks after which the watchdog looks whether the process that supervises the run is still there.
+const SUPERVISION: u32 = 100;
+
+/// Checks the running thread until the run is over. Without the supervisor that would end it at its time limit, the run ends at once.
+pub(crate) fn watch(control: &'static Control, supervisor: u32) {
+    let is_there = || fs::exists(format!("/proc/{supervisor}")).unwrap_or(true);
+    // In a container the supervisor may not be visible at all.
+    let is_visible = is_there();
+    let mut checks = 0_u32;
     let mut waiting: Option<(Seen, u32)> = None;
     let mut running: Option<(Seen, u32)> = None;
     let mut silent = 0;
     loop {
         std::thread::sleep(INTERVAL);
+        checks = checks.wrapping_add(1);
+        let is_left_alone = is_visible && checks.is_multiple_of(SUPERVISION) && !is_there();
         let mut state = control.state();
         if state.is_over {
             return;
         }
+        if is_left_alone {
+            end_run(state, RunEnd::TooLong);
+        }
         silent = if state.is_idle && !state.run.conductor.has_strays() { silent + 1 } else { 0 };
         if state.is_idle && !state.run.conductor.awaited_events().is_empty() {
-            let limit = if state.run.conductor.expects_events() { LONGEST_ABSENCE } else { LONGEST_SILENCE };
+            let limit = match state.run.conductor.expected_event() {
+                Expectation::Nothing => LONGEST_SILENCE,
+                Expectation::Input => LONGEST_ABSENCE,
+                // The run's time limit ends a process that does not end by itself.
+                Expectation::End => u32::MAX,
+            };
             if silent > limit {
                 end_run(state, RunEnd::Hang);
             }

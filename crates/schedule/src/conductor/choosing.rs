@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Conductor, Decision, LONGEST_DELAY, State, Thread, YIELDS};
+use super::{Conductor, Decision, Expectation, LONGEST_DELAY, State, Thread, YIELDS};
 use crate::{
     operation::{Nanos, Operation, Wake},
     pattern::Atomic,
@@ -32,7 +32,9 @@ impl Conductor {
             self.collect_candidates(spins);
             if self.candidates.is_empty() {
                 // Input of another thread of the program arrives at once, and time must not pass before it. Other input takes real time.
-                if self.note_events(true) || !self.expects_events() && self.pass_time(false) {
+                if self.note_events(true)
+                    || self.expected_event() == Expectation::Nothing && self.pass_time(false)
+                {
                     continue;
                 }
                 return Decision::Stuck;
@@ -50,6 +52,7 @@ impl Conductor {
                 yields,
                 sleepers: &self.sleepers,
                 step: self.choices,
+                polls: self.polls,
             };
             match self.strategy.choose(&view, &mut self.random) {
                 Choice::Sleepers => {

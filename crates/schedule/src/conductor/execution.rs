@@ -20,8 +20,16 @@ impl Conductor {
         (state.state, state.last_role) = (State::Running, role);
         // Quiet operations take no virtual time, because their number may differ from run to run.
         if !state.is_quiet {
+            let has_permit = state.permit;
             self.clock = self.clock.saturating_add(STEP_TIME);
             self.executed += 1;
+            match operation {
+                Operation::Yield { .. } | Operation::Sleep { .. } => self.polls += 1,
+                Operation::Park { until: Some(_), .. } if !has_permit => self.polls += 1,
+                // A thread reads what it waits for.
+                Operation::Access { is_write: false, .. } => {}
+                _ => self.polls = 0,
+            }
         }
         self.running = Some(thread);
         match operation {

@@ -15,7 +15,18 @@ pub trait Outside: Send {
     fn happened(&mut self, awaited: &[(ThreadId, EventId)], waits: bool) -> Vec<ThreadId>;
 
     /// Whether one of these events may still happen although no thread can run, because its cause is outside of the program.
-    fn may_happen(&mut self, awaited: &[(ThreadId, EventId)]) -> bool;
+    fn expects(&mut self, awaited: &[(ThreadId, EventId)]) -> Expectation;
+}
+
+/// The event that is expected from outside of the program while no thread can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Expectation {
+    /// None.
+    Nothing,
+    /// Input, which may never come.
+    Input,
+    /// The end of a process, which takes as long as it takes.
+    End,
 }
 
 impl Conductor {
@@ -51,13 +62,18 @@ impl Conductor {
             self.has_late_events = true;
             self.pass_time(false);
         }
+        let has_happened = self.note_events(false);
+        self.has_late_events |= has_happened;
         self.retry()
     }
 
     /// Whether threads wait for an event whose cause is outside of the program.
-    pub fn expects_events(&mut self) -> bool {
+    pub fn expected_event(&mut self) -> Expectation {
         let awaited = self.awaited_events();
-        !awaited.is_empty() && self.outside.as_mut().is_some_and(|outside| outside.may_happen(&awaited))
+        match self.outside.as_mut() {
+            Some(outside) if !awaited.is_empty() => outside.expects(&awaited),
+            _ => Expectation::Nothing,
+        }
     }
 
     /// Notes the events that have happened since the last decision. Returns whether there was one.

@@ -42,6 +42,7 @@ impl Conductor {
         self.trace.clear();
         self.violations.clear();
         self.yielding = (None, 0);
+        self.polls = 0;
         self.is_hurried = false;
         self.has_late_events = false;
         self.running = None;

@@ -36,8 +36,6 @@ use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
-/// How many choices without a further event the search waits before it restarts.
-const LONGEST: u64 = 20_000;
 
 /// The registration.
 pub(super) const KIND: StrategyKind = StrategyKind {
@@ -164,7 +162,7 @@ impl Strategy for AssetFuzzer {
         if yields_to_sleepers(view) {
             return Choice::Sleepers;
         }
-        if self.happened > 0 && !self.is_done() && view.step - self.since > LONGEST {
+        if self.happened > 0 && !self.is_done() && view.ends_pause(self.since) {
             self.thrashings += 1;
             self.restart();
         }

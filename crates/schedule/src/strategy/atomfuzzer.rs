@@ -36,8 +36,6 @@ use crate::{random::Random, recording::Recording};
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
-/// How many choices a pause lasts at most.
-const LONGEST_PAUSE: u64 = 20_000;
 
 /// The registration.
 pub(super) const KIND: StrategyKind = StrategyKind {
@@ -218,7 +216,7 @@ impl Strategy for AtomFuzzer {
         if yields_to_sleepers(view) {
             return Choice::Sleepers;
         }
-        while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST_PAUSE) {
+        while let Some(pause) = self.paused.iter().find(|pause| view.ends_pause(pause.since)) {
             self.release(pause.thread);
         }
         // A thread with a role in the goal is paused as soon as it arrives, and the thread that a paused one waits for runs at once.

@@ -35,8 +35,6 @@ use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
-/// How many choices a pause lasts at most.
-const LONGEST: u64 = 20_000;
 
 /// The bits of the goal's accesses in [`GoalRole::letters`].
 const FIRST: u8 = 1;
@@ -169,7 +167,7 @@ impl Strategy for Interleaver {
             return Choice::Sleepers;
         }
         self.choices = view.step + 1;
-        while let Some(pause) = self.paused.iter().find(|pause| view.step - pause.since > LONGEST) {
+        while let Some(pause) = self.paused.iter().find(|pause| view.ends_pause(pause.since)) {
             let thread = pause.thread;
             self.thrashings += 1;
             self.release(thread);

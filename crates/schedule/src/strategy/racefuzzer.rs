@@ -22,8 +22,6 @@ use crate::{operation::Operation, random::Random};
 
 /// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
-/// How many choices a pause lasts at most.
-const LONGEST: u64 = 20_000;
 
 /// The registration.
 pub(super) const KIND: StrategyKind = StrategyKind {
@@ -75,7 +73,7 @@ impl Strategy for RaceFuzzer {
         if yields_to_sleepers(view) {
             return Choice::Sleepers;
         }
-        while let Some((thread, _)) = self.paused.iter().find(|(_, since)| view.step - since > LONGEST) {
+        while let Some((thread, _)) = self.paused.iter().find(|(_, since)| view.ends_pause(*since)) {
             let thread = *thread;
             self.thrashings += 1;
             self.release(thread);

@@ -1,19 +1,25 @@
-//! Threads that wait for input: sockets, selectors, pipes. A controlled thread waits in the conductor's model until its file descriptor is
+//! Threads that wait in the kernel: for input from sockets, selectors and pipes, for room to write, for the end of a process. A controlled thread waits in the conductor's model until its file descriptor is
 //! ready, so other threads run meanwhile, and input that they send costs no more than a hand-over.
 
-use std::time::Duration;
+use std::{os::fd::AsRawFd, time::Duration};
 
 use fissure_model::ids::{SiteId, ThreadId};
 use fissure_schedule::{
-    conductor::Outside,
+    conductor::{Expectation, Outside},
     operation::{EventId, Operation, Wake},
 };
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
+use rustix::io::Errno;
+
 use super::{super::Control, schedule};
 use crate::{
     conducting::natives::{Call, conducted},
-    descriptors::{self, Interest},
+    descriptors::{
+        self, Interest,
+        output::{self, Buffers},
+        processes::{Child, NO_CHILD},
+    },
     vm::Jni,
 };
 
@@ -21,6 +27,10 @@ use crate::{
 const DELIVERY: Duration = Duration::from_millis(1);
 /// A signal interrupted the wait; the number is the JDK's.
 const INTERRUPTED: jint = -3;
+/// A buffer is full; the number is the JDK's.
+const NO_ROOM: jlong = -2;
+/// A result of `write` that is an error is this number less the number of the error.
+pub(crate) const ERRORS: jlong = -100;
 
 /// Knows which file descriptors are ready.
 pub(in crate::control) struct Descriptors;
@@ -32,8 +42,9 @@ impl Outside for Descriptors {
         awaited.iter().zip(ready).filter(|(_, ready)| *ready).map(|((thread, _), _)| *thread).collect()
     }
 
-    fn may_happen(&mut self, awaited: &[(ThreadId, EventId)]) -> bool {
-        interests(awaited).any(|interest| descriptors::is_fed_from_outside(interest.descriptor))
+    fn expects(&mut self, awaited: &[(ThreadId, EventId)]) -> Expectation {
+        let expects = |interest: Interest| descriptors::expects(interest.descriptor);
+        interests(awaited).map(expects).max().unwrap_or(Expectation::Nothing)
     }
 }
 
@@ -75,19 +86,72 @@ pub(super) extern "system" fn epoll(
     descriptors::epoll_wait(epoll, address, count, limit(has_waited, millis)).unwrap_or(INTERRUPTED)
 }
 
-/// Waits until an operation of the thread would not block. Plain files never block for long.
+/// Waits until an operation of the thread would not block.
 pub(super) extern "system" fn await_input(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     descriptor: jobject,
-    of_stream: jboolean,
     site: jint,
 ) {
     let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return };
-    if descriptors::blocks(descriptor) && (of_stream == 0 || !descriptors::is_plain_file(descriptor)) {
+    if descriptors::blocks(descriptor) {
         waits(environment, thread, Interest::input(descriptor), -1, site);
     }
+}
+
+/// Writes a buffer, or several. A controlled thread never blocks in the kernel: while a socket or pipe is full, it waits in the model, so
+/// that the thread that reads can make room.
+pub(super) extern "system" fn write(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    descriptor: jobject,
+    address: jlong,
+    length: jint,
+    vectors: jboolean,
+    site: jint,
+) -> jlong {
+    let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else {
+        return written(Err(Errno::BADF));
+    };
+    let buffers = Buffers::new(address, length, vectors != 0);
+    if thread <= 0 || !descriptors::blocks(descriptor) {
+        return written(buffers.write(descriptor));
+    }
+    let interest = Interest::output(descriptor);
+    let has_room = || descriptors::wait(&[interest], Duration::ZERO) == [true];
+    let make_room = || has_room() || waits(environment, thread, interest, -1, site).is_some();
+    written(buffers.write_in_parts(descriptor, make_room))
+}
+
+fn written(result: Result<usize, Errno>) -> jlong {
+    match result {
+        Ok(count) => count as jlong,
+        Err(Errno::AGAIN) => NO_ROOM,
+        Err(Errno::INTR) => INTERRUPTED.into(),
+        Err(error) => ERRORS - jlong::from(error.raw_os_error()),
+    }
+}
+
+pub(super) extern "system" fn error_text(environment: *mut JNIEnv, _class: jclass, number: jint) -> jobject {
+    Jni::new(environment).string(&output::error_text(number))
+}
+
+/// Waits for the end of a process. A descriptor of the process is ready when it has ended.
+pub(super) extern "system" fn await_process(
+    environment: *mut JNIEnv,
+    _class: jclass,
+    thread: jlong,
+    process: jlong,
+    reaps: jboolean,
+    site: jint,
+) -> jint {
+    let Some(child) = Child::new(process) else { return NO_CHILD };
+    if let Some(descriptor) = child.descriptor().filter(|_| thread > 0) {
+        waits(environment, thread, Interest::input(descriptor.as_raw_fd()), -1, site);
+    }
+    child.exit_code(reaps != 0)
 }
 
 /// How long the system call may still wait: a controlled thread has waited in the model.
@@ -114,7 +178,9 @@ fn waits(
         let operation = Operation::External { event, until, site: SiteId(site as u32) };
         let mut state = schedule(agent, control, state, thread, operation, 0);
         if state.run.conductor.has_late_events() {
-            state.run.lose_control("input arrived from outside of the program, or late");
+            state
+                .run
+                .lose_control("input arrived from outside of the program, or late, or another process ended");
         }
         Some(state.run.conductor.take_wake(thread))
     })

@@ -31,8 +31,9 @@ pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
         agent.fail("the hook classes could not be started");
         return;
     }
+    let Some(supervisor) = agent.settings.supervisor() else { return };
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
-    if watcher.spawn(|| guarded((), |_| watchdog::watch(control))).is_err() {
+    if watcher.spawn(move || guarded((), |_| watchdog::watch(control, supervisor))).is_err() {
         agent.fail("the watchdog's thread could not be started");
     }
 }

@@ -22,6 +22,9 @@ final class FissureConductor {
     static final int WAITS_FOR_TIME = 4;
     static final int ENDED = 5;
 
+    /** See {@link #write}. */
+    static final long ERRORS = -100L;
+
     private FissureConductor() {}
 
     /** Binds all other native methods; the one symbol that the JVM looks up by name. */
@@ -127,7 +130,20 @@ final class FissureConductor {
     static native int epoll(long thread, int epoll, long address, int count, int millis, int site);
 
     /** Waits until an operation on the descriptor would not block in the kernel. */
-    static native void awaitInput(long thread, FileDescriptor descriptor, boolean ofStream, int site);
+    static native void awaitInput(long thread, FileDescriptor descriptor, int site);
+
+    /**
+     * Stands in for {@code write}, or for {@code writev} if the address is that of a list of buffers; returns the number of bytes
+     * written, one of the JDK's statuses (there is no room, a signal interrupted the call), or {@link #ERRORS} less the number of an
+     * error.
+     */
+    static native long write(long thread, FileDescriptor descriptor, long address, int length, boolean vectors, int site);
+
+    /** The text of an error of a system call. */
+    static native String errorText(int number);
+
+    /** Waits for the end of a process; returns its exit code, or -2 if it is no child of this process. */
+    static native int awaitProcess(long thread, long process, boolean reaps, int site);
 
     // Harnesses.
 

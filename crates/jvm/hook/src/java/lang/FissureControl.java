@@ -126,7 +126,8 @@ public final class FissureControl extends FissureInput {
             return;
         }
         String type = child.getClass().getName();
-        boolean isOfJdk = type.startsWith("jdk.internal.");
+        // The thread that waits for the end of a process wakes threads of the program, so it is controlled like them.
+        boolean isOfJdk = type.startsWith("jdk.internal.") && !child.getName().startsWith("process reaper");
         if (isOfJdk || isOfBuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
         } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
@@ -265,7 +266,21 @@ public final class FissureControl extends FissureInput {
         }
         if (stops) {
             FissureConductor.looks(self, 0, true);
-        } else if (volatileReader != self) {
+        } else {
+            countRead(self);
+        }
+    }
+
+    /** A volatile variable is read, by code or in a way that is no scheduling point. */
+    public static void look() {
+        long self = self();
+        if (self > 0L) {
+            countRead(self);
+        }
+    }
+
+    private static void countRead(long self) {
+        if (volatileReader != self) {
             volatileReader = self;
             volatileReads = 1;
         } else if (++volatileReads >= SPINS) {

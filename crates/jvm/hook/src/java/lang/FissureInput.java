@@ -5,10 +5,12 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import sun.nio.ch.Net;
+import sun.nio.ch.SelChImpl;
 
 /**
- * The system calls in which threads wait for input, as the conductor sees them: a controlled thread waits in the model until its file
- * descriptor is ready, and other threads run meanwhile. Threads that are not controlled wait in the kernel.
+ * The system calls in which threads wait for input, for room in a buffer or for the end of a process, as the conductor sees them: a
+ * controlled thread waits in the model until its file descriptor is ready, and other threads run meanwhile. Threads that are not
+ * controlled wait in the kernel.
  */
 public abstract class FissureInput extends FissureClock {
     FissureInput() {}
@@ -28,24 +30,52 @@ public abstract class FissureInput extends FissureClock {
             throws IOException {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, listening, false, site);
+            FissureConductor.awaitInput(thread, listening, site);
         }
         return Net.accept(listening, accepted, peer);
     }
 
-    /** A socket or pipe is about to be read. */
+    /** A socket, a pipe or a file is about to be read. */
     public static void reads(Object descriptor) {
         long thread = thread();
         if (thread > 0L && descriptor != null) {
-            FissureConductor.awaitInput(thread, (FileDescriptor) descriptor, false, 0);
+            FissureConductor.awaitInput(thread, (FileDescriptor) descriptor, 0);
         }
+    }
+
+    /** A channel is about to receive a datagram. */
+    public static void readsChannel(Object channel) {
+        reads(((SelChImpl) channel).getFD());
+    }
+
+    /** Replaces the native methods by which channels write a buffer. */
+    public static int write(FileDescriptor descriptor, long address, int length, int site) throws IOException {
+        return (int) written(FissureConductor.write(thread(), descriptor, address, length, false, site));
+    }
+
+    /** Replaces the native methods by which channels write several buffers. */
+    public static long writeVectors(FileDescriptor descriptor, long address, int count, int site) throws IOException {
+        return written(FissureConductor.write(thread(), descriptor, address, count, true, site));
+    }
+
+    /** The result of a write as the JDK wants it. */
+    private static long written(long result) throws IOException {
+        if (result > FissureConductor.ERRORS) {
+            return result;
+        }
+        throw new IOException(FissureConductor.errorText((int) (FissureConductor.ERRORS - result)));
+    }
+
+    /** Replaces the native method in which a thread of the JDK waits for the end of a process. */
+    public static int awaitProcess(long process, boolean reaps, int site) {
+        return FissureConductor.awaitProcess(thread(), process, reaps, site);
     }
 
     /** A stream of a file, which may be a pipe or a terminal, is about to be read. */
     public static void readsStream(Object stream) {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, descriptor((FileInputStream) stream), true, 0);
+            FissureConductor.awaitInput(thread, descriptor((FileInputStream) stream), 0);
         }
     }
 
