@@ -257,10 +257,9 @@ fn allowed(word: &str) -> &'static [Folder] {
         | "must-leave-alone"
         | "static-fields"
         | "detect"
-        | "release"
         | "service"
         | "args" => &Folder::DETECT,
-        "program-exit" | "java" | "stdin" => &[Race, Atomicity, Sharing, Behaviour, Hunt],
+        "program-exit" | "java" | "stdin" | "release" => &[Race, Atomicity, Sharing, Behaviour, Hunt],
         "must-be-bug" | "must-confirm" => &[Hunt, Assets],
         "must-warn" | "hunt" => &[Hunt],
         "may-confirm" | "only-unit" | "nothing-predicted" | "correct" | "strategy" | "config" => &[Assets],

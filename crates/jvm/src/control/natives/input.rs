@@ -22,6 +22,11 @@ const DELIVERY: Duration = Duration::from_millis(1);
 /// A signal interrupted the wait; the number is the JDK's.
 const INTERRUPTED: jint = -3;
 
+/// Whether an interrupt of the thread ends its wait, as the hook class numbers it: never, or at once because it has happened already. Any other
+/// number says that it would.
+pub(crate) const UNINTERRUPTIBLE: jint = 0;
+pub(crate) const IS_INTERRUPTED: jint = 2;
+
 /// Knows which file descriptors are ready.
 pub(in crate::control) struct Descriptors;
 
@@ -48,11 +53,13 @@ pub(super) extern "system" fn poll(
     descriptor: jobject,
     events: jint,
     millis: jlong,
+    interrupts: jint,
     site: jint,
 ) -> jint {
     let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return 0 };
     let interest = Interest { descriptor, events: events as u16 };
-    let has_waited = millis != 0 && waits(environment, thread, interest, millis, site).is_some();
+    let millis = if interrupts == IS_INTERRUPTED { 0 } else { millis };
+    let has_waited = millis != 0 && waits(environment, thread, interest, millis, interrupts, site).is_some();
     // After a signal the JDK asks again.
     descriptors::ready(&[interest], limit(has_waited, millis)).map_or(0, |events| jint::from(events[0]))
 }
@@ -70,24 +77,34 @@ pub(super) extern "system" fn epoll(
     let millis = jlong::from(millis);
     let has_waited = match millis {
         0 => spins(environment, thread, site),
-        _ => waits(environment, thread, Interest::input(epoll), millis, site).is_some(),
+        _ => waits(environment, thread, Interest::input(epoll), millis, UNINTERRUPTIBLE, site).is_some(),
     };
     descriptors::epoll_wait(epoll, address, count, limit(has_waited, millis)).unwrap_or(INTERRUPTED)
 }
 
-/// Waits until an operation of the thread would not block. Plain files never block for long.
+/// Waits until an operation of the thread would not block, and returns whether an interrupt ended the wait before that. Plain files never
+/// block for long.
 pub(super) extern "system" fn await_input(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     descriptor: jobject,
     of_stream: jboolean,
+    interrupts: jint,
     site: jint,
-) {
-    let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return };
-    if descriptors::blocks(descriptor) && (of_stream == 0 || !descriptors::is_plain_file(descriptor)) {
-        waits(environment, thread, Interest::input(descriptor), -1, site);
+) -> jboolean {
+    let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return 0 };
+    if !descriptors::blocks(descriptor) || of_stream != 0 && descriptors::is_plain_file(descriptor) {
+        return 0;
     }
+    let interest = Interest::input(descriptor);
+    let is_interrupted = match interrupts {
+        IS_INTERRUPTED => {
+            descriptors::ready(&[interest], Some(Duration::ZERO)).is_ok_and(|events| events[0] == 0)
+        }
+        _ => waits(environment, thread, interest, -1, interrupts, site) == Some(Wake::Interrupted),
+    };
+    jboolean::from(is_interrupted)
 }
 
 /// How long the system call may still wait: a controlled thread has waited in the model.
@@ -104,6 +121,7 @@ fn waits(
     thread: jlong,
     interest: Interest,
     millis: jlong,
+    interrupts: jint,
     site: jint,
 ) -> Option<Wake> {
     conducted(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
@@ -111,7 +129,12 @@ fn waits(
         let nanos = if millis < 0 { -1 } else { millis.saturating_mul(1_000_000) };
         let until = state.run.deadline(nanos);
         let event = EventId(interest.number());
-        let operation = Operation::External { event, until, site: SiteId(site as u32) };
+        let operation = Operation::External {
+            event,
+            until,
+            is_interruptible: interrupts != UNINTERRUPTIBLE,
+            site: SiteId(site as u32),
+        };
         let mut state = schedule(agent, control, state, thread, operation, 0);
         if state.run.conductor.has_late_events() {
             state.run.lose_control("input arrived from outside of the program, or late");

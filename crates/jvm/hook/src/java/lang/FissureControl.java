@@ -129,13 +129,19 @@ public final class FissureControl extends FissureInput {
         boolean isOfJdk = type.startsWith("jdk.internal.");
         if (isOfJdk || isOfBuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
-        } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
+        } else if (type.equals("java.lang.VirtualThread")) {
             child.fissureControl = -1L;
             FissureConductor.stray();
         } else {
             isSingleThreaded = false;
-            child.fissureControl = FissureConductor.announce(child, child.getName(), child.isDaemon());
+            child.fissureControl = FissureConductor.announce(child, nameOf(child), child.isDaemon());
         }
+    }
+
+    /** The name of a thread in reports. Virtual threads often have none. */
+    private static String nameOf(Thread thread) {
+        String name = thread.getName();
+        return name.isEmpty() && isBound(thread.getClass().getName()) ? "VirtualThread[#" + thread.getId() + "]" : name;
     }
 
     /**

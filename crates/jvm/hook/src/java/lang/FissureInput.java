@@ -3,6 +3,7 @@ package java.lang;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import sun.nio.ch.Net;
 
@@ -13,9 +14,38 @@ import sun.nio.ch.Net;
 public abstract class FissureInput extends FissureClock {
     FissureInput() {}
 
+    /**
+     * Replaces {@code Thread.isVirtual} in the implementation of sockets and channels: whether the thread waits for input with the help
+     * of the JDK's poller threads. A controlled virtual thread waits in the model instead, like a platform thread.
+     */
+    public static boolean waitsByPoller(Object thread) {
+        return ((Thread) thread).isVirtual() && ((Thread) thread).fissureControl <= 0L;
+    }
+
+    /** How an interrupt affects a wait of the current thread for input: it ends the wait if the thread is virtual. */
+    private static int interrupts(long thread) {
+        Thread current = Thread.currentThread();
+        if (thread <= 0L || !isBound(current.getClass().getName())) {
+            return FissureConductor.UNINTERRUPTIBLE;
+        }
+        return current.isInterrupted() ? FissureConductor.IS_INTERRUPTED : FissureConductor.INTERRUPTIBLE;
+    }
+
     /** Replaces {@code sun.nio.ch.Net.poll}. */
-    public static int poll(FileDescriptor descriptor, int events, long millis, int site) {
-        return FissureConductor.poll(thread(), descriptor, events, millis, site);
+    public static int poll(FileDescriptor descriptor, int events, long millis, int site) throws IOException {
+        long thread = thread();
+        int interrupts = interrupts(thread);
+        int ready = FissureConductor.poll(thread, descriptor, events, millis, interrupts, site);
+        if (ready == 0 && millis != 0L && interrupts != FissureConductor.UNINTERRUPTIBLE && Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException();
+        }
+        return ready;
+    }
+
+    private static void await(long thread, FileDescriptor descriptor, int site) throws IOException {
+        if (FissureConductor.awaitInput(thread, descriptor, false, interrupts(thread), site)) {
+            throw new InterruptedIOException();
+        }
     }
 
     /** Replaces {@code sun.nio.ch.EPoll.wait}, in which selectors wait. */
@@ -28,16 +58,16 @@ public abstract class FissureInput extends FissureClock {
             throws IOException {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, listening, false, site);
+            await(thread, listening, site);
         }
         return Net.accept(listening, accepted, peer);
     }
 
     /** A socket or pipe is about to be read. */
-    public static void reads(Object descriptor) {
+    public static void reads(Object descriptor) throws IOException {
         long thread = thread();
         if (thread > 0L && descriptor != null) {
-            FissureConductor.awaitInput(thread, (FileDescriptor) descriptor, false, 0);
+            await(thread, (FileDescriptor) descriptor, 0);
         }
     }
 
@@ -45,7 +75,8 @@ public abstract class FissureInput extends FissureClock {
     public static void readsStream(Object stream) {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, descriptor((FileInputStream) stream), true, 0);
+            FissureConductor.awaitInput(
+                    thread, descriptor((FileInputStream) stream), true, FissureConductor.UNINTERRUPTIBLE, 0);
         }
     }
 
