@@ -64,6 +64,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureHook",
     "FissureChance",
     "FissureObjects",
+    "FissureNames",
     "FissureNumbers",
     "FissureWaits",
     "FissureConductor",

@@ -11,7 +11,7 @@ use fissure_schedule::operation::{Operation, Wake};
 use jvmti_bindings::sys::jni::{jint, jlong};
 
 use super::{
-    super::{Control, idle},
+    super::{Control, callers, idle},
     accesses, failures, input, is_quiet, locks, reads, schedule, threads,
 };
 use crate::{
@@ -142,7 +142,10 @@ impl Conducted for Control {
     fn park(&'static self, call: Call, nanos: jlong, site: SiteId) {
         // A wait without a time-out does not depend on the virtual time.
         let is_idle = nanos >= 0 && idle::is_worker_without_work(call.agent);
+        // A thread without a time-out may wait for ever, and its site is part of the report then.
+        let caller = if nanos < 0 { callers::caller_of_jdk(call.agent) } else { None };
         let mut state = self.state();
+        state.run.note_park(call.thread, caller);
         if is_idle {
             state.run.conductor.idles(call.thread);
         }

@@ -134,14 +134,8 @@ public final class FissureControl extends FissureInput {
             FissureConductor.stray();
         } else {
             isSingleThreaded = false;
-            child.fissureControl = FissureConductor.announce(child, nameOf(child), child.isDaemon());
+            child.fissureControl = FissureConductor.announce(child, FissureNames.of(child), child.isDaemon());
         }
-    }
-
-    /** The name of a thread in reports. Virtual threads often have none. */
-    private static String nameOf(Thread thread) {
-        String name = thread.getName();
-        return name.isEmpty() && isBound(thread.getClass().getName()) ? "VirtualThread[#" + thread.getId() + "]" : name;
     }
 
     /**

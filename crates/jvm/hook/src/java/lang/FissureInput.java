@@ -25,7 +25,7 @@ public abstract class FissureInput extends FissureClock {
     /** How an interrupt affects a wait of the current thread for input: it ends the wait if the thread is virtual. */
     private static int interrupts(long thread) {
         Thread current = Thread.currentThread();
-        if (thread <= 0L || !isBound(current.getClass().getName())) {
+        if (thread <= 0L || !FissureNames.isBound(current.getClass().getName())) {
             return FissureConductor.UNINTERRUPTIBLE;
         }
         return current.isInterrupted() ? FissureConductor.IS_INTERRUPTED : FissureConductor.INTERRUPTIBLE;

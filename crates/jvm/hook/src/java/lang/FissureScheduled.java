@@ -20,11 +20,6 @@ public abstract class FissureScheduled {
 
     FissureScheduled() {}
 
-    /** Whether a class is that of bound virtual threads, each of which has a thread of the operating system. */
-    static boolean isBound(String type) {
-        return type.equals("java.lang.ThreadBuilders$BoundVirtualThread");
-    }
-
     /** The current thread's {@code fissureControl}; not positive if the thread is not controlled. */
     static long self() {
         if (!on) {
