@@ -334,22 +334,3 @@ fn a_replay_takes_the_options_of_the_report() {
     assert_eq!(replayed.status.code(), Some(1), "{}", output_text(&replayed));
     assert!(!output_text(&replayed).contains("departed"), "{}", output_text(&replayed));
 }
-
-/// The option of the program prevails over Fissure's, and the report says what that means.
-#[test]
-fn virtual_threads_that_are_not_controlled_are_reported() {
-    let Some(javac) = fissure_testing::newer_tool("javac", 21) else { return };
-    let place = Place::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/hunt/VirtualCounter.java");
-    let folder = place.path("classes");
-    let output = Command::new(&javac).arg("-d").arg(&folder).arg(source).output().unwrap();
-    assert!(output.status.success(), "{}", output_text(&output));
-    let java = javac.with_file_name("java");
-    let (java, folder) = (java.to_str().unwrap(), folder.to_str().unwrap());
-    let command = ["hunt", "--runs", "1", "--reference-runs", "1", "--", java];
-    let program = ["-XX:+VMContinuations", "-cp", folder, "VirtualCounter"];
-    let output = place.fissure(&[&command[..], &program[..]].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
-    let words: Vec<String> = output_text(&output).split_whitespace().map(str::to_owned).collect();
-    assert!(words.join(" ").contains("uses virtual threads that Fissure could not control"), "{words:?}");
-}
