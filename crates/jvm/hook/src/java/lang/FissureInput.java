@@ -43,8 +43,18 @@ public abstract class FissureInput extends FissureClock {
     }
 
     private static void await(long thread, FileDescriptor descriptor, int site) throws IOException {
-        if (FissureConductor.awaitInput(thread, descriptor, false, interrupts(thread), site)) {
+        if (isInterruptedBefore(thread, descriptor, site)) {
             throw new InterruptedIOException();
+        }
+    }
+
+    /** Waits for input, and returns whether an interrupt ended the wait before there was any. */
+    private static boolean isInterruptedBefore(long thread, FileDescriptor descriptor, int site) {
+        try {
+            return FissureConductor.awaitInput(thread, descriptor, false, interrupts(thread), site);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return false;
         }
     }
 
