@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 use serde_json::Value;
 
