@@ -101,11 +101,13 @@ pub(crate) fn run(options: Options) -> Result<()> {
     if let Some(part) = &options.program {
         programs.retain(|program| name(program).contains(part.as_str()));
     }
+    let java = jdk.bin().join("java");
+    programs.retain(|program| program.java(&java).is_some());
     if programs.is_empty() {
         bail!("no program matches {}", options.program.as_deref().unwrap_or_default());
     }
     let ours = target()?.join("debug/fissure");
-    Comparison { ours, theirs, java: jdk.bin().join("java"), folder, options }.compare_all(&programs)
+    Comparison { ours, theirs, java, folder, options }.compare_all(&programs)
 }
 
 fn name(program: &Program) -> String {
@@ -176,7 +178,8 @@ impl Comparison {
             command.arg(config);
         }
         command.args(&header.options).args(&self.options.hunt).arg("--json").arg(&json).arg("--");
-        command.arg(&self.java).args(QUICK_START).args(&header.java_options);
+        let java = program.java(&self.java).unwrap_or_else(|| self.java.clone());
+        command.arg(java).args(QUICK_START).args(&header.java_options);
         command.arg("-cp").arg(self.folder.join(program.folder.name())).arg(&program.class);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start {}", line(&command)))?;

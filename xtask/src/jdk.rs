@@ -145,11 +145,20 @@ fn usable(bin: PathBuf) -> Option<(u32, Jdk)> {
     version(&jdk).filter(|version| *version >= OLDEST).map(|version| (version, jdk))
 }
 
+/// The JDKs in subfolders of `folders`, with their versions.
+fn all_in<'f>(folders: impl IntoIterator<Item = &'f Path>) -> impl Iterator<Item = (u32, Jdk)> {
+    let homes = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    homes.filter_map(|home| usable(home.path().join("bin")))
+}
+
 /// The newest JDK in a subfolder of one of `folders`.
 fn newest_in<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Option<Jdk> {
-    let homes = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let found = homes.filter_map(|home| usable(home.path().join("bin")));
-    found.max_by_key(|(version, _)| *version).map(|(_, jdk)| jdk)
+    all_in(folders).max_by_key(|(version, _)| *version).map(|(_, jdk)| jdk)
+}
+
+/// A JDK of this version in the usual folders.
+pub(crate) fn installed(version: u32) -> Option<Jdk> {
+    all_in(FOLDERS.map(Path::new)).find(|(found, _)| *found == version).map(|(_, jdk)| jdk)
 }
 
 /// The newest JDK in the usual folders, if it is newer than this one.

@@ -12,6 +12,7 @@ mod install;
 mod invariants;
 mod jdk;
 mod real;
+mod runtimes;
 mod statistics;
 mod test;
 mod verify;
@@ -37,7 +38,7 @@ enum Task {
     /// Build Fissure, run it on an example program and show its findings
     Demo,
     /// Run all tests: formatting, lints, build, unit, doc, verifier and end-to-end tests
-    Test,
+    Test(test::Options),
     /// Test the HTML report in Chromium, installed if necessary, and take screenshots
     Browser,
     /// Rewrite every class of a JDK and have the JVM verify it
@@ -85,7 +86,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Setup => jdk::set_up().map(|jdk| println!("using the JDK in {}", jdk.bin().display())),
         Task::Demo => demo::run(),
-        Task::Test => test::run(),
+        Task::Test(options) => test::run(&options),
         Task::Browser => browser::run(),
         Task::VerifyJdk(options) => verify::run(&options),
         Task::Real(options) => real::run(&options),

@@ -1,4 +1,4 @@
-//! Runs all tests, fast ones first.
+//! Runs all tests, fast ones first: with the JDK of this machine, or with `--all-jdks` also on the other JVMs that Fissure supports.
 
 use std::{
     cmp::Reverse,
@@ -8,10 +8,11 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use clap::Args;
 use fissure_testing::{RECORD, Recorded, read_records};
 
 use crate::{
-    jdk,
+    jdk, runtimes,
     workspace::{agent_file, cargo, fresh_folder, line, succeed, target},
 };
 
@@ -21,14 +22,29 @@ const SLOWEST: usize = 10;
 /// The first step whose tests are recorded. The unit tests before it test the recording.
 const FIRST_RECORDED: &str = "browser";
 
+/// The options of the command.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Also on the other supported Java versions; those that are not installed are downloaded with `pip`
+    #[arg(long)]
+    all_jdks: bool,
+}
+
+/// The variable that names more JVMs for the tests.
+const MORE_JAVAS: &str = "FISSURE_TEST_JAVAS";
+
 /// Runs the steps in order and stops at the first failure.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let mut report = Report::default();
     let jdk = report.step("set-up", || {
         let jdk = jdk::set_up()?;
         println!("JDK in {}", jdk.bin().display());
         Ok(jdk)
     })?;
+    let javas = match options.all_jdks {
+        true => Some(report.step("runtimes", || runtimes::all(&jdk))?),
+        false => None,
+    };
     let records = fresh_folder("test")?.join("records.jsonl");
     let agent = target()?.join("debug").join(agent_file());
     let mut is_recorded = false;
@@ -37,6 +53,7 @@ pub(crate) fn run() -> Result<()> {
         report.step(name, || {
             let mut command = cargo(arguments);
             jdk.use_for(&mut command)?;
+            command.envs(javas.iter().map(|javas| (MORE_JAVAS, javas)));
             if is_recorded {
                 // The step `build` has just built the agent.
                 command.env(RECORD, &records).env("FISSURE_TEST_AGENT", &agent);

@@ -29,7 +29,9 @@ impl ControlledRun {
             let own = waiting.site.unwrap_or(SiteId(0));
             // A thread that waits for a lock of a library waits inside of the library; its attempt has the program's site.
             let is_inside = front.implements_locks(&frame(front, own).class);
-            let site = self.attempt_site(waiting.thread).filter(|_| is_inside).unwrap_or(own);
+            let parked = self.park_site(waiting.thread).filter(|_| waiting.waits_for == WaitsFor::Permit);
+            let attempted = || self.attempt_site(waiting.thread).filter(|_| is_inside);
+            let site = parked.or_else(attempted).unwrap_or(own);
             let mut site = finding_site(front, role, self.conductor.name(waiting.thread), site, stack, None);
             let held = waiting.holds.iter().filter_map(|lock| self.locks.name(*lock));
             site.locks = held.map(|name| HeldLock { name, shared: false }).collect();

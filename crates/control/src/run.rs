@@ -63,6 +63,8 @@ pub(crate) struct ThreadState {
     regions: u32,
     /// The site of its current attempt to acquire a lock of a library.
     pub(crate) attempt_site: SiteId,
+    /// The site of the program at which it parked last, if it has no time-out there.
+    park_site: Option<SiteId>,
     /// The calls of collections that it is in.
     pub(crate) calls: Vec<OpenCall>,
 }
@@ -244,8 +246,19 @@ impl ControlledRun {
         self.threads.resize_with(count, || ThreadState {
             regions: 0,
             attempt_site: SiteId(0),
+            park_site: None,
             calls: Vec::new(),
         });
+    }
+
+    /// A thread parks at this site of the program; `None` if the site is unknown, or the thread has a time-out.
+    pub fn note_park(&mut self, thread: ThreadId, site: Option<SiteId>) {
+        self.thread(thread).park_site = site;
+    }
+
+    /// The site of the program at which a thread parked last.
+    pub(crate) fn park_site(&self, thread: ThreadId) -> Option<SiteId> {
+        self.threads.get(thread.0 as usize).and_then(|thread| thread.park_site)
     }
 
     /// The site of a thread's last attempt to acquire a lock of a library.

@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use crate::{
     address_space,
     error::Error,
+    locality,
     signals::Forwarding,
     supervise::{self, Ending},
 };
@@ -35,6 +36,14 @@ const DETERMINISM: [&str; 4] = [
     "-XX:-UseDynamicNumberOfCompilerThreads",
     "-XX:-UsePerfData",
 ];
+
+/// Makes every virtual thread a bound one, which has a thread of the operating system of its own and can be scheduled like any other. An
+/// experimental option, which `DETERMINISM` unlocks.
+const BOUND_VIRTUAL_THREADS: &str = "-XX:-VMContinuations";
+/// The first Java version that has this option.
+const VIRTUAL_THREADS_SINCE: u32 = 21;
+/// Lets a JVM start although it does not know one of its options.
+const IGNORE_UNKNOWN: &str = "-XX:+IgnoreUnrecognizedVMOptions";
 
 /// A command line as it is started.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,9 +79,22 @@ pub(crate) fn run(
 /// that are started from now on is not randomised.
 pub(crate) fn controlled(command: &[OsString], agent: &Path, settings: &Path) -> Result<Command, Error> {
     address_space::disable_randomisation();
-    let mut options: Vec<OsString> = DETERMINISM.iter().map(OsString::from).collect();
+    let program = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let feature = if is_java(program) { locality::java_feature(program) } else { None };
+    let mut options: Vec<OsString> =
+        DETERMINISM.iter().chain(virtual_thread_options(feature)).map(OsString::from).collect();
     options.extend(agent_options(agent, settings));
     process(command, &options)
+}
+
+/// The options about virtual threads, by the feature number of the JVM if it is known. They come before the program's own options, which
+/// therefore prevail.
+fn virtual_thread_options(feature: Option<u32>) -> &'static [&'static str] {
+    match feature {
+        Some(feature) if feature < VIRTUAL_THREADS_SINCE => &[],
+        Some(_) => &[BOUND_VIRTUAL_THREADS],
+        None => &[IGNORE_UNKNOWN, BOUND_VIRTUAL_THREADS],
+    }
 }
 
 /// Starts a process.
@@ -217,6 +239,16 @@ mod tests {
         check_environment("-a:a\"b c", None, "\"-a:a\"'\"'\"b c\"");
         assert!(!is_java(OsStr::new("javac")));
         assert!(!is_java(OsStr::new("my-java")));
+    }
+
+    #[test]
+    fn a_jvm_without_virtual_threads_gets_no_option_that_it_refuses() {
+        assert!(virtual_thread_options(Some(17)).is_empty());
+        assert_eq!(virtual_thread_options(Some(21)), ["-XX:-VMContinuations"]);
+        assert_eq!(
+            virtual_thread_options(None),
+            ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:-VMContinuations"]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 use serde_json::Value;
 
@@ -333,40 +333,4 @@ fn a_replay_takes_the_options_of_the_report() {
     let replayed = place.replay(&[report.to_str().unwrap()], "TicketCounter");
     assert_eq!(replayed.status.code(), Some(1), "{}", output_text(&replayed));
     assert!(!output_text(&replayed).contains("departed"), "{}", output_text(&replayed));
-}
-
-/// Virtual threads exist from Java 21 on; `FISSURE_TEST_JAVAS` names JVMs that have them.
-#[test]
-fn virtual_threads_are_always_reported() {
-    let place = Place::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/behaviour/VirtualThreads.java");
-    let folder = place.path("classes");
-    let output = Command::new("javac").arg("-d").arg(&folder).arg(source).output().unwrap();
-    assert!(output.status.success(), "{}", output_text(&output));
-    let javas = std::env::var("FISSURE_TEST_JAVAS").unwrap_or_default();
-    for java in std::iter::once("java").chain(javas.split(':').filter(|java| !java.is_empty())) {
-        let version = Command::new(java).arg("-version").output().unwrap();
-        let version = output_text(&version);
-        let number = version.split('"').nth(1).and_then(|version| version.split(['.', '-']).next());
-        if number.and_then(|number| number.parse::<u32>().ok()).is_none_or(|number| number < 21) {
-            continue;
-        }
-        let output = place.fissure(&[
-            "hunt",
-            "--runs",
-            "1",
-            "--",
-            java,
-            "-cp",
-            folder.to_str().unwrap(),
-            "VirtualThreads",
-        ]);
-        assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
-        let words: Vec<String> = output_text(&output).split_whitespace().map(str::to_owned).collect();
-        assert!(
-            words.join(" ").contains("uses virtual threads, which are not controlled"),
-            "{}",
-            output_text(&output)
-        );
-    }
 }

@@ -49,8 +49,9 @@ pub use references::{
     may_take_arrays, reference_effect, uses_coders,
 };
 pub use scheduling::{
-    PointKind, Reading, Redirected, atomic_points, blocking_calls, collection_points, environment_calls,
-    is_exit_frame, reading_methods, semaphore_points, synchronizer_points, volatile_reads,
+    PointKind, Reading, Redirected, atomic_points, blocking_calls, channel_calls, collection_points,
+    environment_calls, is_exit_frame, is_of_channels, reading_methods, semaphore_points, synchronizer_points,
+    volatile_reads,
 };
 pub use tables::Member;
 

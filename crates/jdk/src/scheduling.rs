@@ -92,6 +92,16 @@ pub fn environment_calls() -> impl Iterator<Item = (&'static str, &'static [Memb
     CALLS.environment.iter().flat_map(Members::all)
 }
 
+/// Calls that go to the conductor only in the implementation of sockets and channels ([`is_of_channels`]).
+pub fn channel_calls() -> impl Iterator<Item = (&'static str, &'static [Member<Redirected>])> {
+    CALLS.channels.all()
+}
+
+/// Whether a class, given by its internal name, belongs to the implementation of sockets and channels.
+pub fn is_of_channels(class: &str) -> bool {
+    class.starts_with("sun/nio/ch/")
+}
+
 /// Whether a frame, given by the name of its class with dots and its method, is part of a call that ends the JVM.
 pub fn is_exit_frame(class: &str, method: &str) -> bool {
     CALLS.exit_frames.all().any(|(exit, methods)| {
@@ -137,6 +147,7 @@ impl Points {
 pub(crate) struct Calls {
     blocking: Members<Redirected>,
     environment: Vec<Members<Redirected>>,
+    channels: Members<Redirected>,
     exit_frames: Members<()>,
 }
 
@@ -147,10 +158,11 @@ impl Calls {
         let blocking = members("blocking")?;
         let environment = ["state", "exit", "clocks", "randomness", "input"].into_iter().map(&mut members);
         let environment = environment.collect::<Result<Vec<_>, _>>()?;
+        let channels = members("channels")?;
         let exit_frames =
             Members::load(file.take("exit-frames")?, |words| words.is_empty().then(|| vec![()]))?;
         file.finish()?;
-        Ok(Calls { blocking, environment, exit_frames })
+        Ok(Calls { blocking, environment, channels, exit_frames })
     }
 }
 
@@ -197,6 +209,16 @@ mod tests {
     fn exits_are_recognized() {
         assert!(is_exit_frame("java.lang.Runtime", "halt") && is_exit_frame("java.lang.System", "exit"));
         assert!(!is_exit_frame("java.lang.System", "halt") && !is_exit_frame("com.acme.System", "exit"));
+    }
+
+    #[test]
+    fn virtual_threads_wait_for_input_like_platform_threads() {
+        let calls: Vec<_> = channel_calls()
+            .flat_map(|(class, methods)| methods.iter().map(move |method| (class, method)))
+            .collect();
+        assert_eq!(calls.len(), 1);
+        assert_eq!((calls[0].0, calls[0].1.method), ("java/lang/Thread", "isVirtual"));
+        assert!(is_of_channels("sun/nio/ch/NioSocketImpl") && !is_of_channels("java/net/Socket"));
     }
 
     #[test]

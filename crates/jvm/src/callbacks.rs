@@ -19,8 +19,9 @@ use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jclass, jint, jobject, jthread},
     jvmti::{
         JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_OBJECT_FREE,
-        JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
-        JVMTI_EVENT_VM_START, jvmtiEnv, jvmtiEventCallbacks,
+        JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VIRTUAL_THREAD_END,
+        JVMTI_EVENT_VIRTUAL_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START,
+        jvmtiEnv, jvmtiEventCallbacks,
     },
 };
 
@@ -141,6 +142,9 @@ fn load(vm: Vm, tool: Option<Tool>, file: &Path) {
     callbacks.VMDeath = Some(vm_death);
     callbacks.ThreadStart = Some(thread_start);
     callbacks.ThreadEnd = Some(thread_end);
+    // Bound virtual threads have threads of the operating system of their own, but events as virtual threads.
+    callbacks.VirtualThreadStart = Some(thread_start);
+    callbacks.VirtualThreadEnd = Some(thread_end);
     callbacks.ClassPrepare = Some(class_prepare);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     callbacks.ObjectFree = Some(object_free);
@@ -240,6 +244,9 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
         agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
         if agent.control.is_some() {
             agent.tool.enable(JVMTI_EVENT_THREAD_END);
+            // A JVM without virtual threads does not know these events.
+            agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_START);
+            agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_END);
             control::natives::begin(agent, Jni::new(jni), main);
             return;
         }

@@ -101,7 +101,7 @@ pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, byte
         let accesses = has_points.then_some(ControlledAccesses { elements: has_element_points, contents });
         let inside = in_scope.then_some(ControlledCode { accesses, units: has_units, entries });
         let spinning = kind != Kind::Jdk;
-        Product::Control(Control { scheduling: control::plan(), monitors, inside, spinning })
+        Product::Control(Control { scheduling: control::plan(name), monitors, inside, spinning })
     } else if monitor.is_some() {
         let advice = in_scope.then_some(Advice { lock_calls: jdk::lock_calls() });
         Product::Script(Script { monitors, advice })

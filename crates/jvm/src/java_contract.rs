@@ -257,6 +257,8 @@ fn the_conductor_answers_in_one_code() {
             ("CALLED", conducting::CALLED.into()),
             ("TIMED_OUT", conducting::TIMED_OUT.into()),
             ("INTERRUPTED", conducting::INTERRUPTED.into()),
+            ("UNINTERRUPTIBLE", control::natives::UNINTERRUPTIBLE.into()),
+            ("IS_INTERRUPTED", control::natives::IS_INTERRUPTED.into()),
             ("UNKNOWN", activity(Activity::Unknown)),
             ("RUNS", activity(Activity::Runs)),
             ("BLOCKED", activity(Activity::Blocked)),
@@ -362,7 +364,7 @@ fn hook_classes_have_all_methods_that_are_called() {
         class!("FissureClock"),
         class!("FissureScheduled"),
     ];
-    check_calls(&control, &control::plan());
+    check_calls(&control, &control::plan("sun/nio/ch/NioSocketImpl"));
     check_calls(&[class!("FissureExplore"), class!("FissureScheduled")], &control::plan_for_exploring());
     let settings = Settings {
         volatiles: true,

@@ -454,6 +454,15 @@ fn an_event_that_never_happens_leaves_its_thread_stuck_or_times_out() {
 }
 
 #[test]
+fn only_an_interruptible_wait_for_an_event_ends_by_an_interrupt() {
+    let interrupts: &[Does] = &[Sleep(1_000_000), Interrupt(0)];
+    let result = simulate(&[&[AwaitEvent(1)], interrupts], Box::new(Uniform), 1);
+    assert_eq!((result.end, result.wakes.last()), (Decision::Over, Some(&(0, Wake::Interrupted))));
+    let result = simulate(&[&[AwaitEventFor(1, 1_000_000_000)], interrupts], Box::new(Uniform), 1);
+    assert_eq!((result.end, result.wakes.last()), (Decision::Over, Some(&(0, Wake::TimedOut))));
+}
+
+#[test]
 fn time_does_not_jump_while_an_event_from_outside_is_expected() {
     let timed: &[Does] = &[AwaitEventFor(FROM_OUTSIDE, 1_000_000_000)];
     let mut result = simulate(&[timed, &[Sleep(2_000_000_000)]], Box::new(Uniform), 1);

@@ -59,6 +59,8 @@ pub enum Operation {
         event: EventId,
         /// The deadline after which the thread continues without the event.
         until: Option<Nanos>,
+        /// Whether the thread also continues when it is interrupted.
+        is_interruptible: bool,
         /// The site.
         site: SiteId,
     },

@@ -87,9 +87,9 @@ pub enum Does {
     Store(u32),
     /// Reads a variable until another thread has written it.
     LoadUntilStored(u32),
-    /// Waits for an event.
+    /// Waits for an event; an interrupt ends the wait.
     AwaitEvent(u64),
-    /// The same with a time-out.
+    /// The same with a time-out, and without interrupts.
     AwaitEventFor(u64, u64),
     /// Causes an event; it happens once.
     Cause(u64),
@@ -298,10 +298,15 @@ impl<'a> Run<'a> {
                 Does::WaitFor(lock, time) => conductor.wait(thread, LockId(lock), Some(now + time), site),
                 Does::Sleep(time) => Operation::Sleep { until: now + time, site },
                 Does::Park => Operation::Park { until: None, site },
-                Does::AwaitEvent(event) => Operation::External { event: EventId(event), until: None, site },
-                Does::AwaitEventFor(event, time) => {
-                    Operation::External { event: EventId(event), until: Some(now + time), site }
+                Does::AwaitEvent(event) => {
+                    Operation::External { event: EventId(event), until: None, is_interruptible: true, site }
                 }
+                Does::AwaitEventFor(event, time) => Operation::External {
+                    event: EventId(event),
+                    until: Some(now + time),
+                    is_interruptible: false,
+                    site,
+                },
                 Does::Yield => Operation::Yield { site },
                 Does::Begin(site) => Operation::Step { site: SiteId(site) },
                 Does::Read(location, site) | Does::Write(location, site) => Operation::Access {

@@ -9,9 +9,13 @@ use std::{
     process::Command,
 };
 
-use crate::programs::Program;
+use crate::{
+    environment::newer_tool,
+    programs::{OLDEST_RELEASE, Program},
+};
 
-/// Compiles programs into an empty folder, once for each release, and registers their services. The error is the compiler's.
+/// Compiles programs into an empty folder, once for each release, and registers their services. Programs that need a newer release than
+/// the compiler's are compiled by that of another JDK, and left out if there is none. The error is the compiler's.
 pub fn compile(javac: &Path, programs: &[Program], classes: &Path) -> Result<(), String> {
     let in_folder = |error: io::Error| format!("cannot write {}: {error}", classes.display());
     if classes.exists() {
@@ -27,7 +31,12 @@ pub fn compile(javac: &Path, programs: &[Program], classes: &Path) -> Result<(),
         }
     }
     for (release, sources) in releases {
-        let mut command = Command::new(javac);
+        let javac = match release > OLDEST_RELEASE {
+            true => newer_tool("javac", release),
+            false => Some(javac.to_owned()),
+        };
+        let Some(javac) = javac else { continue };
+        let mut command = Command::new(&javac);
         command.args(["--release", &release.to_string(), "-g", "-nowarn", "-d"]).arg(classes).args(sources);
         let output =
             command.output().map_err(|error| format!("cannot start {}: {error}", javac.display()))?;

@@ -3,9 +3,14 @@
 use std::{
     env,
     ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
 };
+
+/// Folders in which package managers install JDKs.
+const JDK_FOLDERS: [&str; 3] = ["/usr/lib/jvm", "/usr/lib64/jvm", "/usr/java"];
 
 /// Environment variables that affect JVMs, Fissure or its reports.
 const VARIABLES: [&str; 24] = [
@@ -81,6 +86,38 @@ pub fn javas() -> Vec<PathBuf> {
     javas
 }
 
+/// The `java` or `javac` of a JDK of at least this release: the user's own, one that `FISSURE_TEST_JAVAS` names, or the newest that is
+/// installed. Programs that need a newer Java than the user's own run on it.
+#[must_use]
+pub fn newer_tool(name: &str, release: u32) -> Option<PathBuf> {
+    /// The releases of all JDKs, with their folders of tools.
+    static JDKS: LazyLock<Vec<(u32, PathBuf)>> = LazyLock::new(jdks);
+    let enough = JDKS.iter().filter(|(there, _)| *there >= release);
+    enough.map(|(_, folder)| folder.join(name)).find(|tool| tool.is_file())
+}
+
+fn jdks() -> Vec<(u32, PathBuf)> {
+    let named = env::var_os("FISSURE_TEST_JAVAS").unwrap_or_default();
+    let own = jdk_tool("java");
+    let known = [own].into_iter().chain(env::split_paths(&named));
+    let known = known.filter_map(|java| java.canonicalize().ok()?.parent().map(Path::to_owned));
+    let mut known: Vec<(u32, PathBuf)> =
+        known.filter_map(|folder| Some((release_of(folder.parent()?)?, folder))).collect();
+    let entries = JDK_FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let homes = entries.filter_map(|entry| entry.path().canonicalize().ok());
+    let mut installed: Vec<(u32, PathBuf)> =
+        homes.filter_map(|home| Some((release_of(&home)?, home.join("bin")))).collect();
+    installed.sort();
+    known.extend(installed.into_iter().rev());
+    known
+}
+
+/// The release of a JDK, by its file `release`.
+fn release_of(home: &Path) -> Option<u32> {
+    let text = fs::read_to_string(home.join("release")).ok()?;
+    parse_version(text.lines().find(|line| line.starts_with("JAVA_VERSION="))?)
+}
+
 /// The release of a JVM, such as 17.
 ///
 /// # Panics
@@ -107,6 +144,16 @@ mod tests {
         assert_eq!(parse_version("openjdk version \"17.0.15\" 2025-04-15\n"), Some(17));
         assert_eq!(parse_version("openjdk version \"25-ea\" 2025-09-16\n"), Some(25));
         assert_eq!(parse_version("Unrecognized option\n"), None);
+    }
+
+    #[test]
+    fn the_users_own_jdk_is_preferred() {
+        let own = jdk_tool("javac").canonicalize().unwrap();
+        assert_eq!(newer_tool("javac", 11).and_then(|tool| tool.canonicalize().ok()), Some(own));
+        assert_eq!(newer_tool("javac", 999), None);
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("release"), "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"21.0.8\"\n").unwrap();
+        assert_eq!(release_of(home.path()), Some(21));
     }
 
     #[test]

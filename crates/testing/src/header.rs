@@ -11,7 +11,6 @@
 //! - `must-leave-alone CLASS`: the coverage lists the class as not instrumented.
 //! - `static-fields NUMBER`: so many plain fields are left to watch with `--static`.
 //! - `detect OPTION…`: options of Fissure.
-//! - `release NUMBER`: it is compiled for this release, and older JVMs do not run it.
 //! - `service NAME CLASS`: the class is registered as a provider of the service.
 //! - `args ARGUMENT…`: the arguments of the program.
 //!
@@ -23,7 +22,9 @@
 //! - `hunt OPTION…`: options of Fissure.
 //! - `runs NUMBER`: a hunt must find the bug in so many runs, if the usual number is too small.
 //!
-//! Both also have `program-exit CODE` (how the program ends; in a hunt, some run ends so), `java OPTION…` and `stdin LINE`.
+//! Both also have `program-exit CODE` (how the program ends; in a hunt, some run ends so), `java OPTION…`, `stdin LINE` and
+//! `release NUMBER`: it is compiled for this release by a JDK that has it, and older JVMs do not run it. Programs that show what could
+//! differ from run to run may have `release NUMBER` too.
 //!
 //! Programs with atomic sets, where PATTERN is a number from 1 to 11 or `race`:
 //!
@@ -251,7 +252,7 @@ impl Header {
 
 /// The folders whose headers may have lines that begin with a word.
 fn allowed(word: &str) -> &'static [Folder] {
-    use Folder::{Assets, Atomicity, Behaviour, Hunt, Object, Race, Sharing};
+    use Folder::{Assets, Atomicity, Behaviour, Determinism, Hunt, Object, Race, Sharing};
     match word {
         "must-find"
         | "may-find"
@@ -261,9 +262,9 @@ fn allowed(word: &str) -> &'static [Folder] {
         | "must-leave-alone"
         | "static-fields"
         | "detect"
-        | "release"
         | "service"
         | "args" => &Folder::DETECT,
+        "release" => &[Race, Atomicity, Sharing, Behaviour, Hunt, Determinism],
         "program-exit" | "java" | "stdin" => &[Race, Atomicity, Sharing, Behaviour, Hunt],
         "must-be-bug" | "must-confirm" => &[Hunt, Assets],
         "must-warn" | "hunt" => &[Hunt],

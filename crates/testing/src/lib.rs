@@ -18,7 +18,7 @@ mod runner;
 pub use agent::agent;
 pub use claim::{Analysis, Claim};
 pub use classes::{compile, compiled_once};
-pub use environment::{find_on_path, isolated, java_version, javas, jdk_tool};
+pub use environment::{find_on_path, isolated, java_version, javas, jdk_tool, newer_tool};
 pub use header::{Header, HeaderError, Rule};
 pub use process::{Ended, run_to_end, shell_line};
 pub use programs::{Folder, OLDEST_RELEASE, Program};

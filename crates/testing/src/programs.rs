@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::header::Header;
+use crate::{
+    environment::{java_version, newer_tool},
+    header::Header,
+};
 
 /// The release that programs are compiled for unless their header names another.
 pub const OLDEST_RELEASE: u32 = 11;
@@ -27,6 +30,8 @@ pub enum Folder {
     Assets,
     /// Classes, for `fissure object`.
     Object,
+    /// Programs that print everything that could differ from run to run.
+    Determinism,
 }
 
 impl Folder {
@@ -44,6 +49,7 @@ impl Folder {
             Folder::Hunt => "hunt",
             Folder::Assets => "assets",
             Folder::Object => "object",
+            Folder::Determinism => "determinism",
         }
     }
 
@@ -109,6 +115,16 @@ impl Program {
         Ok(Program { folder, name, class, path, header, lines })
     }
 
+    /// The JVM to run it on: this one, or a newer one if it needs that. `None` if there is no such JVM.
+    #[must_use]
+    pub fn java(&self, java: &Path) -> Option<PathBuf> {
+        let needed = self.release();
+        if needed <= OLDEST_RELEASE || needed <= java_version(java) {
+            return Some(java.to_owned());
+        }
+        newer_tool("javac", needed).map(|javac| javac.with_file_name("java"))
+    }
+
     /// The release that it is compiled for; older JVMs cannot run it.
     #[must_use]
     pub fn release(&self) -> u32 {
@@ -153,7 +169,12 @@ mod tests {
 
     #[test]
     fn all_headers_are_understood() {
-        for folder in Folder::DETECT.into_iter().chain([Folder::Hunt, Folder::Assets, Folder::Object]) {
+        for folder in Folder::DETECT.into_iter().chain([
+            Folder::Hunt,
+            Folder::Assets,
+            Folder::Object,
+            Folder::Determinism,
+        ]) {
             folder.programs().unwrap_or_else(|problem| panic!("{problem}"));
         }
     }

@@ -15,15 +15,16 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use fissure_testing::{Folder, Program, compile};
 
 use super::positive;
 use crate::{
     jdk,
-    workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
+    workspace::{cargo, fresh_folder, line, succeed, target},
 };
 
 /// The folders of the programs: those that print everything that could differ, and those for hunts.
-const FOLDERS: [&str; 2] = ["programs/determinism", "programs/hunt"];
+const FOLDERS: [Folder; 2] = [Folder::Determinism, Folder::Hunt];
 
 /// A goal with an access that no program has: accesses become scheduling points, and no thread is ever paused.
 const UNREACHABLE_GOAL: &str = r#"{"delay":{"points":"all","last":{"site":"Nowhere.at:1","act":"write"}}}"#;
@@ -76,19 +77,16 @@ pub(crate) fn run(options: Options) -> Result<()> {
     let jdk = jdk::set_up()?;
     succeed(&mut cargo(&["build", "--release", "-p", "fissure", "-p", "fissure-jvm"]))?;
     let classes = fresh_folder("bench-determinism")?;
-    let mut sources = Vec::new();
+    let mut programs = Vec::new();
     for folder in FOLDERS {
-        sources.extend(files_below(&root().join(folder), "java")?);
+        programs.extend(folder.programs().map_err(anyhow::Error::msg)?);
     }
-    succeed(jdk.tool("javac").args(["--release", "11", "-g", "-nowarn", "-d"]).arg(&classes).args(&sources))?;
+    compile(&jdk.bin().join("javac"), &programs, &classes).map_err(anyhow::Error::msg)?;
     let java = options.java.clone().unwrap_or_else(|| jdk.bin().join("java"));
     let at_accesses = options.at == Points::Accesses;
+    programs.retain(|program| options.program.as_ref().is_none_or(|part| program.class.contains(part)));
+    programs.retain(|program| program.java(&java).is_some());
     let bench = Bench { fissure: target()?.join("release/fissure"), java, classes, at_accesses };
-    let names: Vec<String> = sources
-        .iter()
-        .map(|source| source.file_stem().unwrap_or_default().to_string_lossy().into_owned())
-        .filter(|name| options.program.as_ref().is_none_or(|part| name.contains(part)))
-        .collect();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..options.busy {
@@ -98,7 +96,7 @@ pub(crate) fn run(options: Options) -> Result<()> {
                 }
             });
         }
-        let differing = bench.compare_all(&names, &options);
+        let differing = bench.compare_all(&programs, &options);
         is_over.store(true, Ordering::Relaxed);
         match differing? {
             0 => Ok(()),
@@ -109,12 +107,13 @@ pub(crate) fn run(options: Options) -> Result<()> {
 
 impl Bench {
     /// Prints a line for every program and seed; returns the number of those with differences.
-    fn compare_all(&self, names: &[String], options: &Options) -> Result<u64> {
+    fn compare_all(&self, programs: &[Program], options: &Options) -> Result<u64> {
         println!("identical runs, of {}\n", options.runs);
         let mut differing = 0;
-        for name in names {
+        for program in programs {
+            let name = &program.class;
             for seed in 1..=options.seeds {
-                let counts = self.repeat(name, seed, options.runs)?;
+                let counts = self.repeat(program, seed, options.runs)?;
                 let same = counts.values().max().copied().unwrap_or_default();
                 println!("{name:<32} seed {seed:<6} {same}");
                 if same < options.runs {
@@ -123,22 +122,23 @@ impl Bench {
                 }
             }
         }
-        println!("\n{} programs, {} seeds each, {differing} differences", names.len(), options.seeds);
+        println!("\n{} programs, {} seeds each, {differing} differences", programs.len(), options.seeds);
         Ok(differing)
     }
 
     /// Runs a program `runs` times, in parallel on all processors; counts how often each output and report was seen.
-    fn repeat(&self, name: &str, seed: u64, runs: u64) -> Result<BTreeMap<Seen, u64>> {
+    fn repeat(&self, program: &Program, seed: u64, runs: u64) -> Result<BTreeMap<Seen, u64>> {
+        let java = program.java(&self.java).unwrap_or_else(|| self.java.clone());
         let next = AtomicU64::new(0);
         let counts = Mutex::new(BTreeMap::new());
         let failures = Mutex::new(Vec::new());
         let workers = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
             for worker in 0..workers {
-                let (next, counts, failures) = (&next, &counts, &failures);
+                let (next, counts, failures, java) = (&next, &counts, &failures, &java);
                 scope.spawn(move || {
                     while next.fetch_add(1, Ordering::Relaxed) < runs {
-                        match self.once(name, seed, worker) {
+                        match self.once(program, java, seed, worker) {
                             Ok(seen) => {
                                 let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
                                 *counts.entry(seen).or_default() += 1;
@@ -158,7 +158,7 @@ impl Bench {
         }
     }
 
-    fn once(&self, name: &str, seed: u64, worker: usize) -> Result<Seen> {
+    fn once(&self, program: &Program, java: &Path, seed: u64, worker: usize) -> Result<Seen> {
         let report = self.classes.join(format!("report-{worker}.json"));
         let mut command = Command::new(&self.fissure);
         command.args(["replay", "--seed", &seed.to_string(), "--json"]).arg(&report);
@@ -166,7 +166,8 @@ impl Bench {
             command.args(["--goal", UNREACHABLE_GOAL]);
         }
         command.arg("--");
-        command.arg(&self.java).arg("-cp").arg(&self.classes).arg(name).stdin(Stdio::null());
+        command.arg(java).args(&program.header.java_options).arg("-cp").arg(&self.classes);
+        command.arg(&program.class).stdin(Stdio::null());
         let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
         let text = fs::read(&report).with_context(|| {
             format!("{} wrote no report: {}", line(&command), String::from_utf8_lossy(&output.stderr))

@@ -159,6 +159,7 @@ impl Bench {
     fn detection(&self, programs: &[Program]) -> Result<()> {
         let wanted = |program: &&Program| {
             self.options.program.as_ref().is_none_or(|part| program.class.contains(part))
+                && program.java(&self.java()).is_some()
         };
         let (correct, broken): (Vec<&Program>, Vec<&Program>) =
             programs.iter().filter(wanted).partition(|program| promised(program).next().is_none());
@@ -203,7 +204,9 @@ impl Bench {
             .args(["hunt", "--no-minimise", "--runs", &self.options.runs.to_string()])
             .args(options)
             .args(&program.header.options);
-        command.arg("--json").arg(&report).arg("--").arg(self.java());
+        let java = program.java(&self.java());
+        let java = java.with_context(|| format!("{} needs Java {}", program.class, program.release()))?;
+        command.arg("--json").arg(&report).arg("--").arg(java).args(&program.header.java_options);
         command.arg("-cp").arg(&self.hunt_classes).arg(&program.class);
         let output = with_empty_input(&mut command)
             .output()

@@ -7,9 +7,8 @@ use fissure_model::record::VIRTUAL_THREADS;
 const NAMED: usize = 5;
 
 /// The note about a program that uses virtual threads.
-pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual threads, which are not controlled yet: they \
-     were neither scheduled nor checked. Let it use platform threads (an executor made by \
-     Executors.newCachedThreadPool, Thread.ofPlatform), or watch it with `fissure detect`";
+pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual threads that Fissure could not control: \
+     they were neither scheduled nor checked. Run it on Java 21 or later, and without the option -XX:+VMContinuations";
 
 /// Notes about runs beside reference runs. `limits` are the time limit in seconds and the most steps.
 pub(crate) fn notices(facts: &RunFacts, limits: (u64, u64)) -> Vec<String> {
@@ -137,7 +136,7 @@ mod tests {
             ..none()
         };
         check(&uncontrolled(&["one reason", "two"]), &["one reason", "two"]);
-        check(&uncontrolled(&[VIRTUAL_THREADS]), &["Let it use platform threads"]);
+        check(&uncontrolled(&[VIRTUAL_THREADS]), &["Run it on Java 21 or later"]);
         let uncounted = [("Boom in Main.run:7".to_owned(), seeds())].into();
         check(&RunFacts { uncounted, ..none() }, &["fails with Boom in Main.run:7"]);
     }

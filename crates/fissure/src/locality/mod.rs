@@ -152,10 +152,14 @@ fn keep(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The home of the JDK that a `java` belongs to: found by its path, or else printed by `java`.
-fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
-    let unknown =
-        |reason: String| LocalityError::Jdk { path: program.to_string_lossy().into_owned(), reason };
+/// The feature number of the JDK that a `java` belongs to, if the path of `java` shows that.
+pub(crate) fn java_feature(program: &OsStr) -> Option<u32> {
+    let home = java_home_by_path(program)?;
+    fs::read_to_string(home.join("release")).ok().map(|release| feature(&release))
+}
+
+/// The home of the JDK that a `java` belongs to, by its path. A `java` that is a script belongs to none.
+fn java_home_by_path(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     let found = if path.components().count() > 1 {
         Some(path.to_owned())
@@ -163,11 +167,16 @@ fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
         let folders = env::var_os("PATH").unwrap_or_default();
         env::split_paths(&folders).map(|folder| folder.join(path)).find(|file| file.is_file())
     };
-    let real = found.and_then(|file| file.canonicalize().ok());
-    if let Some(home) = real.as_deref().and_then(Path::parent).and_then(Path::parent)
-        && home.join("lib/modules").is_file()
-    {
-        return Ok(home.to_owned());
+    let real = found.and_then(|file| file.canonicalize().ok())?;
+    real.parent().and_then(Path::parent).filter(|home| home.join("lib/modules").is_file()).map(Path::to_owned)
+}
+
+/// The home of the JDK that a `java` belongs to: found by its path, or else printed by `java`.
+fn java_home(program: &OsStr) -> Result<PathBuf, LocalityError> {
+    let unknown =
+        |reason: String| LocalityError::Jdk { path: program.to_string_lossy().into_owned(), reason };
+    if let Some(home) = java_home_by_path(program) {
+        return Ok(home);
     }
     // `java` may be a script that chooses a JDK.
     let output = Command::new(program)

@@ -11,7 +11,7 @@ use std::{
 
 use fissure_testing::{
     Ended, Folder, OLDEST_RELEASE, Outcome, Program, Trial, compiled_once, java_version, javas, jdk_tool,
-    run_to_end, shell_line,
+    newer_tool, run_to_end, shell_line,
 };
 use serde_json::Value;
 
@@ -120,13 +120,12 @@ impl Suite {
                 false => (None, Some(suite.processors.read().unwrap_or_else(PoisonError::into_inner))),
             };
             let program = &suite.programs(folder)[number];
-            // Every supported JVM runs the others, so that it need not be asked for its release.
-            if program.release() > OLDEST_RELEASE && program.release() > java.release() {
-                let (needed, there) = (program.release(), java.release());
-                return Ok(Outcome::Skipped(format!("it needs Java {needed}, and this is Java {there}")));
-            }
+            let java = match java.that_runs(program) {
+                Ok(java) => java,
+                Err(reason) => return Ok(Outcome::Skipped(reason)),
+            };
             let classes = suite.classes(folder)?;
-            check(&Case { name: &name, program, java: &java.path, classes }).map(|()| Outcome::Passed)
+            check(&Case { name: &name, program, java: &java, classes }).map(|()| Outcome::Passed)
         })
     }
 }
@@ -144,6 +143,21 @@ impl Java {
 
     fn release(&self) -> u32 {
         *self.release.get_or_init(|| java_version(&self.path))
+    }
+
+    /// This JVM, or in place of the default one a newer one if the program needs it; the error says why none runs it. Every supported JVM
+    /// runs most programs, so that it need not be asked for its release.
+    fn that_runs(&self, program: &Program) -> Result<PathBuf, String> {
+        let needed = program.release();
+        if needed <= OLDEST_RELEASE || needed <= self.release() && newer_tool("javac", needed).is_some() {
+            return Ok(self.path.clone());
+        }
+        let is_default = self.label.is_empty();
+        let newer = newer_tool("javac", needed).filter(|_| is_default);
+        newer.map(|javac| javac.with_file_name("java")).ok_or_else(|| match is_default {
+            true => format!("it needs a JDK {needed}, and there is none"),
+            false => format!("it needs Java {needed}, and this is Java {}", self.release()),
+        })
     }
 }
 

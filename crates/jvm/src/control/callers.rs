@@ -8,7 +8,7 @@ use fissure_control::{
 use fissure_model::ids::SiteId;
 use rustc_hash::FxHashMap;
 
-use super::{State, site_flags};
+use super::{Control, State, site_flags};
 use crate::{
     agent::Agent,
     mutex::locked,
@@ -50,10 +50,10 @@ pub(super) struct Caller {
     pub(super) is_internal: bool,
 }
 
-/// Whether the JDK, and not the application, uses one of the JDK's collections now.
-pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
-    for raw in agent.tool.stack(DEPTH) {
-        let origin = *state.callers.methods.entry(raw.method).or_insert_with(|| {
+impl Callers {
+    /// The code that the method of a frame belongs to.
+    fn origin(&mut self, agent: &Agent, raw: RawFrame) -> Origin {
+        *self.methods.entry(raw.method).or_insert_with(|| {
             let class = agent.tool.method(raw.method).and_then(|(class, _)| agent.tool.class_name(class));
             let class = class.unwrap_or_default().replace('/', ".");
             let is_collection = fissure_jdk::is_collection_code(&class)
@@ -64,8 +64,21 @@ pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
                 false if agent.scope.is_jdk(&class) => Origin::Jdk,
                 false => Origin::Elsewhere,
             }
-        });
-        match origin {
+        })
+    }
+}
+
+/// The innermost site of the current thread outside of the JDK.
+pub(super) fn caller_of_jdk(agent: &Agent) -> Option<SiteId> {
+    let control = agent.control.as_ref()?;
+    let is_outside = |raw: &RawFrame| control.state().callers.origin(agent, *raw) == Origin::Elsewhere;
+    agent.tool.stack(DEPTH).into_iter().find(is_outside).and_then(|raw| known_site(agent, control, raw))
+}
+
+/// Whether the JDK, and not the application, uses one of the JDK's collections now.
+pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
+    for raw in agent.tool.stack(DEPTH) {
+        match state.callers.origin(agent, raw) {
             Origin::Collections => {}
             Origin::Jdk => return true,
             Origin::Elsewhere => return false,
@@ -79,17 +92,7 @@ pub(super) fn caller_of_library(agent: &Agent) -> Caller {
     let mut caller = Caller { site: SiteId(0), is_internal: false };
     let control = agent.controlling();
     for raw in agent.tool.stack(DEPTH) {
-        let key = (raw.method, raw.location);
-        let known = control.state().callers.sites.get(&key).copied();
-        let found = match known {
-            Some(found) => found,
-            None => {
-                let found = site_of(agent, raw);
-                control.state().callers.sites.insert(key, found);
-                found
-            }
-        };
-        let Some(site) = found else { continue };
+        let Some(site) = known_site(agent, control, raw) else { continue };
         let flags = agent.offsets.get_i32(site.0 as usize);
         if flags & LIBRARY_FRAME == 0 {
             return Caller { site, ..caller };
@@ -100,6 +103,17 @@ pub(super) fn caller_of_library(agent: &Agent) -> Caller {
         }
     }
     caller
+}
+
+/// The site of a frame, which gets a number when it is asked for first; `None` as for [`site_of`].
+fn known_site(agent: &Agent, control: &Control, raw: RawFrame) -> Option<SiteId> {
+    let key = (raw.method, raw.location);
+    let known = control.state().callers.sites.get(&key).copied();
+    known.unwrap_or_else(|| {
+        let found = site_of(agent, raw);
+        control.state().callers.sites.insert(key, found);
+        found
+    })
 }
 
 /// The site of a frame; `None` if it belongs to a lock class or `Thread`.

@@ -24,6 +24,11 @@ static CALLS: LazyLock<Vec<Call<'static>>> = LazyLock::new(|| {
     BLOCKING.iter().copied().chain(fissure_jdk::environment_calls().flat_map(redirected)).collect()
 });
 
+/// The same in the implementation of sockets and channels.
+static CHANNEL_CALLS: LazyLock<Vec<Call<'static>>> = LazyLock::new(|| {
+    CALLS.iter().copied().chain(fissure_jdk::channel_calls().flat_map(redirected)).collect()
+});
+
 /// While one thread is in these methods, others may wait for it inside of the JVM.
 static REGIONS: LazyLock<Vec<Region<'static>>> = LazyLock::new(|| {
     fissure_jdk::class_loading_methods().map(|method| Region { method, descriptor: None }).collect()
@@ -63,9 +68,10 @@ fn redirected(
     })
 }
 
-/// The instructions to the rewriter for a class in a controlled run.
-pub(crate) fn plan() -> Scheduling<'static> {
-    Scheduling { calls: &CALLS, regions: &REGIONS, volatile_reads: &VOLATILE_READS }
+/// The instructions to the rewriter for a class in a controlled run, by its internal name.
+pub(crate) fn plan(class: &str) -> Scheduling<'static> {
+    let calls = if fissure_jdk::is_of_channels(class) { &CHANNEL_CALLS } else { &CALLS };
+    Scheduling { calls, regions: &REGIONS, volatile_reads: &VOLATILE_READS }
 }
 
 /// The same for harnesses: only the calls that block and wake threads.
@@ -175,8 +181,11 @@ mod tests {
     #[test]
     fn redirected_calls_pass_receiver_arguments_and_site() {
         let check = |name: &str, descriptor: &str, class: Option<&str>, expected: &str| {
-            let call =
-                plan().calls.iter().find(|call| (call.name, call.descriptor) == (name, descriptor)).unwrap();
+            let call = plan("sun/nio/ch/NioSocketImpl")
+                .calls
+                .iter()
+                .find(|call| (call.name, call.descriptor) == (name, descriptor))
+                .unwrap();
             let found = format!("{}{}", call.hook_method, call.hook_descriptor);
             assert_eq!((call.class, found.as_str()), (class, expected), "{name}");
         };
@@ -184,6 +193,8 @@ mod tests {
         check("sleep", "(J)V", Some("java/lang/Thread"), "sleep(JI)V");
         check("exit", "(I)V", Some("java/lang/Runtime"), "exit(Ljava/lang/Object;I)V");
         check("nanoTime", "()J", Some("java/lang/System"), "nanoTime()J");
+        check("isVirtual", "()Z", Some("java/lang/Thread"), "waitsByPoller(Ljava/lang/Object;)Z");
+        assert!(!plan("java/net/Socket").calls.iter().any(|call| call.name == "isVirtual"));
         let exploring = plan_for_exploring().calls;
         assert!(
             exploring.iter().any(|call| call.name == "park")

@@ -14,7 +14,7 @@ use fissure_schedule::{conductor::Decision, operation::Operation};
 
 pub(super) use input::Descriptors;
 #[cfg(test)]
-pub(crate) use input::ERRORS;
+pub(crate) use input::{ERRORS, IS_INTERRUPTED, UNINTERRUPTIBLE};
 #[cfg(test)]
 pub(crate) use threads::activity_code;
 pub(crate) use threads::{begin, begin_thread, end_thread};

@@ -150,8 +150,9 @@ impl Conductor {
 
     /// Advances time to the next deadline of a sleeper, or of any thread. Returns whether there was one.
     pub(super) fn pass_time(&mut self, only_sleepers: bool) -> bool {
+        // The sleepers were collected in the order of their numbers.
         let is_selected = |sleepers: &[ThreadId], number: usize| {
-            !only_sleepers || sleepers.contains(&ThreadId(number as u32))
+            !only_sleepers || sleepers.binary_search(&ThreadId(number as u32)).is_ok()
         };
         let selected =
             self.threads.iter().enumerate().filter(|(number, _)| is_selected(&self.sleepers, *number));

@@ -97,7 +97,9 @@ impl Conductor {
                     self.lock(lock).waiters.retain(|waiter| *waiter != interrupted);
                     self.thread(interrupted).wake = Some(Wake::Interrupted);
                 }
-                Operation::Sleep { .. } | Operation::Park { .. } => {
+                Operation::Sleep { .. }
+                | Operation::Park { .. }
+                | Operation::External { is_interruptible: true, .. } => {
                     self.thread(interrupted).wake.get_or_insert(Wake::Interrupted);
                 }
                 _ => {}

@@ -11,7 +11,7 @@ use fissure_schedule::operation::{Operation, Wake};
 use jvmti_bindings::sys::jni::{jint, jlong};
 
 use super::{
-    super::{Control, idle},
+    super::{Control, callers, idle},
     accesses, failures, input, is_quiet, locks, reads, schedule, threads,
 };
 use crate::{
@@ -62,9 +62,9 @@ impl Conducted for Control {
             ),
             (c"exits", c"(JILjava/lang/String;)V", failures::exits as *mut c_void),
             (c"exitRefused", c"(J)V", failures::exit_refused as *mut c_void),
-            (c"poll", c"(JLjava/io/FileDescriptor;IJI)I", input::poll as *mut c_void),
+            (c"poll", c"(JLjava/io/FileDescriptor;IJII)I", input::poll as *mut c_void),
             (c"epoll", c"(JIJIII)I", input::epoll as *mut c_void),
-            (c"awaitInput", c"(JLjava/io/FileDescriptor;I)V", input::await_input as *mut c_void),
+            (c"awaitInput", c"(JLjava/io/FileDescriptor;II)Z", input::await_input as *mut c_void),
             (c"write", c"(JLjava/io/FileDescriptor;JIZI)J", input::write as *mut c_void),
             (c"errorText", c"(I)Ljava/lang/String;", input::error_text as *mut c_void),
             (c"awaitProcess", c"(JJZI)I", input::await_process as *mut c_void),
@@ -145,7 +145,10 @@ impl Conducted for Control {
     fn park(&'static self, call: Call, nanos: jlong, site: SiteId) {
         // A wait without a time-out does not depend on the virtual time.
         let is_idle = nanos >= 0 && idle::is_worker_without_work(call.agent);
+        // A thread without a time-out may wait for ever, and its site is part of the report then.
+        let caller = if nanos < 0 { callers::caller_of_jdk(call.agent) } else { None };
         let mut state = self.state();
+        state.run.note_park(call.thread, caller);
         if is_idle {
             state.run.conductor.idles(call.thread);
         }

@@ -1,5 +1,6 @@
-//! Threads that wait in the kernel: for input from sockets, selectors and pipes, for room to write, for the end of a process. A controlled thread waits in the conductor's model until its file descriptor is
-//! ready, so other threads run meanwhile, and input that they send costs no more than a hand-over.
+//! Threads that wait in the kernel: for input from sockets, selectors and pipes, for room to write, for the end of a process. A controlled
+//! thread waits in the conductor's model until its file descriptor is ready, so other threads run meanwhile, and input that they send
+//! costs no more than a hand-over.
 
 use std::{os::fd::AsRawFd, time::Duration};
 
@@ -32,6 +33,11 @@ const NO_ROOM: jlong = -2;
 /// A result of `write` that is an error is this number less the number of the error.
 pub(crate) const ERRORS: jlong = -100;
 
+/// Whether an interrupt of the thread ends its wait, as the hook class numbers it: never, or at once because it has happened already. Any other
+/// number says that it would.
+pub(crate) const UNINTERRUPTIBLE: jint = 0;
+pub(crate) const IS_INTERRUPTED: jint = 2;
+
 /// Knows which file descriptors are ready.
 pub(in crate::control) struct Descriptors;
 
@@ -59,11 +65,13 @@ pub(super) extern "system" fn poll(
     descriptor: jobject,
     events: jint,
     millis: jlong,
+    interrupts: jint,
     site: jint,
 ) -> jint {
     let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return 0 };
     let interest = Interest { descriptor, events: events as u16 };
-    let has_waited = millis != 0 && waits(environment, thread, interest, millis, site).is_some();
+    let millis = if interrupts == IS_INTERRUPTED { 0 } else { millis };
+    let has_waited = millis != 0 && waits(environment, thread, interest, millis, interrupts, site).is_some();
     // After a signal the JDK asks again.
     descriptors::ready(&[interest], limit(has_waited, millis)).map_or(0, |events| jint::from(events[0]))
 }
@@ -81,23 +89,32 @@ pub(super) extern "system" fn epoll(
     let millis = jlong::from(millis);
     let has_waited = match millis {
         0 => spins(environment, thread, site),
-        _ => waits(environment, thread, Interest::input(epoll), millis, site).is_some(),
+        _ => waits(environment, thread, Interest::input(epoll), millis, UNINTERRUPTIBLE, site).is_some(),
     };
     descriptors::epoll_wait(epoll, address, count, limit(has_waited, millis)).unwrap_or(INTERRUPTED)
 }
 
-/// Waits until an operation of the thread would not block.
+/// Waits until an operation of the thread would not block, and returns whether an interrupt ended the wait before that.
 pub(super) extern "system" fn await_input(
     environment: *mut JNIEnv,
     _class: jclass,
     thread: jlong,
     descriptor: jobject,
+    interrupts: jint,
     site: jint,
-) {
-    let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return };
-    if descriptors::blocks(descriptor) {
-        waits(environment, thread, Interest::input(descriptor), -1, site);
+) -> jboolean {
+    let Some(descriptor) = Jni::new(environment).int_field(descriptor, c"fd") else { return 0 };
+    if !descriptors::blocks(descriptor) {
+        return 0;
     }
+    let interest = Interest::input(descriptor);
+    let is_interrupted = match interrupts {
+        IS_INTERRUPTED => {
+            descriptors::ready(&[interest], Some(Duration::ZERO)).is_ok_and(|events| events[0] == 0)
+        }
+        _ => waits(environment, thread, interest, -1, interrupts, site) == Some(Wake::Interrupted),
+    };
+    jboolean::from(is_interrupted)
 }
 
 /// Writes a buffer, or several. A controlled thread never blocks in the kernel: while a socket or pipe is full, it waits in the model, so
@@ -121,7 +138,8 @@ pub(super) extern "system" fn write(
     }
     let interest = Interest::output(descriptor);
     let has_room = || descriptors::wait(&[interest], Duration::ZERO) == [true];
-    let make_room = || has_room() || waits(environment, thread, interest, -1, site).is_some();
+    let make_room =
+        || has_room() || waits(environment, thread, interest, -1, UNINTERRUPTIBLE, site).is_some();
     written(buffers.write_in_parts(descriptor, make_room))
 }
 
@@ -149,7 +167,7 @@ pub(super) extern "system" fn await_process(
 ) -> jint {
     let Some(child) = Child::new(process) else { return NO_CHILD };
     if let Some(descriptor) = child.descriptor().filter(|_| thread > 0) {
-        waits(environment, thread, Interest::input(descriptor.as_raw_fd()), -1, site);
+        waits(environment, thread, Interest::input(descriptor.as_raw_fd()), -1, UNINTERRUPTIBLE, site);
     }
     child.exit_code(reaps != 0)
 }
@@ -168,6 +186,7 @@ fn waits(
     thread: jlong,
     interest: Interest,
     millis: jlong,
+    interrupts: jint,
     site: jint,
 ) -> Option<Wake> {
     conducted(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
@@ -175,7 +194,12 @@ fn waits(
         let nanos = if millis < 0 { -1 } else { millis.saturating_mul(1_000_000) };
         let until = state.run.deadline(nanos);
         let event = EventId(interest.number());
-        let operation = Operation::External { event, until, site: SiteId(site as u32) };
+        let operation = Operation::External {
+            event,
+            until,
+            is_interruptible: interrupts != UNINTERRUPTIBLE,
+            site: SiteId(site as u32),
+        };
         let mut state = schedule(agent, control, state, thread, operation, 0);
         if state.run.conductor.has_late_events() {
             state

@@ -123,14 +123,22 @@ final class FissureConductor {
 
     static native boolean stopsAtVolatiles();
 
-    /** Stands in for {@code poll} with one descriptor; returns the events that have happened, 0 after the time. */
-    static native int poll(long thread, FileDescriptor descriptor, int events, long millis, int site);
+    /** Whether an interrupt ends a wait for input: it does not, it does, or the thread has been interrupted already. */
+    static final int UNINTERRUPTIBLE = 0;
+    static final int INTERRUPTIBLE = 1;
+    static final int IS_INTERRUPTED = 2;
+
+    /**
+     * Stands in for {@code poll} with one descriptor; returns the events that have happened, 0 after the time and after an interrupt that
+     * ends the wait.
+     */
+    static native int poll(long thread, FileDescriptor descriptor, int events, long millis, int interrupts, int site);
 
     /** Stands in for {@code epoll_wait}; returns the number of events stored at the address. */
     static native int epoll(long thread, int epoll, long address, int count, int millis, int site);
 
-    /** Waits until an operation on the descriptor would not block in the kernel. */
-    static native void awaitInput(long thread, FileDescriptor descriptor, int site);
+    /** Waits until an operation on the descriptor would not block in the kernel; returns whether an interrupt ended the wait before that. */
+    static native boolean awaitInput(long thread, FileDescriptor descriptor, int interrupts, int site);
 
     /**
      * Stands in for {@code write}, or for {@code writev} if the address is that of a list of buffers; returns the number of bytes

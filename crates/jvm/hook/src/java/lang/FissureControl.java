@@ -130,12 +130,12 @@ public final class FissureControl extends FissureInput {
         boolean isOfJdk = type.startsWith("jdk.internal.") && !child.getName().startsWith("process reaper");
         if (isOfJdk || isOfBuildTool(child.getName()) || self() <= 0L && child.isDaemon()) {
             child.fissureControl = -1L;
-        } else if (type.startsWith("java.lang.VirtualThread") || type.startsWith("java.lang.ThreadBuilders")) {
+        } else if (type.equals("java.lang.VirtualThread")) {
             child.fissureControl = -1L;
             FissureConductor.stray();
         } else {
             isSingleThreaded = false;
-            child.fissureControl = FissureConductor.announce(child, child.getName(), child.isDaemon());
+            child.fissureControl = FissureConductor.announce(child, FissureNames.of(child), child.isDaemon());
         }
     }
 

@@ -3,6 +3,7 @@ package java.lang;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import sun.nio.ch.Net;
 import sun.nio.ch.SelChImpl;
@@ -15,9 +16,48 @@ import sun.nio.ch.SelChImpl;
 public abstract class FissureInput extends FissureClock {
     FissureInput() {}
 
+    /**
+     * Replaces {@code Thread.isVirtual} in the implementation of sockets and channels: whether the thread waits for input with the help
+     * of the JDK's poller threads. A controlled virtual thread waits in the model instead, like a platform thread.
+     */
+    public static boolean waitsByPoller(Object thread) {
+        return ((Thread) thread).isVirtual() && ((Thread) thread).fissureControl <= 0L;
+    }
+
+    /** How an interrupt affects a wait of the current thread for input: it ends the wait if the thread is virtual. */
+    private static int interrupts(long thread) {
+        Thread current = Thread.currentThread();
+        if (thread <= 0L || !FissureNames.isBound(current.getClass().getName())) {
+            return FissureConductor.UNINTERRUPTIBLE;
+        }
+        return current.isInterrupted() ? FissureConductor.IS_INTERRUPTED : FissureConductor.INTERRUPTIBLE;
+    }
+
     /** Replaces {@code sun.nio.ch.Net.poll}. */
-    public static int poll(FileDescriptor descriptor, int events, long millis, int site) {
-        return FissureConductor.poll(thread(), descriptor, events, millis, site);
+    public static int poll(FileDescriptor descriptor, int events, long millis, int site) throws IOException {
+        long thread = thread();
+        int interrupts = interrupts(thread);
+        int ready = FissureConductor.poll(thread, descriptor, events, millis, interrupts, site);
+        if (ready == 0 && millis != 0L && interrupts != FissureConductor.UNINTERRUPTIBLE && Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException();
+        }
+        return ready;
+    }
+
+    private static void await(long thread, FileDescriptor descriptor, int site) throws IOException {
+        if (isInterruptedBefore(thread, descriptor, site)) {
+            throw new InterruptedIOException();
+        }
+    }
+
+    /** Waits for input, and returns whether an interrupt ended the wait before there was any. */
+    private static boolean isInterruptedBefore(long thread, FileDescriptor descriptor, int site) {
+        try {
+            return FissureConductor.awaitInput(thread, descriptor, interrupts(thread), site);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return false;
+        }
     }
 
     /** Replaces {@code sun.nio.ch.EPoll.wait}, in which selectors wait. */
@@ -30,21 +70,21 @@ public abstract class FissureInput extends FissureClock {
             throws IOException {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, listening, site);
+            await(thread, listening, site);
         }
         return Net.accept(listening, accepted, peer);
     }
 
     /** A socket, a pipe or a file is about to be read. */
-    public static void reads(Object descriptor) {
+    public static void reads(Object descriptor) throws IOException {
         long thread = thread();
         if (thread > 0L && descriptor != null) {
-            FissureConductor.awaitInput(thread, (FileDescriptor) descriptor, 0);
+            await(thread, (FileDescriptor) descriptor, 0);
         }
     }
 
     /** A channel is about to receive a datagram. */
-    public static void readsChannel(Object channel) {
+    public static void readsChannel(Object channel) throws IOException {
         reads(((SelChImpl) channel).getFD());
     }
 
@@ -75,7 +115,8 @@ public abstract class FissureInput extends FissureClock {
     public static void readsStream(Object stream) {
         long thread = thread();
         if (thread > 0L) {
-            FissureConductor.awaitInput(thread, descriptor((FileInputStream) stream), 0);
+            FissureConductor.awaitInput(
+                    thread, descriptor((FileInputStream) stream), FissureConductor.UNINTERRUPTIBLE, 0);
         }
     }
 

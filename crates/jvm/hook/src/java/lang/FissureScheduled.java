@@ -179,7 +179,7 @@ public abstract class FissureScheduled {
     /** Sleeps in the conductor's model; false if Fissure failed, and the thread has not slept. */
     private static boolean pauseFor(long self, long nanos, int site) throws InterruptedException {
         if (Thread.interrupted()) {
-            throw new InterruptedException("sleep interrupted");
+            throw sleepInterrupted();
         }
         int woken;
         try {
@@ -190,9 +190,15 @@ public abstract class FissureScheduled {
         }
         if (woken == FissureConductor.INTERRUPTED) {
             Thread.interrupted();
-            throw new InterruptedException("sleep interrupted");
+            throw sleepInterrupted();
         }
         return true;
+    }
+
+    /** The exception of an interrupted sleep; only that of a platform thread has a message. */
+    private static InterruptedException sleepInterrupted() {
+        boolean isVirtual = FissureNames.isBound(Thread.currentThread().getClass().getName());
+        return isVirtual ? new InterruptedException() : new InterruptedException("sleep interrupted");
     }
 
     public static void offer(int site) {

@@ -92,7 +92,7 @@ final class FissureThread extends FissureHeld {
         }
         self.busy = true;
         try {
-            String thread = Thread.currentThread().getName();
+            String thread = FissureNames.of(Thread.currentThread());
             FissureEngine.failed(thread, exception.getClass().getName(), message, stack, isTest);
         } catch (Throwable failure) {
             FissureEngine.outOfMemory();
@@ -513,7 +513,7 @@ final class FissureThread extends FissureHeld {
     }
 
     private static void register(Thread thread, int parent) {
-        long packed = FissureEngine.startThread(parent, thread, thread.getName());
+        long packed = FissureEngine.startThread(parent, thread, FissureNames.of(thread));
         FissureThread state = new FissureThread((int) (packed >>> 32), (int) packed);
         state.span = FissureEngine.spanOf(state.id);
         thread.fissureState = state;

@@ -25,6 +25,11 @@ public class Thread implements Runnable {
 
     public final native boolean isDaemon();
 
+    /** Exists from Java 19 on. */
+    public final native boolean isVirtual();
+
+    public native long getId();
+
     public native boolean isInterrupted();
 
     public static native boolean interrupted();

@@ -1,0 +1,31 @@
+// The task of a timer and the main thread count events without a lock, so that one of them may get lost.
+// fissure: must-be-bug failure TimerTicks.main
+import java.util.Timer;
+import java.util.TimerTask;
+import java.util.concurrent.CountDownLatch;
+
+public class TimerTicks {
+    private static int ticks;
+
+    static void tick() {
+        ticks++;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        CountDownLatch ticked = new CountDownLatch(1);
+        Timer timer = new Timer("ticking");
+        timer.schedule(new TimerTask() {
+            @Override
+            public void run() {
+                tick();
+                ticked.countDown();
+            }
+        }, 0);
+        tick();
+        ticked.await();
+        timer.cancel();
+        if (ticks != 2) {
+            throw new IllegalStateException("ticks: " + ticks);
+        }
+    }
+}
