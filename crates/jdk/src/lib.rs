@@ -15,6 +15,7 @@ pub mod format;
 mod locks;
 mod order;
 mod pattern;
+mod process_state;
 mod references;
 mod scheduling;
 mod tables;
@@ -25,7 +26,7 @@ pub use boundary::{
 pub use classes::{
     Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_idle_method,
     is_jdk_name, is_never_watched, is_task_queue, is_thread_safe, is_untouchable, keeps_its_monitors,
-    reflection_methods, thread_methods, virtual_thread_methods,
+    launcher_methods, reflection_methods, thread_methods, virtual_thread_methods,
 };
 pub use contents::{
     Access, Use, access_of, collection_rows, collection_use, is_builder, is_collection, may_hold, only_reads,
@@ -38,6 +39,7 @@ pub use locks::{
 };
 pub use order::{Ordering, Subject, hand_over, happens_before};
 pub use pattern::{ClassPattern, MethodPattern};
+pub use process_state::{Restored, restored_statics};
 pub use references::{
     Cause, ReferenceEffect, described_modules, gives_common_object, has_reference_effects,
     holds_for_subclasses, inert, is_analysed_for_callers, is_constant, is_given, is_harmless_code,
@@ -52,7 +54,9 @@ pub use tables::Member;
 
 #[cfg(test)]
 mod tests {
-    use crate::{boundary, classes, contents, format::DataError, locks, order, references, scheduling};
+    use crate::{
+        boundary, classes, contents, format::DataError, locks, order, process_state, references, scheduling,
+    };
 
     /// Loads every file as the questions do, so that no question can fail at run time.
     #[test]
@@ -71,6 +75,7 @@ mod tests {
         check(locks::Internal::load());
         check(locks::Locks::load());
         check(order::Order::load());
+        check(process_state::ProcessState::load());
         check(references::References::load());
         check(references::TableCheck::load());
         check(scheduling::Calls::load());

@@ -4,7 +4,7 @@ use std::{
     ffi::CStr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering},
     },
 };
@@ -25,6 +25,7 @@ use crate::{
     control::Control,
     explore::Explorer,
     findings::Findings,
+    iterations::{Iterations, unwinding},
     locality::Locality,
     lookout::Lookout,
     memory::Table,
@@ -108,6 +109,8 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The scheduler of a controlled run.
     pub(crate) control: Option<Control>,
+    /// Executes several controlled runs, one after the other, if the settings ask for it.
+    pub(crate) iterations: Option<Iterations>,
     /// The monitor script of `fissure watch`, if there is one.
     pub(crate) monitor: Option<Watcher>,
     /// Executes harnesses under one schedule after another, if the settings ask for it.
@@ -148,6 +151,11 @@ pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce(&'static Agent) -> T) -
     let Some(agent) = agent() else { return otherwise };
     match catch_unwind(AssertUnwindSafe(|| work(agent))) {
         Ok(result) => result,
+        // The thread is left over from a run that is over. Its hook throws, and so do all further ones.
+        Err(payload) if unwinding::is_meant(&*payload) => {
+            unwinding::throw(agent);
+            otherwise
+        }
         Err(_) => {
             // The panic hook has already written the message.
             agent.give_up();
@@ -207,7 +215,11 @@ impl Agent {
             }
         };
         let refuse = |reason: String| output.write(&Record::InternalError { text: reason });
-        let control = match settings.control().map(Control::new).transpose() {
+        let control = match settings
+            .control()
+            .map(|control| Control::new(control, settings.iterations().is_some()))
+            .transpose()
+        {
             Ok(control) => control,
             Err(error) => return refuse(format!("the schedule cannot be followed: {error}")),
         };
@@ -232,6 +244,7 @@ impl Agent {
             locality,
             machine: Mutex::new(if settings.atomizer().is_some() { machine.following() } else { machine }),
             control,
+            iterations: settings.iterations().cloned().map(Iterations::new),
             monitor,
             explorer: (settings.mode == Mode::Explore).then(Explorer::default),
             settings,
@@ -323,9 +336,9 @@ impl Agent {
         number
     }
 
-    /// The goal of a controlled run.
-    pub(crate) fn goal(&self) -> Option<&Goal> {
-        self.settings.control()?.target.as_ref()
+    /// The goal of the controlled run that goes on.
+    pub(crate) fn goal(&self) -> Option<Arc<Goal>> {
+        self.control.as_ref()?.goal()
     }
 
     /// The coverage of a controlled run with so many threads and steps.

@@ -233,6 +233,11 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
     guarded((), |agent| {
         agent.tool.enable(JVMTI_EVENT_THREAD_START);
         agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
+        if agent.iterations.is_some() {
+            // The driver, which the launcher calls in place of the program, begins the runs.
+            agent.tool.enable(JVMTI_EVENT_THREAD_END);
+            return;
+        }
         if agent.control.is_some() {
             agent.tool.enable(JVMTI_EVENT_THREAD_END);
             control::natives::begin(agent, Jni::new(jni), main);
@@ -296,6 +301,9 @@ unsafe extern "system" fn class_prepare(
 /// Called when the JVM ends without being killed.
 unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     concluding(|agent| {
+        if agent.iterations.is_some() {
+            return;
+        }
         if let Some(control) = &agent.control {
             if agent.is_broken() {
                 agent.output.write(&Record::End);

@@ -21,6 +21,8 @@ const SCHEDULED: &str = "java/lang/FissureScheduled";
 const CLOCK: &str = "java/lang/FissureClock";
 /// The superclass of the former with the calls in which threads wait for input.
 const INPUT: &str = "java/lang/FissureInput";
+/// The superclass of the former with the hooks for several runs in one JVM.
+const ITERATED: &str = "java/lang/FissureIterated";
 /// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
@@ -70,6 +72,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureScheduled",
     "FissureClock",
     "FissureInput",
+    "FissureUnwind",
+    "FissureIterated",
+    "FissureDriver",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
@@ -78,7 +83,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
 ];
 
 /// The classes that rewritten code calls. No exception of Fissure leaves their methods.
-const CALLED: [&str; 6] = [HOOK, SCHEDULED, CLOCK, INPUT, CONTROL, EXPLORE];
+const CALLED: [&str; 7] = [HOOK, SCHEDULED, CLOCK, INPUT, ITERATED, CONTROL, EXPLORE];
 
 /// Receives the exceptions of Fissure's code.
 const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };
@@ -157,8 +162,8 @@ mod tests {
     ];
     /// Methods that only other hook classes or the JVM call.
     const INTERNAL: &[&str] = &["<clinit>", "begin", "descriptor", "introduce", "isBlock", "self", "thread"];
-    /// Methods that only fill an array with numbers. There is no real operation that they could execute instead.
-    const HARMLESS: &[&str] = &["entropy", "randomSeed"];
+    /// Methods that only fill an array with numbers or store a reference. There is no real operation that they could execute instead.
+    const HARMLESS: &[&str] = &["entropy", "mainClass", "randomSeed"];
 
     /// The compiled classes must match the sources in the repository.
     #[test]

@@ -23,6 +23,7 @@ mod findings;
 mod futex;
 mod handles;
 mod hook;
+mod iterations;
 #[cfg(test)]
 mod java_contract;
 mod jdk;

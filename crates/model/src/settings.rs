@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
+use crate::{goal::Goal, iteration::IterationSettings, pattern::Pattern, pointcut::Pointcut};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,6 +143,9 @@ pub struct ControlledSettings {
     pub atomic: Vec<Pattern>,
     /// The results of a static analysis; without them, every access in scope may be a scheduling point.
     pub locality: Option<LocalityFile>,
+    /// The JVM stays and executes runs on request, if this is given.
+    #[serde(default)]
+    pub iterations: Option<IterationSettings>,
 }
 
 /// The path of a file with a [`crate::locality::Locality`].
@@ -169,6 +172,14 @@ impl Settings {
         match &self.mode {
             Mode::Watch(settings) => Some(&settings.monitor),
             Mode::Detect(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// How the JVM executes runs on request, if it does.
+    pub fn iterations(&self) -> Option<&IterationSettings> {
+        match &self.mode {
+            Mode::Control(settings) => settings.iterations.as_ref(),
+            Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
         }
     }
 
@@ -348,6 +359,7 @@ pub struct SetRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::iteration::Isolation;
 
     fn check(mode: Mode) {
         let settings = Settings {
@@ -395,6 +407,10 @@ mod tests {
             control,
             atomic: Vec::new(),
             locality: locality(),
+            iterations: Some(IterationSettings {
+                socket: "/tmp/fissure-1/run-2/requests".to_owned(),
+                isolation: Isolation::Classes,
+            }),
         })));
         check(Mode::Explore);
     }

@@ -28,6 +28,11 @@ impl Conducted for Control {
         u32::try_from(number).ok()?.checked_sub(1).map(ThreadId)
     }
 
+    #[inline]
+    fn unwinds(&self) -> bool {
+        Control::unwinds(self)
+    }
+
     fn own_natives() -> Vec<Native> {
         vec![
             (c"newLock", c"(Ljava/lang/Object;)I", locks::new_lock as *mut c_void),
@@ -62,6 +67,7 @@ impl Conducted for Control {
             ),
             (c"exits", c"(JILjava/lang/String;)V", failures::exits as *mut c_void),
             (c"exitRefused", c"(J)V", failures::exit_refused as *mut c_void),
+            (c"ends", c"(JI)V", failures::ends as *mut c_void),
             (c"poll", c"(JLjava/io/FileDescriptor;IJI)I", input::poll as *mut c_void),
             (c"epoll", c"(JIJIII)I", input::epoll as *mut c_void),
             (c"awaitInput", c"(JLjava/io/FileDescriptor;ZI)V", input::await_input as *mut c_void),

@@ -12,7 +12,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::{super::Control, schedule};
 use crate::{
-    conducting::natives::{Call, conducted},
+    conducting::natives::{Call, scheduled},
     descriptors::{self, Interest},
     vm::Jni,
 };
@@ -106,7 +106,7 @@ fn waits(
     millis: jlong,
     site: jint,
 ) -> Option<Wake> {
-    conducted(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
+    scheduled(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let nanos = if millis < 0 { -1 } else { millis.saturating_mul(1_000_000) };
         let until = state.run.deadline(nanos);
@@ -122,7 +122,7 @@ fn waits(
 
 /// A thread asks for input without waiting for it. If it does so again and again, others go first.
 fn spins(environment: *mut JNIEnv, thread: jlong, site: jint) -> bool {
-    conducted(false, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
+    scheduled(false, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
         let site = SiteId(site as u32);
         let mut state = control.state();
         if state.run.conductor.spins(thread, site) {

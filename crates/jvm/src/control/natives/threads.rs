@@ -16,6 +16,7 @@ use crate::{
         gate,
         natives::{Call, Conducted, conducted},
     },
+    iterations::unwinding,
     mutex::Held,
     planted,
     vm::Jni,
@@ -26,11 +27,16 @@ const MOST_END_CHECKS: u32 = 10_000;
 
 /// Starts control: from here on the main thread is controlled.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
-    let Some(control) = &agent.control else { return };
     if !agent.begin(jni, c"java/lang/FissureControl", main) {
         agent.fail("the hook classes could not be started");
         return;
     }
+    begin_watching(agent);
+}
+
+/// Starts the watchdog.
+pub(crate) fn begin_watching(agent: &'static Agent) {
+    let Some(control) = &agent.control else { return };
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
     if watcher.spawn(|| guarded((), |_| watchdog::watch(control))).is_err() {
         agent.fail("the watchdog's thread could not be started");
@@ -43,13 +49,17 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     let Some(number) = number_of(jni, thread) else { return };
     let mut state = control.state();
     // The main thread runs before its begin event arrives.
-    if state.thread(number).kernel_thread.is_some() {
+    if state.thread(number).kernel_thread.is_some() || control.unwinds() {
         return;
     }
     state.thread(number).kernel_thread = Some(kernel_thread());
     let gate = state.gate(number);
     drop(state);
     gate.pass();
+    // A thread that is left over is unwound at its first scheduling point: nothing can be thrown from here.
+    if control.unwinds() {
+        return;
+    }
     drop(wait_for_thread_ends(agent, control, control.state()));
 }
 
@@ -62,6 +72,9 @@ pub(crate) fn end_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
         return;
     }
     state.thread(number).kernel_thread = None;
+    if control.course().is_some() && state.is_over {
+        return;
+    }
     state.dying.push(number);
     let decision = state.run.end(number);
     drop(control.follow(state, None, decision));
@@ -113,6 +126,9 @@ pub(super) extern "system" fn announce(
 ) -> jlong {
     guarded(-1, |agent| {
         let Some(control) = &agent.control else { return -1 };
+        if control.unwinds() {
+            unwinding::unwind();
+        }
         let jni = Jni::new(environment);
         planted::fault(jni, planted::START);
         let name = jni.text(name);
@@ -131,7 +147,7 @@ pub(super) extern "system" fn announce(
 
 pub(super) extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobject) -> jlong {
     guarded(-1, |agent| {
-        let Some(control) = &agent.control else { return -1 };
+        let Some(control) = agent.control.as_ref().filter(|control| !control.unwinds()) else { return -1 };
         let name = Jni::new(environment).text(name);
         let mut state = control.state();
         let number = state.run.conductor.announce(&name, false);
@@ -184,7 +200,8 @@ pub(super) extern "system" fn started(
     child: jlong,
 ) {
     guarded((), |agent| {
-        let (Some(control), Some(child)) = (&agent.control, Control::thread(child)) else { return };
+        let control = agent.control.as_ref().filter(|control| !control.unwinds());
+        let (Some(control), Some(child)) = (control, Control::thread(child)) else { return };
         let parent = Control::thread(parent);
         let mut state = control.state();
         let decision = state.run.conductor.start(child, parent);

@@ -114,6 +114,9 @@ final class FissureConductor {
 
     static native void exitRefused(long thread);
 
+    /** The program would end the JVM: the iteration ends, and this throws. Returns if the thread is not controlled. */
+    static native void ends(long thread, int status);
+
     static native long now(long thread);
 
     static native boolean tellsAllCalls();

@@ -8,6 +8,13 @@ final class FissureNumbers {
 
     private FissureNumbers() {}
 
+    /** Forgets all locks. */
+    static void clear() {
+        TABLE.clear();
+        last = null;
+        other = null;
+    }
+
     /** The number of a lock. The last two are cached: the identity hash of a locked object is slow, and locks are often reused. */
     static int of(Object lock) {
         FissureTable.Numbered last = FissureNumbers.last;
