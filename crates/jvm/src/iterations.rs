@@ -6,6 +6,7 @@
 //! left over are unwound ([`unwinding`]). A JVM that cannot be cleaned up says so in its answer and executes nothing more.
 
 mod connection;
+mod hashes;
 mod rewritten;
 mod session;
 mod state;

@@ -46,6 +46,9 @@ pub enum Answer {
     Ended {
         /// The exit code that a process would have had.
         exit: i32,
+        /// The lengths of standard output and standard error at its end, if they are files. What comes after that was printed by
+        /// threads that were left over.
+        printed: [u64; 2],
         /// Why the JVM cannot execute another iteration, if it cannot.
         retired: Option<String>,
     },
@@ -67,9 +70,10 @@ mod tests {
 
     #[test]
     fn answers_are_one_line_each() {
-        check(Answer::Ended { exit: 3, retired: None }, r#"{"ended":{"exit":3,"retired":null}}"#);
-        let retired = Some("a thread did not end".to_owned());
-        check(Answer::Ended { exit: 0, retired }, r#"{"ended":{"exit":0,"retired":"a thread did not end"}}"#);
+        let ended = |exit, retired| Answer::Ended { exit, printed: [4, 0], retired };
+        check(ended(3, None), r#"{"ended":{"exit":3,"printed":[4,0],"retired":null}}"#);
+        let retired = Some("a thread is left".to_owned());
+        check(ended(0, retired), r#"{"ended":{"exit":0,"printed":[4,0],"retired":"a thread is left"}}"#);
         let reason = "two\nlines".to_owned();
         check(Answer::Refused { reason }, r#"{"refused":{"reason":"two\nlines"}}"#);
     }

@@ -7,10 +7,13 @@ use super::run::Finished;
 /// The first difference between two runs, in words; `None` if they went the same way.
 pub(crate) fn difference(one: &Finished, other: &Finished) -> Option<&'static str> {
     let (first, second) = (&one.outcome, &other.outcome);
-    if let Some(difference) = difference_of_outcomes(first, second) {
-        return Some(difference);
+    let is_printed_otherwise = one.output != other.output;
+    let difference = difference_of_outcomes(first, second).or(is_printed_otherwise.then_some("the output"));
+    if let Some(difference) = difference {
+        let outputs = [one, other].map(|run| String::from_utf8_lossy(&run.output).into_owned());
+        tracing::info!(difference, ?first, ?second, ?outputs, "two runs differ");
     }
-    (one.output != other.output).then_some("the output")
+    difference
 }
 
 fn difference_of_outcomes(one: &Outcome, other: &Outcome) -> Option<&'static str> {

@@ -123,12 +123,12 @@ impl Worker {
         };
         if let Some(ending) = stopped {
             end(&mut self.child);
-            return Ok(Answered::Last(Box::new(self.finished(control, ending)?), None));
+            return Ok(Answered::Last(Box::new(self.finished(control, ending, [u64::MAX; 2])?), None));
         }
         Ok(match serde_json::from_slice(&line) {
             Ok(Answer::Refused { reason }) => Answered::Refused(reason),
-            Ok(Answer::Ended { exit, retired }) => {
-                let finished = Box::new(self.finished(control, Ending::Ended(Exit::Code(exit)))?);
+            Ok(Answer::Ended { exit, printed, retired }) => {
+                let finished = Box::new(self.finished(control, Ending::Ended(Exit::Code(exit)), printed)?);
                 match retired {
                     None => Answered::Finished(finished),
                     retired => Answered::Last(finished, retired),
@@ -139,15 +139,16 @@ impl Worker {
     }
 
     /// The result of the run, and empty files for the next one.
-    fn finished(&mut self, control: &Control, ending: Ending) -> Result<Finished, Error> {
+    fn finished(&mut self, control: &Control, ending: Ending, printed: [u64; 2]) -> Result<Finished, Error> {
         let [records, output, errors] = &mut self.files;
-        let mut jvm = collect::parse(&taken(records, usize::MAX).map_err(Error::Folder)?);
+        let mut jvm = collect::parse(&taken(records, u64::MAX).map_err(Error::Folder)?);
         match &jvm.hello {
             Some(hello) => self.hello = Some(hello.clone()),
             None => jvm.hello = self.hello.clone(),
         }
-        let mut printed = taken(output, KEPT).map_err(Error::Folder)?;
-        printed.extend(taken(errors, KEPT).map_err(Error::Folder)?);
+        let [output_length, errors_length] = printed.map(|length| length.min(KEPT as u64));
+        let mut printed = taken(output, output_length).map_err(Error::Folder)?;
+        printed.extend(taken(errors, errors_length).map_err(Error::Folder)?);
         let (seed, goal) = (control.seed, control.target.clone());
         let outcome = Outcome { seed, goal, ending, processes: vec![process(jvm)] };
         Ok(Finished { outcome, output: printed })
@@ -171,10 +172,10 @@ fn appended(path: &Path) -> io::Result<File> {
 }
 
 /// The beginning of a file to which another process appends, and which is empty from here on.
-fn taken(file: &mut File, most: usize) -> io::Result<Vec<u8>> {
+fn taken(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.take(most as u64).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     file.set_len(0)?;
     Ok(bytes)
 }

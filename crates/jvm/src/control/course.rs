@@ -1,6 +1,7 @@
 //! How far one of several runs in a JVM has come: the threads of the run report it, and the driver of the runs waits for it.
 
 use std::{
+    fs,
     sync::{
         Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -16,8 +17,13 @@ pub(crate) enum Phase {
     Running,
     /// All threads that the program waits for have ended.
     LastEnded,
-    /// The run has ended with this exit code, and its results are written.
-    Ended(i32),
+    /// The run has ended, and its results are written.
+    Ended {
+        /// The exit code.
+        exit: i32,
+        /// The lengths of standard output and standard error.
+        printed: [u64; 2],
+    },
 }
 
 /// The course of a run.
@@ -42,7 +48,11 @@ impl Course {
 
     /// The run has ended.
     pub(super) fn end(&self, exit: i32) {
-        self.change(|phase| if matches!(phase, Phase::Ended(_)) { phase } else { Phase::Ended(exit) });
+        // Threads that are left over may print while they are unwound.
+        let printed = ["/proc/self/fd/1", "/proc/self/fd/2"]
+            .map(|file| fs::metadata(file).map_or(0, |file| file.len()));
+        let ended = Phase::Ended { exit, printed };
+        self.change(|phase| if matches!(phase, Phase::Ended { .. }) { phase } else { ended });
     }
 
     /// From here on every thread of the run is unwound.
@@ -84,10 +94,11 @@ mod tests {
         course.end(3);
         course.end(4);
         course.note_last_end();
-        assert_eq!(phase(Phase::LastEnded), Phase::Ended(3));
+        let ended = phase(Phase::LastEnded);
+        assert!(matches!(ended, Phase::Ended { exit: 3, .. }));
         course.begin_unwinding();
         assert!(course.unwinds());
         course.begin();
-        assert_eq!((phase(Phase::Ended(3)), course.unwinds()), (Phase::Running, false));
+        assert_eq!((phase(ended), course.unwinds()), (Phase::Running, false));
     }
 }

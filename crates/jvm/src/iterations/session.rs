@@ -13,7 +13,7 @@ use std::{
 use fissure_model::iteration::{Answer, Request};
 use jvmti_bindings::sys::jni::{jclass, jobject, jvalue};
 
-use super::{Iterations, connection::Connection, state::SavedState, unwinding};
+use super::{Iterations, connection::Connection, hashes::HashCounter, state::SavedState, unwinding};
 use crate::{
     agent::Agent,
     control::{Control, course::Phase, natives},
@@ -47,13 +47,16 @@ struct Fixed {
     state: SavedState,
     /// The thread group of main threads.
     group: jobject,
-    /// The loader that the launcher used, and its number.
+    /// The loader that the launcher used.
     loader: jobject,
+    /// The counter of identity hashes; `None` if it was not found.
+    hashes: Option<HashCounter>,
 }
 
 /// How a run ended, and why the JVM must not execute another, if so.
 struct Ended {
     exit: i32,
+    printed: [u64; 2],
     retired: Option<String>,
 }
 
@@ -73,10 +76,10 @@ impl Session {
         natives::begin_watching(self.agent);
         while let Some(request) = connection.request() {
             let ended = self.jni.in_frame(None, || Some(self.execute(&fixed, &request)));
-            let Some(Ended { exit, retired }) = ended else { return };
+            let Some(Ended { exit, printed, retired }) = ended else { return };
             tracing::info!(exit, retired, "an iteration has ended");
             let is_last = retired.is_some() || self.agent.is_broken();
-            connection.answer(&Answer::Ended { exit, retired });
+            connection.answer(&Answer::Ended { exit, printed, retired });
             if is_last {
                 return;
             }
@@ -113,11 +116,12 @@ impl Session {
             state: SavedState::new(jni),
             group: jni.keep(group),
             loader: jni.keep(loader),
+            hashes: HashCounter::find(|| jni.identity_hash()),
         })
     }
 
     fn execute(&self, fixed: &Fixed, request: &Request) -> Ended {
-        let failed = |reason: &str| Ended { exit: 1, retired: Some(reason.to_owned()) };
+        let failed = |reason: &str| Ended { exit: 1, printed: [0; 2], retired: Some(reason.to_owned()) };
         let jni = self.jni;
         match self.control.restart(self.agent, &request.control) {
             Ok(former) => former.into_iter().for_each(|thread| jni.release(thread as jobject)),
@@ -134,14 +138,17 @@ impl Session {
             Err(()) => return failed("the state of the JVM could not be restored"),
         }
         let Some(loader) = self.loader(fixed) else { return failed("there is no class loader") };
+        if let Some(hashes) = &fixed.hashes {
+            hashes.restore();
+        }
         let Some(main) = Main::start(self, fixed, loader) else { return failed("there is no main thread") };
-        let exit = self.wait(fixed, &main);
+        let (exit, printed) = self.wait(fixed, &main);
         let mut retired = self.clean_up(fixed, main);
         if self.agent.is_broken() {
             retired = Some("Fissure failed".to_owned());
         }
         jni.release(loader);
-        Ended { exit, retired }
+        Ended { exit, printed, retired }
     }
 
     /// The loader of the program's classes, as a global reference.
@@ -160,14 +167,14 @@ impl Session {
         Some(kept)
     }
 
-    /// Waits until the run has ended; returns its exit code.
-    fn wait(&self, fixed: &Fixed, main: &Main) -> i32 {
-        let Some(course) = self.control.course() else { return 1 };
+    /// Waits until the run has ended; returns its exit code and how much it has printed.
+    fn wait(&self, fixed: &Fixed, main: &Main) -> (i32, [u64; 2]) {
+        let Some(course) = self.control.course() else { return (1, [0; 2]) };
         let mut known = Phase::Running;
         let mut shutdown = None;
         loop {
             match course.wait(known, INTERVAL) {
-                Phase::Ended(exit) => return exit,
+                Phase::Ended { exit, printed } => return (exit, printed),
                 Phase::LastEnded if shutdown.is_none() => {
                     known = Phase::LastEnded;
                     shutdown = self.shut_down(fixed, main.exit.load(Ordering::SeqCst));
@@ -175,7 +182,7 @@ impl Session {
                 _ => {}
             }
             if self.agent.is_broken() {
-                return 1;
+                return (1, [0; 2]);
             }
         }
     }

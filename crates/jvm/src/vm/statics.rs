@@ -102,6 +102,20 @@ impl Jni {
         jni!(self, ExceptionCheck) != 0
     }
 
+    /// The identity hash of a new object.
+    pub(crate) fn identity_hash(self) -> Option<u32> {
+        let [object, system] = [c"java/lang/Object", c"java/lang/System"].map(|class| self.find_class(class));
+        let made = self.make(object?, c"()V", &[])?;
+        let signature = c"(Ljava/lang/Object;)I";
+        let method = jni!(self, GetStaticMethodID, system?, c"identityHashCode".as_ptr(), signature.as_ptr());
+        if !self.succeeded() || method.is_null() {
+            return None;
+        }
+        let hash = jni!(self, CallStaticIntMethodA, system?, method, &jvalue { l: made });
+        self.forget(made);
+        self.succeeded().then_some(hash.cast_unsigned())
+    }
+
     /// The current thread's object.
     pub(crate) fn current_thread(self) -> Option<jobject> {
         let class = self.find_class(c"java/lang/Thread")?;
