@@ -25,6 +25,7 @@ use crate::{
     control::Control,
     explore::Explorer,
     findings::Findings,
+    hashes::Hashes,
     iterations::{Iterations, unwinding},
     locality::Locality,
     lookout::Lookout,
@@ -131,6 +132,8 @@ pub(crate) struct Agent {
     pub(crate) vm: Vm,
     /// Switches the hooks off; set once they are on.
     pub(crate) switch: OnceLock<Switch>,
+    /// The identity hashes of a controlled program, if the JVM's counter was found.
+    pub(crate) hashes: OnceLock<Hashes>,
     /// The number of threads that ended with an exception.
     pub(crate) failures: AtomicU64,
     /// The last number that was given to an object.
@@ -268,6 +271,7 @@ impl Agent {
             engine: AtomicUsize::new(0),
             vm,
             switch: OnceLock::new(),
+            hashes: OnceLock::new(),
             last_object: AtomicI64::new(0),
             broken: AtomicBool::new(false),
         };
@@ -317,6 +321,29 @@ impl Agent {
             let _ = self.switch.set(switch);
         }
         jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main)
+    }
+
+    /// Looks for the JVM's counter of identity hashes.
+    pub(crate) fn find_hashes(&self, jni: Jni) {
+        match Hashes::find(|| jni.identity_hash()) {
+            Some(hashes) => drop(self.hashes.set(hashes)),
+            None => tracing::info!("the counter of identity hashes was not found"),
+        }
+    }
+
+    /// The program's main method is about to be called.
+    pub(crate) fn begin_hashes(&self) {
+        if let Some(hashes) = self.hashes.get() {
+            hashes.begin();
+        }
+    }
+
+    /// A controlled thread goes on that is, or is not, in a region in which classes are loaded or linked.
+    #[inline]
+    pub(crate) fn select_hashes(&self, is_in_region: bool) {
+        if let Some(hashes) = self.hashes.get() {
+            hashes.select(is_in_region);
+        }
     }
 
     /// Writes a message for the user.

@@ -93,7 +93,7 @@ fn rewritten(agent: &Agent, name: Option<&str>, source: &Source, bytes: &[u8]) -
     let has_contents =
         has_element_points && has_units && control.is_some_and(|control| control.sets.contents);
     let probes = match is_controlled {
-        true => control::probes(name, agent.settings.control(), agent.iterations.is_some()),
+        true => control::probes(name, agent.settings.control()),
         false => jdk::probes(name, order, atomizer.is_some()),
     };
     let monitors = !fissure_jdk::keeps_its_monitors(name)

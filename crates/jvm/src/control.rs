@@ -151,12 +151,17 @@ impl Control {
         self.course.as_ref().is_some_and(Course::unwinds)
     }
 
-    /// Waits for the thread's turn. A thread that is left over when the run is over is unwound.
-    fn pass(&self, gate: &Gate) {
+    /// Waits for a thread's turn. A thread that is left over when the run is over is unwound.
+    fn pass(&self, thread: ThreadId, gate: &Gate) -> Held<'_, State> {
         gate.pass();
         if self.unwinds() {
             unwinding::unwind();
         }
+        let mut state = self.state();
+        if let Some(agent) = agent() {
+            agent.select_hashes(state.run.is_in_region(thread));
+        }
+        state
     }
 
     /// Locks the state, after processing the release that the hook class may have stored.
@@ -192,8 +197,7 @@ impl Control {
                     let own = state.gate(me);
                     drop(state);
                     gate.open();
-                    self.pass(&own);
-                    return self.state();
+                    return self.pass(me, &own);
                 }
                 gate.open();
             }
@@ -216,8 +220,7 @@ impl Control {
         let Some(me) = me else { return state };
         let gate = state.gate(me);
         drop(state);
-        self.pass(&gate);
-        self.state()
+        self.pass(me, &gate)
     }
 
     /// Writes the results so far and ends the run, because no thread in it would. A JVM that executes only this run ends at once.

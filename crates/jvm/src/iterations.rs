@@ -6,14 +6,13 @@
 //! left over are unwound ([`unwinding`]). A JVM that cannot be cleaned up says so in its answer and executes nothing more.
 
 mod connection;
-mod hashes;
 mod rewritten;
 mod session;
 mod state;
 pub(crate) mod unwinding;
 
 use fissure_model::iteration::{Isolation, IterationSettings};
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jobject};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jobject};
 
 use crate::{agent::guarded, vm::Jni};
 use rewritten::Rewritten;
@@ -52,4 +51,13 @@ extern "system" fn Java_java_lang_FissureDriver_drive(
             Session { agent, control, iterations, jni: Jni::new(environment), program, arguments }.serve();
         }
     });
+}
+
+/// Whether this JVM executes several runs. The JVM finds this by its name.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_FissureDriver_isWanted(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+) -> jboolean {
+    guarded(0, |agent| jboolean::from(agent.iterations.is_some()))
 }

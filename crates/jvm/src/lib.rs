@@ -22,6 +22,7 @@ mod explore;
 mod findings;
 mod futex;
 mod handles;
+mod hashes;
 mod hook;
 mod iterations;
 #[cfg(test)]

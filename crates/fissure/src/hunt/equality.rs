@@ -1,6 +1,7 @@
 //! Whether two runs went the same way: one in a warm JVM and one in a new one, or two with the same settings in one JVM.
 
 use fissure_hunt::{Ending, Outcome, Process};
+use fissure_model::record::Run;
 
 use super::run::Finished;
 
@@ -41,7 +42,9 @@ fn difference_of_processes(one: &Process, other: &Process) -> Option<&'static st
             if first.failures != second.failures {
                 return Some("a failure");
             }
-            if first != second {
+            // How many steps the JDK takes inside of one of its calls depends on what it did before.
+            let second = Run { steps: first.steps, ..second.clone() };
+            if *first != second {
                 return Some("what the run observed");
             }
         }

@@ -63,13 +63,11 @@ pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
 }
 
 /// The probes to insert into a JDK class, by its internal name. Probes that order threads are inserted only if the run observes
-/// accesses, and the one that takes the program's main class over only if the JVM iterates.
-pub(crate) fn probes(class: &str, settings: Option<&Settings>, iterates: bool) -> Vec<Probe<'static>> {
+/// accesses.
+pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
     let mut probes = scheduling_probes(class, settings.is_some_and(|settings| settings.volatiles));
-    if iterates {
-        let launcher = fissure_jdk::launcher_methods(class).iter();
-        probes.extend(launcher.map(|member| probe(member, Return, "mainClass", MapResult)));
-    }
+    let launcher = fissure_jdk::launcher_methods(class).iter();
+    probes.extend(launcher.map(|member| probe(member, Return, "mainClass", MapResult)));
     if settings.is_some_and(|settings| settings.wanted != Wanted::default()) {
         let joins = fissure_jdk::thread_methods(class).iter();
         let joins = joins.filter(|member| member.role == ThreadEvent::Join);

@@ -13,7 +13,7 @@ use std::{
 use fissure_model::iteration::{Answer, Request};
 use jvmti_bindings::sys::jni::{jclass, jobject, jvalue};
 
-use super::{Iterations, connection::Connection, hashes::HashCounter, state::SavedState, unwinding};
+use super::{Iterations, connection::Connection, state::SavedState, unwinding};
 use crate::{
     agent::Agent,
     control::{Control, course::Phase, natives},
@@ -49,8 +49,6 @@ struct Fixed {
     group: jobject,
     /// The loader that the launcher used.
     loader: jobject,
-    /// The counter of identity hashes; `None` if it was not found.
-    hashes: Option<HashCounter>,
 }
 
 /// How a run ended, and why the JVM must not execute another, if so.
@@ -98,6 +96,7 @@ impl Session {
         if let Some(switch) = jni.switch(control, c"on") {
             let _ = self.agent.switch.set(switch);
         }
+        self.agent.find_hashes(jni);
         match jni.static_text(driver, c"save") {
             Ok(None) => {}
             Ok(Some(reason)) => return Err(reason),
@@ -116,7 +115,6 @@ impl Session {
             state: SavedState::new(jni),
             group: jni.keep(group),
             loader: jni.keep(loader),
-            hashes: HashCounter::find(|| jni.identity_hash()),
         })
     }
 
@@ -138,9 +136,6 @@ impl Session {
             Err(()) => return failed("the state of the JVM could not be restored"),
         }
         let Some(loader) = self.loader(fixed) else { return failed("there is no class loader") };
-        if let Some(hashes) = &fixed.hashes {
-            hashes.restore();
-        }
         let Some(main) = Main::start(self, fixed, loader) else { return failed("there is no main thread") };
         let (exit, printed) = self.wait(fixed, &main);
         let mut retired = self.clean_up(fixed, main);
@@ -239,7 +234,7 @@ impl Main {
             let exit = exit.clone();
             move || {
                 agent.vm.attached_as_user(c"main", group as jobject, |jni| {
-                    if run_main(jni, [driver, control, loader, arguments]) {
+                    if run_main(agent, jni, [driver, control, loader, arguments]) {
                         exit.store(1, Ordering::SeqCst);
                     }
                 });
@@ -263,7 +258,7 @@ impl Main {
 
 /// Runs the program's main method in the current thread, which is its main thread from here on. Returns whether it threw; the exception
 /// stays pending.
-fn run_main(jni: Jni, [driver, control, loader, arguments]: [usize; 4]) -> bool {
+fn run_main(agent: &Agent, jni: Jni, [driver, control, loader, arguments]: [usize; 4]) -> bool {
     let (driver, control) = (driver as jclass, control as jclass);
     let Some(this) = jni.current_thread() else { return true };
     jni.set_number(this, c"tid", 1);
@@ -276,6 +271,7 @@ fn run_main(jni: Jni, [driver, control, loader, arguments]: [usize; 4]) -> bool 
     let copy = jvalue { l: arguments as jobject };
     let copied = jni.static_object(driver, c"copy", c"([Ljava/lang/String;)[Ljava/lang/String;", &[copy]);
     jni.release(arguments as jobject);
+    agent.begin_hashes();
     match (class, copied) {
         (Some(class), Some(copied)) => jni.call_main(class, copied),
         _ => true,

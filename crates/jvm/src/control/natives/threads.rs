@@ -27,6 +27,7 @@ const MOST_END_CHECKS: u32 = 10_000;
 
 /// Starts control: from here on the main thread is controlled.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
+    agent.find_hashes(jni);
     if !agent.begin(jni, c"java/lang/FissureControl", main) {
         agent.fail("the hook classes could not be started");
         return;
@@ -60,6 +61,7 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     if control.unwinds() {
         return;
     }
+    agent.select_hashes(false);
     drop(wait_for_thread_ends(agent, control, control.state()));
 }
 
@@ -161,6 +163,18 @@ pub(super) extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass)
     guarded(1, |agent| {
         agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().run.conductor.is_wanted()))
     })
+}
+
+pub(super) extern "system" fn main_begins(_environment: *mut JNIEnv, _class: jclass) {
+    guarded((), Agent::begin_hashes);
+}
+
+pub(super) extern "system" fn hash_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+    guarded(0, |agent| agent.hashes.get().map_or(0, |hashes| hashes.address() as jlong))
+}
+
+pub(super) extern "system" fn flags_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+    guarded(0, |agent| agent.offsets.address() as jlong)
 }
 
 pub(super) extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) {

@@ -75,6 +75,15 @@ final class FissureConductor {
     /** The address of the cell for one release; the conductor processes it before the next operation of any thread. */
     static native long releasePlace();
 
+    /** The address of the JVM's counter of identity hashes; 0 if it is not known. */
+    static native long hashPlace();
+
+    /** The address of the flags of sites. */
+    static native long flagsPlace();
+
+    /** The program's main method is about to be called. */
+    static native void mainBegins();
+
     /** Releases a lock that another thread may have acquired. */
     static native void giveBack(long thread, int lock);
 

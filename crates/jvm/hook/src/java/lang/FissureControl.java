@@ -132,7 +132,8 @@ public final class FissureControl extends FissureIterated {
             long self = self();
             if (self > 0L) {
                 volatileReads = 0;
-                FissureConductor.acquire(self, FissureNumbers.of(lock), site);
+                int number = FissureHashes.isQuiet(site) ? FissureNumbers.ofInternal(lock) : FissureNumbers.of(lock);
+                FissureConductor.acquire(self, number, site);
             }
         }
     }

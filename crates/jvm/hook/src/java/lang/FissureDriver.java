@@ -26,6 +26,9 @@ final class FissureDriver {
 
     private FissureDriver() {}
 
+    /** Whether this JVM executes several runs. */
+    static native boolean isWanted();
+
     /** Executes runs until there are no more requests. */
     private static native void drive(Class<?> program, String[] arguments);
 

@@ -7,10 +7,22 @@ public abstract class FissureIterated extends FissureInput {
 
     FissureIterated() {}
 
-    /** The launcher has found the main class of the program: it calls the driver instead, which executes the program on request. */
+    /**
+     * The launcher has found the main class of the program, and calls the main method of the class that this returns. In a JVM for several
+     * runs that is the driver, which executes the program on request.
+     */
     public static Class<?> mainClass(Class<?> main) {
+        try {
+            if (on) {
+                FissureConductor.mainBegins();
+                return main;
+            }
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return main;
+        }
         FissureDriver.program = main;
-        return FissureDriver.class;
+        return FissureDriver.isWanted() ? FissureDriver.class : main;
     }
 
     /** Replaces the native method that ends the JVM: an iteration ends instead, and the thread is unwound. */

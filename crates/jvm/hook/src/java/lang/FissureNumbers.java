@@ -34,6 +34,15 @@ final class FissureNumbers {
         return known.number;
     }
 
+    /** The number of a lock that is internal to the JDK. */
+    static int ofInternal(Object lock) {
+        FissureTable.Numbered last = FissureNumbers.last;
+        if (last == null || last.get() != lock) {
+            FissureHashes.number(lock);
+        }
+        return of(lock);
+    }
+
     /** Gives both halves of a read-write lock one number. */
     static void addHalves(Object lock, Object write, Object read) {
         synchronized (TABLE.guard) {

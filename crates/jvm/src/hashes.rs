@@ -1,12 +1,19 @@
-//! The counter of identity hashes. With `-XX:hashCode=3` the JVM numbers objects one after the other, when they are first asked for their
-//! hash; a new process begins at the same number. The counter is a word in the data of the JVM's library: it is found by its value before
-//! and after some hashes, and set back before every run.
+//! The identity hashes of a controlled program. With `-XX:hashCode=3` the JVM numbers objects one after the other, when they are first asked
+//! for their hash. But which objects of the JDK get a hash during a run, and when, differs: classes that were loaded before are not loaded
+//! again, and a JVM that executes several runs has hashed many objects before.
+//!
+//! So the program's objects are numbered apart from those that are hashed while classes are loaded and linked, and from the JDK's
+//! internal locks (hook class `FissureHashes`). The counter is a word in the data of the JVM's library: it is found by its value
+//! before and after some hashes. Where it is not found, hashes are as the JVM gives them.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     os::unix::fs::FileExt,
     path::Path,
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
+
+use crate::memory;
 
 /// The process's own memory as a file.
 const MEMORY: &str = "/proc/self/mem";
@@ -15,18 +22,22 @@ const HASHES: u32 = 3;
 /// The largest part of the memory to search.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// The counter, and its value before the first run.
+/// The hash before the first of the program, and before the first in a region. Internal locks come between them.
+const PROGRAM: u32 = 1 << 16;
+const REGION: u32 = 1 << 23;
+
+/// The counter, and the values that it has for those who do not use it now.
 #[derive(Debug)]
-pub(super) struct HashCounter {
-    memory: File,
-    address: u64,
-    value: u32,
+pub(crate) struct Hashes {
+    counter: &'static AtomicU32,
+    other: AtomicU32,
+    is_in_region: AtomicBool,
 }
 
-impl HashCounter {
+impl Hashes {
     /// Finds the counter. `hash` gives the hash of a new object. `None` if there is no counter, or if it is not clear which word it is.
-    pub(super) fn find(hash: impl Fn() -> Option<u32>) -> Option<Self> {
-        let memory = OpenOptions::new().read(true).write(true).open(MEMORY).ok()?;
+    pub(crate) fn find(hash: impl Fn() -> Option<u32>) -> Option<Self> {
+        let memory = File::open(MEMORY).ok()?;
         let parts = data_of_library(&fs::read_to_string("/proc/self/maps").ok()?, "libjvm.so");
         let mut value = hash()?;
         let mut places: Vec<u64> = parts.iter().flat_map(|part| words(&memory, *part, value)).collect();
@@ -41,15 +52,35 @@ impl HashCounter {
             places.retain(|place| word(&memory, *place) == Some(value));
         }
         match places[..] {
-            [address] => Some(Self { memory, address, value }),
+            [address] => Some(Self {
+                counter: memory::word_of_library(address as usize),
+                other: AtomicU32::new(REGION),
+                is_in_region: AtomicBool::new(false),
+            }),
             _ => None,
         }
     }
 
-    /// Gives the counter the value that it had before the first run.
-    pub(super) fn restore(&self) {
-        // A failure leaves the counter as it is; runs are then compared and found to differ.
-        let _ = self.memory.write_all_at(&self.value.to_ne_bytes(), self.address);
+    /// The program begins: its objects get the same hashes in every run.
+    pub(crate) fn begin(&self) {
+        self.counter.store(PROGRAM, Ordering::Relaxed);
+        self.other.store(REGION, Ordering::Relaxed);
+        self.is_in_region.store(false, Ordering::Relaxed);
+    }
+
+    /// A thread goes on that is, or is not, in a region in which classes are loaded or linked.
+    #[inline]
+    pub(crate) fn select(&self, is_in_region: bool) {
+        // Only the thread that has the token is here.
+        if self.is_in_region.swap(is_in_region, Ordering::Relaxed) != is_in_region {
+            let other = self.other.load(Ordering::Relaxed);
+            self.other.store(self.counter.swap(other, Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// The address of the counter.
+    pub(crate) fn address(&self) -> usize {
+        self.counter.as_ptr() as usize
     }
 }
 
@@ -99,8 +130,6 @@ fn word(memory: &File, address: u64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use super::*;
 
     #[test]
@@ -115,6 +144,24 @@ mod tests {
         let expected = [(0x1000_2000, 0x1000_3000), (0x1000_3000, 0x1000_5000)];
         assert_eq!(data_of_library(map, "libjvm.so"), expected);
         assert_eq!(data_of_library(map, "libnone.so"), []);
+    }
+
+    #[test]
+    fn regions_have_hashes_of_their_own() {
+        static COUNTER: AtomicU32 = AtomicU32::new(7);
+        let hashes =
+            Hashes { counter: &COUNTER, other: AtomicU32::new(0), is_in_region: AtomicBool::new(true) };
+        let next = || COUNTER.fetch_add(1, Ordering::Relaxed) + 1;
+        hashes.begin();
+        assert_eq!(next(), PROGRAM + 1);
+        hashes.select(true);
+        assert_eq!(next(), REGION + 1);
+        hashes.select(true);
+        assert_eq!(next(), REGION + 2);
+        hashes.select(false);
+        assert_eq!(next(), PROGRAM + 2);
+        hashes.select(true);
+        assert_eq!(next(), REGION + 3);
     }
 
     #[test]
