@@ -323,26 +323,23 @@ impl Agent {
         jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main)
     }
 
-    /// Looks for the JVM's counter of identity hashes.
-    pub(crate) fn find_hashes(&self, jni: Jni) {
-        match Hashes::find(|| jni.identity_hash()) {
+    /// Keeps the identity hashes of the program apart from others, if the JVM lets it.
+    pub(crate) fn install_hashes(&self, jni: Jni) {
+        match Hashes::install(jni) {
             Some(hashes) => drop(self.hashes.set(hashes)),
-            None => tracing::info!("the counter of identity hashes was not found"),
+            None => tracing::info!("the JVM's counter of identity hashes was not found"),
         }
+    }
+
+    /// The identity hashes of the program, even if the agent has failed.
+    pub(crate) fn hashes() -> Option<&'static Hashes> {
+        AGENT.get()?.hashes.get()
     }
 
     /// The program's main method is about to be called.
     pub(crate) fn begin_hashes(&self) {
         if let Some(hashes) = self.hashes.get() {
             hashes.begin();
-        }
-    }
-
-    /// A controlled thread goes on that is, or is not, in a region in which classes are loaded or linked.
-    #[inline]
-    pub(crate) fn select_hashes(&self, is_in_region: bool) {
-        if let Some(hashes) = self.hashes.get() {
-            hashes.select(is_in_region);
         }
     }
 

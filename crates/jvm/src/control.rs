@@ -135,6 +135,14 @@ impl Control {
         locked(&self.goal).clone()
     }
 
+    /// Whether the current thread runs the program: it has the token, and does not load or link classes.
+    pub(crate) fn runs_program(&self) -> bool {
+        let mut state = self.state();
+        let Some(thread) = state.run.conductor.running() else { return false };
+        !state.run.is_in_region(thread)
+            && state.thread(thread).kernel_thread == Some(natives::kernel_thread())
+    }
+
     /// Whether the results of the run say that control was lost.
     pub(crate) fn is_uncontrolled(&self) -> bool {
         self.state().is_uncontrolled
@@ -152,16 +160,12 @@ impl Control {
     }
 
     /// Waits for a thread's turn. A thread that is left over when the run is over is unwound.
-    fn pass(&self, thread: ThreadId, gate: &Gate) -> Held<'_, State> {
+    fn pass(&self, gate: &Gate) -> Held<'_, State> {
         gate.pass();
         if self.unwinds() {
             unwinding::unwind();
         }
-        let mut state = self.state();
-        if let Some(agent) = agent() {
-            agent.select_hashes(state.run.is_in_region(thread));
-        }
-        state
+        self.state()
     }
 
     /// Locks the state, after processing the release that the hook class may have stored.
@@ -197,7 +201,7 @@ impl Control {
                     let own = state.gate(me);
                     drop(state);
                     gate.open();
-                    return self.pass(me, &own);
+                    return self.pass(&own);
                 }
                 gate.open();
             }
@@ -220,7 +224,7 @@ impl Control {
         let Some(me) = me else { return state };
         let gate = state.gate(me);
         drop(state);
-        self.pass(me, &gate)
+        self.pass(&gate)
     }
 
     /// Writes the results so far and ends the run, because no thread in it would. A JVM that executes only this run ends at once.

@@ -1,19 +1,26 @@
 //! The identity hashes of a controlled program. With `-XX:hashCode=3` the JVM numbers objects one after the other, when they are first asked
-//! for their hash. But which objects of the JDK get a hash during a run, and when, differs: classes that were loaded before are not loaded
-//! again, and a JVM that executes several runs has hashed many objects before.
+//! for their hash. But which objects of the JDK and of the JVM get a hash during a run, and when, differs: classes that were loaded before are
+//! not loaded again, and a JVM that executes several runs has hashed many objects before.
 //!
-//! So the program's objects are numbered apart from those that are hashed while classes are loaded and linked, and from the JDK's
-//! internal locks (hook class `FissureHashes`). The counter is a word in the data of the JVM's library: it is found by its value
-//! before and after some hashes. Where it is not found, hashes are as the JVM gives them.
+//! So the objects that the program asks for their hash are numbered apart from all others. The agent takes the place of the JDK's two native
+//! methods for hashes, which are called only for objects without one, and sets the JVM's counter to the program's next number
+//! meanwhile. The counter is a word in the data of the JVM's library: it is found by its value before and after some hashes. Where it is
+//! not found, hashes are as the JVM gives them.
 
 use std::{
     fs::{self, File},
     os::unix::fs::FileExt,
     path::Path,
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
-use crate::memory;
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jobject};
+
+use crate::{
+    agent::{Agent, agent},
+    memory,
+    vm::{Jni, NativeHash},
+};
 
 /// The process's own memory as a file.
 const MEMORY: &str = "/proc/self/mem";
@@ -21,66 +28,92 @@ const MEMORY: &str = "/proc/self/mem";
 const HASHES: u32 = 3;
 /// The largest part of the memory to search.
 const MOST_BYTES: u64 = 1 << 26;
+/// The hash before the first of the program.
+const PROGRAM: u32 = 1 << 20;
 
-/// The hash before the first of the program, and before the first in a region. Internal locks come between them.
-const PROGRAM: u32 = 1 << 16;
-const REGION: u32 = 1 << 23;
-
-/// The counter, and the values that it has for those who do not use it now.
+/// The JVM's counter, and the program's.
 #[derive(Debug)]
 pub(crate) struct Hashes {
     counter: &'static AtomicU32,
-    other: AtomicU32,
-    is_in_region: AtomicBool,
+    program: AtomicU32,
+    /// The JVM's function that gives an object its hash.
+    native: NativeHash,
 }
 
 impl Hashes {
-    /// Finds the counter. `hash` gives the hash of a new object. `None` if there is no counter, or if it is not clear which word it is.
-    pub(crate) fn find(hash: impl Fn() -> Option<u32>) -> Option<Self> {
-        let memory = File::open(MEMORY).ok()?;
-        let parts = data_of_library(&fs::read_to_string("/proc/self/maps").ok()?, "libjvm.so");
-        let mut value = hash()?;
-        let mut places: Vec<u64> = parts.iter().flat_map(|part| words(&memory, *part, value)).collect();
-        for _ in 0..2 {
-            for _ in 0..HASHES {
-                let next = hash()?;
-                if next != value + 1 {
-                    return None;
-                }
-                value = next;
-            }
-            places.retain(|place| word(&memory, *place) == Some(value));
-        }
-        match places[..] {
-            [address] => Some(Self {
-                counter: memory::word_of_library(address as usize),
-                other: AtomicU32::new(REGION),
-                is_in_region: AtomicBool::new(false),
-            }),
-            _ => None,
-        }
+    /// Keeps the program's hashes apart from here on; `None` if that is not possible in this JVM.
+    pub(crate) fn install(jni: Jni) -> Option<Self> {
+        let native = NativeHash::find()?;
+        let counter = memory::word_of_library(find_counter(|| jni.identity_hash())?);
+        let identity = (c"identityHashCode", c"(Ljava/lang/Object;)I", identity_hash as *mut _);
+        let hash = (c"hashCode", c"()I", hash_code as *mut _);
+        let classes = [(c"java/lang/System", identity), (c"java/lang/Object", hash)];
+        let is_bound = |(class, method)| {
+            jni.find_class(class).is_some_and(|class| jni.register_natives(class, &[method]))
+        };
+        classes.into_iter().all(is_bound).then(|| Self { counter, program: AtomicU32::new(PROGRAM), native })
     }
 
     /// The program begins: its objects get the same hashes in every run.
     pub(crate) fn begin(&self) {
-        self.counter.store(PROGRAM, Ordering::Relaxed);
-        self.other.store(REGION, Ordering::Relaxed);
-        self.is_in_region.store(false, Ordering::Relaxed);
+        self.program.store(PROGRAM, Ordering::Relaxed);
     }
 
-    /// A thread goes on that is, or is not, in a region in which classes are loaded or linked.
-    #[inline]
-    pub(crate) fn select(&self, is_in_region: bool) {
-        // Only the thread that has the token is here.
-        if self.is_in_region.swap(is_in_region, Ordering::Relaxed) != is_in_region {
-            let other = self.other.load(Ordering::Relaxed);
-            self.other.store(self.counter.swap(other, Ordering::Relaxed), Ordering::Relaxed);
+    /// The hash of an object, which may be new.
+    pub(crate) fn of(&self, environment: *mut JNIEnv, object: jobject, is_of_program: bool) -> jint {
+        if !is_of_program {
+            return self.native.of(environment, object);
         }
+        // Only the thread that has the token is here.
+        let own = self.counter.swap(self.program.load(Ordering::Relaxed), Ordering::Relaxed);
+        let hash = self.native.of(environment, object);
+        self.program.store(self.counter.swap(own, Ordering::Relaxed), Ordering::Relaxed);
+        hash
     }
+}
 
-    /// The address of the counter.
-    pub(crate) fn address(&self) -> usize {
-        self.counter.as_ptr() as usize
+/// Stands in for `System.identityHashCode`.
+extern "system" fn identity_hash(environment: *mut JNIEnv, _class: jclass, object: jobject) -> jint {
+    hash(environment, object)
+}
+
+/// Stands in for `Object.hashCode`.
+extern "system" fn hash_code(environment: *mut JNIEnv, object: jobject) -> jint {
+    hash(environment, object)
+}
+
+fn hash(environment: *mut JNIEnv, object: jobject) -> jint {
+    // Even an agent that has failed must give a hash.
+    let is_of_program = || agent().is_some_and(|agent| is_asked_by_program(agent));
+    match Agent::hashes() {
+        Some(hashes) => hashes.of(environment, object, !object.is_null() && is_of_program()),
+        None => NativeHash::find().map_or(0, |native| native.of(environment, object)),
+    }
+}
+
+fn is_asked_by_program(agent: &Agent) -> bool {
+    agent.control.as_ref().is_some_and(|control| control.runs_program())
+}
+
+/// Finds the counter's address. `hash` gives the hash of a new object. `None` if there is no counter, or if it is not clear which word it is.
+fn find_counter(hash: impl Fn() -> Option<u32>) -> Option<usize> {
+    let memory = File::open(MEMORY).ok()?;
+    let parts = data_of_library(&fs::read_to_string("/proc/self/maps").ok()?, "libjvm.so");
+    let mut value = hash()?;
+    let mut places: Vec<u64> = parts.iter().flat_map(|part| words(&memory, *part, value)).collect();
+    for _ in 0..2 {
+        for _ in 0..HASHES {
+            let next = hash()?;
+            if next != value + 1 {
+                return None;
+            }
+            value = next;
+        }
+        places.retain(|place| word(&memory, *place) == Some(value));
+    }
+    match places[..] {
+        [address] => Some(address as usize),
+        _ => None,
     }
 }
 
@@ -144,24 +177,6 @@ mod tests {
         let expected = [(0x1000_2000, 0x1000_3000), (0x1000_3000, 0x1000_5000)];
         assert_eq!(data_of_library(map, "libjvm.so"), expected);
         assert_eq!(data_of_library(map, "libnone.so"), []);
-    }
-
-    #[test]
-    fn regions_have_hashes_of_their_own() {
-        static COUNTER: AtomicU32 = AtomicU32::new(7);
-        let hashes =
-            Hashes { counter: &COUNTER, other: AtomicU32::new(0), is_in_region: AtomicBool::new(true) };
-        let next = || COUNTER.fetch_add(1, Ordering::Relaxed) + 1;
-        hashes.begin();
-        assert_eq!(next(), PROGRAM + 1);
-        hashes.select(true);
-        assert_eq!(next(), REGION + 1);
-        hashes.select(true);
-        assert_eq!(next(), REGION + 2);
-        hashes.select(false);
-        assert_eq!(next(), PROGRAM + 2);
-        hashes.select(true);
-        assert_eq!(next(), REGION + 3);
     }
 
     #[test]

@@ -140,7 +140,7 @@ macro_rules! jni {
 mod jni;
 mod statics;
 
-pub(crate) use statics::{StaticField, StaticValue};
+pub(crate) use statics::{NativeHash, StaticField, StaticValue};
 
 impl Vm {
     /// Wraps the pointer that the JVM gave to the agent.

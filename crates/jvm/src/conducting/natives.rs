@@ -113,6 +113,9 @@ extern "system" fn Java_java_lang_FissureConductor_initialize(environment: *mut 
         };
         if !jni.register_natives(class, &natives) {
             agent.fail("the native methods of the hook classes could not be bound");
+        } else if agent.control.is_some() {
+            // Here, because the JVM warns of native code that is not called by Java code of the JDK and binds methods of the JDK.
+            agent.install_hashes(jni);
         }
     });
 }

@@ -15,7 +15,7 @@ use fissure_schedule::{conductor::Decision, operation::Operation};
 pub(super) use input::Descriptors;
 #[cfg(test)]
 pub(crate) use threads::activity_code;
-pub(crate) use threads::{begin, begin_thread, begin_watching, end_thread};
+pub(crate) use threads::{begin, begin_thread, begin_watching, end_thread, kernel_thread};
 
 use super::{Control, State, callers};
 use crate::{agent::Agent, mutex::Held};

@@ -96,7 +96,6 @@ impl Session {
         if let Some(switch) = jni.switch(control, c"on") {
             let _ = self.agent.switch.set(switch);
         }
-        self.agent.find_hashes(jni);
         match jni.static_text(driver, c"save") {
             Ok(None) => {}
             Ok(Some(reason)) => return Err(reason),

@@ -1,6 +1,6 @@
 //! Static fields and static methods of the program and the JDK, for a JVM that executes several runs.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use jvmti_bindings::sys::jni::*;
 
@@ -23,6 +23,26 @@ pub(crate) struct StaticField {
     class: usize,
     field: usize,
     kind: u8,
+}
+
+/// The JVM's function that gives an object its identity hash.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NativeHash(unsafe extern "system" fn(*mut JNIEnv, jobject) -> jint);
+
+impl NativeHash {
+    /// The function, by its name among those that the JVM's library exports for the JDK.
+    pub(crate) fn find() -> Option<Self> {
+        // SAFETY: the name is a C string, and the lookup has no other precondition.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_IHashCode".as_ptr()) };
+        // SAFETY: the JDK's own code declares the function with this signature.
+        (!address.is_null()).then(|| Self(unsafe { std::mem::transmute::<*mut c_void, _>(address) }))
+    }
+
+    /// The hash of an object; 0 for null.
+    pub(crate) fn of(self, environment: *mut JNIEnv, object: jobject) -> jint {
+        // SAFETY: the JVM passed the environment and the object to the native method that calls this.
+        unsafe { (self.0)(environment, object) }
+    }
 }
 
 impl Jni {

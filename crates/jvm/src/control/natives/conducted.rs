@@ -39,7 +39,7 @@ impl Conducted for Control {
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", threads::announce as *mut c_void),
             (c"arrive", c"(Ljava/lang/String;)J", threads::arrive as *mut c_void),
             (c"isOver", c"()Z", threads::is_over as *mut c_void),
-            (c"hashPlace", c"()J", threads::hash_place as *mut c_void),
+            (c"hashInternal", c"(Ljava/lang/Object;)V", threads::hash_internal as *mut c_void),
             (c"flagsPlace", c"()J", threads::flags_place as *mut c_void),
             (c"mainBegins", c"()V", threads::main_begins as *mut c_void),
             (c"threadRuns", c"()V", threads::thread_runs as *mut c_void),

@@ -85,9 +85,7 @@ pub(super) extern "system" fn exit_block(environment: *mut JNIEnv, _class: jclas
 }
 
 pub(super) extern "system" fn region(environment: *mut JNIEnv, _class: jclass, thread: jlong, change: jint) {
-    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
-        let mut state = control.state();
-        state.run.change_regions(thread, change);
-        agent.select_hashes(state.run.is_in_region(thread));
+    conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
+        control.state().run.change_regions(thread, change);
     });
 }

@@ -27,7 +27,6 @@ const MOST_END_CHECKS: u32 = 10_000;
 
 /// Starts control: from here on the main thread is controlled.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
-    agent.find_hashes(jni);
     if !agent.begin(jni, c"java/lang/FissureControl", main) {
         agent.fail("the hook classes could not be started");
         return;
@@ -61,7 +60,6 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     if control.unwinds() {
         return;
     }
-    agent.select_hashes(false);
     drop(wait_for_thread_ends(agent, control, control.state()));
 }
 
@@ -86,7 +84,7 @@ fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
     Control::thread(jni.long_field(thread, c"fissureControl")?)
 }
 
-fn kernel_thread() -> i32 {
+pub(crate) fn kernel_thread() -> i32 {
     // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() }
 }
@@ -169,12 +167,14 @@ pub(super) extern "system" fn main_begins(_environment: *mut JNIEnv, _class: jcl
     guarded((), Agent::begin_hashes);
 }
 
-pub(super) extern "system" fn hash_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
-    guarded(0, |agent| agent.hashes.get().map_or(0, |hashes| hashes.address() as jlong))
+pub(super) extern "system" fn hash_internal(environment: *mut JNIEnv, _class: jclass, object: jobject) {
+    if let Some(hashes) = Agent::hashes() {
+        hashes.of(environment, object, false);
+    }
 }
 
 pub(super) extern "system" fn flags_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
-    guarded(0, |agent| agent.offsets.address() as jlong)
+    guarded(0, |agent| agent.hashes.get().map_or(0, |_| agent.offsets.address() as jlong))
 }
 
 pub(super) extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) {

@@ -75,10 +75,10 @@ final class FissureConductor {
     /** The address of the cell for one release; the conductor processes it before the next operation of any thread. */
     static native long releasePlace();
 
-    /** The address of the JVM's counter of identity hashes; 0 if it is not known. */
-    static native long hashPlace();
+    /** Gives an object that is internal to the JDK its identity hash. */
+    static native void hashInternal(Object object);
 
-    /** The address of the flags of sites. */
+    /** The address of the flags of sites; 0 if the identity hashes of internal objects are not kept apart. */
     static native long flagsPlace();
 
     /** The program's main method is about to be called. */

@@ -34,11 +34,11 @@ final class FissureNumbers {
         return known.number;
     }
 
-    /** The number of a lock that is internal to the JDK. */
+    /** The number of a lock that is internal to the JDK. The objects of threads are the program's, although the JDK locks them. */
     static int ofInternal(Object lock) {
         FissureTable.Numbered last = FissureNumbers.last;
-        if (last == null || last.get() != lock) {
-            FissureHashes.number(lock);
+        if ((last == null || last.get() != lock) && !(lock instanceof Thread)) {
+            FissureConductor.hashInternal(lock);
         }
         return of(lock);
     }
