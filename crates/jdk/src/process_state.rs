@@ -17,6 +17,8 @@ pub struct Restored {
     pub is_counter: bool,
     /// Whether it holds a collection, which is emptied as well.
     pub is_cleared: bool,
+    /// Whether it holds a generator of random numbers, which gets the same seed in every run.
+    pub is_seeded: bool,
 }
 
 /// The static fields to restore: internal names of classes with the names of their fields. A JDK need not have all of them.
@@ -41,13 +43,14 @@ impl ProcessState {
 
 fn restored(words: &[&'static str]) -> Option<Restored> {
     let (descriptor, marks) = words.split_first()?;
-    let (is_counter, is_cleared) = match marks {
-        [] => (false, false),
-        ["counter"] => (true, false),
-        ["cleared"] => (false, true),
+    let plain = Restored { descriptor, is_counter: false, is_cleared: false, is_seeded: false };
+    Some(match marks {
+        [] => plain,
+        ["counter"] => Restored { is_counter: true, ..plain },
+        ["cleared"] => Restored { is_cleared: true, ..plain },
+        ["seeded"] => Restored { is_seeded: true, ..plain },
         _ => return None,
-    };
-    Some(Restored { descriptor, is_counter, is_cleared })
+    })
 }
 
 #[cfg(test)]
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn fields_have_descriptors_and_at_most_one_mark() {
-        let plain = Restored { descriptor: "I", is_counter: false, is_cleared: false };
+        let plain = Restored { descriptor: "I", is_counter: false, is_cleared: false, is_seeded: false };
         assert_eq!(restored(&["I"]), Some(plain));
         let counter = Restored { is_counter: true, ..plain };
         assert_eq!(restored(&["I", "counter"]), Some(counter));

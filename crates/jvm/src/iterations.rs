@@ -8,7 +8,7 @@
 mod connection;
 mod rewritten;
 mod session;
-mod state;
+pub(crate) mod state;
 pub(crate) mod unwinding;
 
 use fissure_model::iteration::{Isolation, IterationSettings};

@@ -5,6 +5,27 @@ use jvmti_bindings::sys::jni::jobject;
 
 use crate::vm::{Jni, StaticField, StaticValue};
 
+/// The seed of the JDK's own generators of random numbers. Any number is as good.
+const SEED: i64 = 0x2545_F491_4F6C_DD1D;
+
+/// Gives the generators of random numbers that the JDK itself has the same seed in every run, whenever the program first uses them.
+pub(crate) fn seed(jni: Jni) {
+    for (class, members) in fissure_jdk::restored_statics() {
+        for member in members.iter().filter(|member| member.role.is_seeded) {
+            let field = jni.static_field(class, member.method, member.role.descriptor);
+            let Some(StaticValue::Object(object)) = field.map(|field| jni.static_value(field)) else {
+                continue;
+            };
+            let object = object as jobject;
+            // A `Random` keeps its seed in an atomic number.
+            let number = jni.object_field(object, c"seed", c"Ljava/util/concurrent/atomic/AtomicLong;");
+            jni.set_number(number.unwrap_or(object), c"value", SEED);
+            number.into_iter().for_each(|number| jni.forget(number));
+            jni.release(object);
+        }
+    }
+}
+
 /// The remembered state.
 #[derive(Debug)]
 pub(super) struct SavedState {
@@ -27,6 +48,9 @@ impl SavedState {
         for (class, members) in fissure_jdk::restored_statics() {
             for member in members {
                 let role = member.role;
+                if role.is_seeded {
+                    continue;
+                }
                 let Some(field) = jni.static_field(class, member.method, role.descriptor) else { continue };
                 let value = jni.static_value(field);
                 let counter = match value {
@@ -43,6 +67,7 @@ impl SavedState {
 
     /// Restores the state.
     pub(super) fn restore(&self, jni: Jni) {
+        seed(jni);
         for saved in &self.fields {
             match (saved.value, saved.counter) {
                 (StaticValue::Object(object), Some(counter)) => {

@@ -16,7 +16,7 @@ use crate::{
         gate,
         natives::{Call, Conducted, conducted},
     },
-    iterations::unwinding,
+    iterations::{state, unwinding},
     mutex::Held,
     planted,
     vm::Jni,
@@ -163,8 +163,11 @@ pub(super) extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass)
     })
 }
 
-pub(super) extern "system" fn main_begins(_environment: *mut JNIEnv, _class: jclass) {
-    guarded((), Agent::begin_hashes);
+pub(super) extern "system" fn main_begins(environment: *mut JNIEnv, _class: jclass) {
+    guarded((), |agent| {
+        state::seed(Jni::new(environment));
+        agent.begin_hashes();
+    });
 }
 
 pub(super) extern "system" fn hash_internal(environment: *mut JNIEnv, _class: jclass, object: jobject) {
