@@ -109,7 +109,10 @@ final class FissureDriver {
     /** Does what the JVM does when the last thread has ended that it waits for: the current thread is controlled meanwhile. */
     static void shutDown() {
         Thread self = Thread.currentThread();
-        self.fissureControl = 0L;
+        // It may have reached a hook, and be under control, since it was attached to the JVM.
+        if (self.fissureControl < 0L) {
+            self.fissureControl = 0L;
+        }
         try {
             Shutdown.shutdown();
         } finally {
