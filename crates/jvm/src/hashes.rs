@@ -84,7 +84,7 @@ extern "system" fn hash_code(environment: *mut JNIEnv, object: jobject) -> jint 
 
 fn hash(environment: *mut JNIEnv, object: jobject) -> jint {
     // Even an agent that has failed must give a hash.
-    let is_of_program = || agent().is_some_and(|agent| is_asked_by_program(agent));
+    let is_of_program = || agent().is_some_and(is_asked_by_program);
     match Agent::hashes() {
         Some(hashes) => hashes.of(environment, object, !object.is_null() && is_of_program()),
         None => NativeHash::find().map_or(0, |native| native.of(environment, object)),

@@ -56,9 +56,12 @@ pub(crate) struct Sites {
     /// Sites for one field that the call at another site accesses, by that site and the field with its loader.
     derived: FxHashMap<(u32, i64, Target), u32>,
     /// Sites that were found on a stack and not in a class file, by class, method and line.
-    callers: FxHashMap<(Arc<str>, Arc<str>, Option<u32>), u32>,
+    callers: FxHashMap<Frame, u32>,
     overflow: u64,
 }
+
+/// A frame of a stack: class, method and line.
+type Frame = (Arc<str>, Arc<str>, Option<u32>);
 
 /// The largest number of sites.
 pub(crate) const MOST_SITES: usize = 1 << SITE_BITS;

@@ -93,8 +93,11 @@ struct State {
     runs: u64,
     lost: u64,
     /// The runs that showed something, by seed and goal.
-    shown: HashMap<(u64, Option<Goal>), Vec<(Control, Finished)>>,
+    shown: HashMap<Shown, Vec<(Control, Finished)>>,
 }
+
+/// Runs that a report does not tell apart: those with the same seed and goal. Some of them repeat a shortened schedule.
+type Shown = (u64, Option<Goal>);
 
 /// A JVM with its first run.
 struct Warmed {
@@ -186,7 +189,9 @@ impl Warm<'_> {
     fn keep_warm(&self, mut warmed: Warmed, control: &Control, finished: &Finished) -> Result<(), Unequal> {
         match &warmed.first {
             None => warmed.first = Some((control.clone(), copy(finished))),
-            Some((first, known)) if warmed.worker.runs % REPEATED == 0 && equality::is_comparable(known) => {
+            Some((first, known))
+                if warmed.worker.runs.is_multiple_of(REPEATED) && equality::is_comparable(known) =>
+            {
                 match warmed.worker.run(first)? {
                     Answered::Finished(again) => {
                         if let Some(difference) = equality::difference(known, &again) {
@@ -232,7 +237,7 @@ impl Warm<'_> {
 
     /// Repeats the runs that the findings of a report show, in new JVMs.
     fn verify(&self, result: &HuntResult) -> Result<(), Unequal> {
-        let mut verified: Vec<(u64, Option<Goal>)> = Vec::new();
+        let mut verified: Vec<Shown> = Vec::new();
         for found in &result.found {
             let finding = &found.finding;
             let Some(&seed) = finding.seeds.first().filter(|_| finding.status > Status::Warning) else {

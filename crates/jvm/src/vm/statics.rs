@@ -25,9 +25,11 @@ pub(crate) struct StaticField {
     kind: u8,
 }
 
+type HashFunction = unsafe extern "system" fn(*mut JNIEnv, jobject) -> jint;
+
 /// The JVM's function that gives an object its identity hash.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NativeHash(unsafe extern "system" fn(*mut JNIEnv, jobject) -> jint);
+pub(crate) struct NativeHash(HashFunction);
 
 impl NativeHash {
     /// The function, by its name among those that the JVM's library exports for the JDK.
@@ -35,7 +37,8 @@ impl NativeHash {
         // SAFETY: the name is a C string, and the lookup has no other precondition.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_IHashCode".as_ptr()) };
         // SAFETY: the JDK's own code declares the function with this signature.
-        (!address.is_null()).then(|| Self(unsafe { std::mem::transmute::<*mut c_void, _>(address) }))
+        (!address.is_null())
+            .then(|| Self(unsafe { std::mem::transmute::<*mut c_void, HashFunction>(address) }))
     }
 
     /// The hash of an object; 0 for null.
