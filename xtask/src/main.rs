@@ -68,6 +68,8 @@ enum Bench {
     Assets(bench::assets::Options),
     /// Whether a seed gives the same run every time, compared byte for byte
     Determinism(bench::determinism::Options),
+    /// Runs a second in new and in warm JVMs, and whether both give the same reports
+    Throughput(bench::throughput::Options),
     /// The harnesses of the Violat paper, and the search for its methods
     Object(bench::object::Options),
 }
@@ -98,6 +100,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(Bench::Static(options)) => bench::whole_program::run(&options),
         Task::Bench(Bench::Assets(options)) => bench::assets::run(options),
         Task::Bench(Bench::Determinism(options)) => bench::determinism::run(options),
+        Task::Bench(Bench::Throughput(options)) => bench::throughput::run(&options),
         Task::Bench(Bench::Object(options)) => bench::object::run(options),
     }
 }
@@ -137,6 +140,7 @@ mod tests {
             "bench static --classes 50",
             "bench assets --runs 3 --program Pair",
             "bench determinism --runs 20 --seeds 2 --busy 2 --program Clock --at accesses --java /jdk/bin/java",
+            "bench throughput --runs 100 --compared 5 --program Account --debug",
             "bench object --seconds 2 --budget 3 --class Hash",
         ] {
             check(line, true);
@@ -162,6 +166,7 @@ mod tests {
             "bench static --classes 0",
             "bench assets --rounds 3",
             "bench determinism --at home",
+            "bench throughput --runs 0",
             "bench object --seconds x",
         ] {
             check(line, false);

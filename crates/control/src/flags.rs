@@ -30,6 +30,30 @@ const WINDOWS: u32 = 16;
 /// The lock acquired here must not be held before the first event.
 const GATE: i32 = 1 << 20;
 
+/// All flags of a site for its role in the goal.
+pub const GOAL: i32 = AGAIN | BETWEEN | LATER | EARLIER | 0xf << LETTERS | 0xf << WINDOWS | GATE;
+
+/// The texts of the sites that a goal names: only these have a role in it.
+pub fn goal_sites(goal: &Goal) -> Vec<&str> {
+    let mut sites: Vec<&str> = match goal {
+        Goal::Acquires(pair) => vec![&pair.local, &pair.remote],
+        Goal::Accesses(goal) => {
+            let named = [goal.first(), goal.remote(), goal.second(), Some(goal.last())].into_iter().flatten();
+            named.map(|site| site.site.as_str()).collect()
+        }
+        Goal::Race(race) => race.accesses.iter().map(|access| access.site.as_str()).collect(),
+        Goal::Set(goal) => {
+            let events = goal.events.iter().map(|event| event.site.as_str());
+            let gate = goal.gate.iter().map(|gate| gate.site.as_str());
+            let windows = goal.windows.iter().flatten().map(String::as_str);
+            events.chain(gate).chain(windows).collect()
+        }
+    };
+    sites.sort_unstable();
+    sites.dedup();
+    sites
+}
+
 /// The flags of a site for its role in the goal: its text, the kind of access if it is one, and the name of the field or variable.
 pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {
     let access = access.map(|kind| kind == AccessKind::Write);

@@ -132,7 +132,8 @@ pub(crate) fn gather(jvms: &[Jvm]) -> Gathered {
     gathered
 }
 
-fn parse(bytes: &[u8]) -> Jvm {
+/// Reads the records of one JVM.
+pub(crate) fn parse(bytes: &[u8]) -> Jvm {
     let mut jvm = Jvm::default();
     let mut lines = bytes.split(|&byte| byte == b'\n').peekable();
     while let Some(line) = lines.next() {

@@ -5,6 +5,7 @@
 //! [`pool`]), and its result as a report ([`summary`]).
 
 mod cause;
+mod equality;
 mod options;
 mod pool;
 mod process;
@@ -12,6 +13,8 @@ mod run;
 mod run_notes;
 mod shard;
 mod summary;
+mod warm;
+mod worker;
 
 use std::{env, ffi::OsString, thread};
 
@@ -23,6 +26,7 @@ use fissure_model::{
 };
 use fissure_report::{Exit, Report};
 
+use options::IsolationName;
 pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
 pub(crate) use run::{Print, Program};
 pub(crate) use run_notes::count;
@@ -101,28 +105,45 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         folder: folder.path(),
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);
-    let profiling_runs = |predicts| if predicts { settings.profiling_runs } else { 0 };
-    let all = settings.strategies.iter().map(|strategy| settings.runs + profiling_runs(strategy.predicts));
-    let mut processes = Processes {
-        program,
-        jobs: options.jobs.map_or_else(processors, |jobs| jobs as usize),
-        progress: Progress::of_runs(settings.reference_runs + all.sum::<u64>()),
-        first_output: None,
-    };
+    let jobs = options.jobs.map_or_else(processors, |jobs| jobs as usize);
     let _interruption = Interruption::install();
-    let result = fissure_hunt::hunt(settings, &mut processes);
-    processes.progress.clear();
-    let result = result?;
+    let mut notice = None;
+    let mut repeated = None;
+    if options.isolation != IsolationName::Jvm {
+        match warm::hunt(settings, &program, options.isolation.into(), jobs, progress(settings))? {
+            Ok(result) => repeated = Some(result),
+            Err(reason) => notice = Some(format!("every run had its own JVM: {reason}")),
+        }
+    }
+    let (result, output) = match repeated {
+        Some(result) => result,
+        None => {
+            let mut processes =
+                Processes { program: &program, jobs, progress: progress(settings), first_output: None };
+            let result = fissure_hunt::hunt(settings, &mut processes);
+            processes.progress.clear();
+            (result?, processes.first_output)
+        }
+    };
     if result.problem.is_some() {
-        output::pass_on(&processes.first_output.unwrap_or_default());
+        output::pass_on(&output.unwrap_or_default());
     }
     let is_interrupted = signals::interrupted();
-    Ok(Summary { options, settings, scope, is_interrupted }.report(result))
+    let mut report = Summary { options, settings, scope, is_interrupted }.report(result);
+    report.notices.extend(notice);
+    Ok(report)
+}
+
+/// The progress of a hunt with these settings.
+fn progress(settings: &HuntSettings) -> Progress {
+    let profiling_runs = |predicts| if predicts { settings.profiling_runs } else { 0 };
+    let all = settings.strategies.iter().map(|strategy| settings.runs + profiling_runs(strategy.predicts));
+    Progress::of_runs(settings.reference_runs + all.sum::<u64>())
 }
 
 /// Executes the runs of a hunt, each as a process.
 struct Processes<'a> {
-    program: Program<'a>,
+    program: &'a Program<'a>,
     jobs: usize,
     progress: Progress,
     /// The output of the first run.
@@ -137,7 +158,8 @@ impl Runner for Processes<'_> {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, Error> {
-        let finished = pool::run_all(&self.program, runs, self.jobs, &self.progress, is_last)?;
+        let run = |control: &Control| self.program.run(control.clone(), Print::Keep);
+        let finished = pool::run_all(&run, runs, self.jobs, &self.progress, is_last)?;
         let mut outcomes = Vec::new();
         for Finished { outcome, output } in finished {
             self.first_output.get_or_insert(output);
@@ -151,10 +173,15 @@ impl Runner for Processes<'_> {
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {
-        let blindness = blindness(&self.program, outcomes)?;
-        let is_one_thread = blindness == verdict::Blindness::OneThread;
-        Some(Blindness { is_one_thread, text: blindness.to_string() })
+        blindness_of_hunt(self.program, outcomes)
     }
+}
+
+/// Why the runs of a hunt showed too little for a result, if they did.
+fn blindness_of_hunt(program: &Program<'_>, outcomes: &[Outcome]) -> Option<Blindness> {
+    let blindness = blindness(program, outcomes)?;
+    let is_one_thread = blindness == verdict::Blindness::OneThread;
+    Some(Blindness { is_one_thread, text: blindness.to_string() })
 }
 
 /// The reason why the runs of a hunt say nothing about the program, in words.

@@ -25,6 +25,11 @@ pub enum ThreadEvent {
     Uncaught,
 }
 
+/// The methods by which the launcher finds the main class of the program, by the internal name of their class.
+pub fn launcher_methods(class: &str) -> &'static [Member<()>] {
+    THREADS.launcher.of(class)
+}
+
 /// The members that a method of the reflection API gives to programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reflected {
@@ -163,6 +168,7 @@ pub(crate) struct Threads {
     threads: Members<ThreadEvent>,
     virtual_threads: Members<ThreadEvent>,
     reflection: Members<Reflected>,
+    launcher: Members<()>,
 }
 
 impl Threads {
@@ -171,6 +177,7 @@ impl Threads {
         let threads = Threads {
             threads: Members::load(file.take("threads")?, event)?,
             virtual_threads: Members::load(file.take("virtual-threads")?, event)?,
+            launcher: Members::load(file.take("launcher")?, |words| words.is_empty().then(|| vec![()]))?,
             reflection: Members::load(file.take("reflection")?, |words| match words {
                 ["fields"] => Some(vec![Reflected::Fields]),
                 ["methods"] => Some(vec![Reflected::Methods]),

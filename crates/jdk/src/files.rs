@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = files![
     "internal-locks.txt",
     "locks.txt",
     "order.txt",
+    "process-state.txt",
     "references.txt",
     "scheduling-points.txt",
     "table-check.txt",

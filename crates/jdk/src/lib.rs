@@ -16,6 +16,7 @@ mod libraries;
 mod locks;
 mod order;
 mod pattern;
+mod process_state;
 mod references;
 mod scheduling;
 mod tables;
@@ -26,8 +27,8 @@ pub use boundary::{
 pub use classes::{
     Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_collection_code,
     is_concurrency_class, is_idle_method, is_jdk_module, is_jdk_name, is_never_watched, is_task_queue,
-    is_thread_safe, is_untouchable, keeps_its_monitors, passes_calls_on, reflection_methods, thread_methods,
-    virtual_thread_methods,
+    is_thread_safe, is_untouchable, keeps_its_monitors, launcher_methods, passes_calls_on,
+    reflection_methods, thread_methods, virtual_thread_methods,
 };
 pub use contents::{
     Access, Use, access_of, collection_rows, collection_use, is_builder, is_collection, may_hold, only_reads,
@@ -42,6 +43,7 @@ pub use locks::{
 };
 pub use order::{Ordering, Subject, hand_over, shared_state, waiting};
 pub use pattern::{ClassPattern, MethodPattern};
+pub use process_state::{Restored, restored_statics};
 pub use references::{
     Cause, ReferenceEffect, described_modules, gives_common_object, has_reference_effects,
     holds_for_subclasses, inert, is_analysed_for_callers, is_constant, is_given, is_harmless_code,
@@ -58,7 +60,8 @@ pub use tables::Member;
 #[cfg(test)]
 mod tests {
     use crate::{
-        boundary, classes, contents, format::DataError, libraries, locks, order, references, scheduling,
+        boundary, classes, contents, format::DataError, libraries, locks, order, process_state, references,
+        scheduling,
     };
 
     /// Loads every file as the questions do, so that no question can fail at run time.
@@ -79,6 +82,7 @@ mod tests {
         check(locks::Internal::load());
         check(locks::Locks::load());
         check(order::Order::load());
+        check(process_state::ProcessState::load());
         check(references::References::load());
         check(references::TableCheck::load());
         check(scheduling::Calls::load());

@@ -4,7 +4,7 @@ use std::{
     ffi::CStr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering},
     },
 };
@@ -25,6 +25,8 @@ use crate::{
     control::Control,
     explore::Explorer,
     findings::Findings,
+    hashes::Hashes,
+    iterations::{Iterations, unwinding},
     locality::Locality,
     lookout::Lookout,
     memory::Table,
@@ -124,6 +126,8 @@ pub(crate) struct Agent {
     pub(crate) counts: Counts,
     /// The scheduler of a controlled run.
     pub(crate) control: Option<Control>,
+    /// Executes several controlled runs, one after the other, if the settings ask for it.
+    pub(crate) iterations: Option<Iterations>,
     /// The monitor script of `fissure watch`, if there is one.
     pub(crate) monitor: Option<Watcher>,
     /// Executes harnesses under one schedule after another, if the settings ask for it.
@@ -146,6 +150,8 @@ pub(crate) struct Agent {
     pub(crate) vm: Vm,
     /// Switches the hooks off; set once they are on.
     pub(crate) switch: OnceLock<Switch>,
+    /// The identity hashes of a controlled program, if the JVM's counter was found.
+    pub(crate) hashes: OnceLock<Hashes>,
     /// The number of threads that ended with an exception.
     pub(crate) failures: AtomicU64,
     /// The last number that was given to an object.
@@ -166,6 +172,11 @@ pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce(&'static Agent) -> T) -
     let Some(agent) = agent() else { return otherwise };
     match catch_unwind(AssertUnwindSafe(|| work(agent))) {
         Ok(result) => result,
+        // The thread is left over from a run that is over. Its hook throws, and so do all further ones.
+        Err(payload) if unwinding::is_meant(&*payload) => {
+            unwinding::throw(agent);
+            otherwise
+        }
         Err(_) => {
             // The panic hook has already written the message.
             agent.give_up();
@@ -229,7 +240,11 @@ impl Agent {
             }
         };
         let refuse = |reason: String| output.write(&Record::InternalError { text: reason });
-        let control = match settings.control().map(Control::new).transpose() {
+        let control = match settings
+            .control()
+            .map(|control| Control::new(control, settings.iterations().is_some()))
+            .transpose()
+        {
             Ok(control) => control,
             Err(error) => return refuse(format!("the schedule cannot be followed: {error}")),
         };
@@ -254,6 +269,7 @@ impl Agent {
             locality,
             machine: Mutex::new(if settings.atomizer().is_some() { machine.following() } else { machine }),
             control,
+            iterations: settings.iterations().cloned().map(Iterations::new),
             monitor,
             explorer: (settings.mode == Mode::Explore).then(Explorer::default),
             settings,
@@ -279,6 +295,7 @@ impl Agent {
             engine: AtomicUsize::new(0),
             vm,
             switch: OnceLock::new(),
+            hashes: OnceLock::new(),
             last_object: AtomicI64::new(0),
             broken: AtomicBool::new(false),
         };
@@ -330,6 +347,26 @@ impl Agent {
         jni.call_with(class, c"begin", c"(Ljava/lang/Thread;)V", main)
     }
 
+    /// Keeps the identity hashes of the program apart from others, if the JVM lets it.
+    pub(crate) fn install_hashes(&self, jni: Jni) {
+        match Hashes::install(jni) {
+            Some(hashes) => drop(self.hashes.set(hashes)),
+            None => tracing::info!("the JVM's counter of identity hashes was not found"),
+        }
+    }
+
+    /// The identity hashes of the program, even if the agent has failed.
+    pub(crate) fn hashes() -> Option<&'static Hashes> {
+        AGENT.get()?.hashes.get()
+    }
+
+    /// The program's main method is about to be called.
+    pub(crate) fn begin_hashes(&self) {
+        if let Some(hashes) = self.hashes.get() {
+            hashes.begin();
+        }
+    }
+
     /// Writes a message for the user.
     pub(crate) fn notice(&self, text: &str) {
         tracing::info!(text, "notice");
@@ -352,9 +389,9 @@ impl Agent {
         self.control.as_ref().expect("a hook of controlled runs was called, but the run is not controlled")
     }
 
-    /// The goal of a controlled run.
-    pub(crate) fn goal(&self) -> Option<&Goal> {
-        self.settings.control()?.goal.as_ref()
+    /// The goal of the controlled run that goes on.
+    pub(crate) fn goal(&self) -> Option<Arc<Goal>> {
+        self.control.as_ref()?.goal()
     }
 
     /// The coverage of a controlled run with so many threads and steps.

@@ -242,6 +242,11 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
     guarded((), |agent| {
         agent.tool.enable(JVMTI_EVENT_THREAD_START);
         agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
+        if agent.iterations.is_some() {
+            // The driver, which the launcher calls in place of the program, begins the runs.
+            agent.tool.enable(JVMTI_EVENT_THREAD_END);
+            return;
+        }
         if agent.control.is_some() {
             agent.tool.enable(JVMTI_EVENT_THREAD_END);
             // A JVM without virtual threads does not know these events.
@@ -308,6 +313,9 @@ unsafe extern "system" fn class_prepare(
 /// Called when the JVM ends without being killed.
 unsafe extern "system" fn vm_death(_tool: *mut jvmtiEnv, jni: *mut JNIEnv) {
     concluding(|agent| {
+        if agent.iterations.is_some() {
+            return;
+        }
         if let Some(control) = &agent.control {
             if agent.is_broken() {
                 agent.output.write(&Record::End);

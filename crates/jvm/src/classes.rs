@@ -35,8 +35,21 @@ use crate::{
 /// The number of further accesses per site that are remembered as covered by its check; two break any block.
 const MOST_OTHERS: usize = 3;
 
-/// Rewrites a class; `None` if it stays as it is.
+/// Rewrites a class; `None` if it stays as it is. A JVM that executes several runs loads the program's classes again and again: the
+/// result of the first time is remembered, with its sites.
 pub(crate) fn transform(agent: &Agent, name: Option<&str>, source: &Source, bytes: &[u8]) -> Option<Vec<u8>> {
+    let (Some(iterations), Some(name), true) = (&agent.iterations, name, source.loader != 0) else {
+        return rewritten(agent, name, source, bytes);
+    };
+    if let Some(known) = iterations.rewritten.find(source.loader, name, bytes) {
+        return known;
+    }
+    let result = rewritten(agent, Some(name), source, bytes);
+    iterations.rewritten.add(source.loader, name, bytes, result.as_deref());
+    result
+}
+
+fn rewritten(agent: &Agent, name: Option<&str>, source: &Source, bytes: &[u8]) -> Option<Vec<u8>> {
     let loader = source.loader;
     agent.counts.classes_loaded.fetch_add(1, Ordering::Relaxed);
     let summary;
@@ -382,7 +395,7 @@ impl Environment for ClassEnvironment<'_> {
                 is_application,
                 self.kind == Kind::Jdk,
                 self.has_blocks,
-                self.agent.goal(),
+                self.agent.goal().as_deref(),
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }

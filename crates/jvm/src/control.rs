@@ -7,7 +7,9 @@
 
 mod callers;
 mod calls;
+pub(crate) mod course;
 pub(crate) mod failure;
+mod goal_sites;
 mod idle;
 pub(crate) mod natives;
 mod program;
@@ -22,6 +24,7 @@ use std::sync::{
 
 use fissure_control::{ControlledRun, Results};
 use fissure_model::{
+    goal::Goal,
     ids::{LockId, ThreadId},
     record::{Record, RunEnd},
     settings::{Control as ControlSettings, Patterns},
@@ -40,10 +43,13 @@ use jvmti_bindings::sys::jni::jobject;
 use crate::{
     agent::{Agent, agent},
     conducting::gate::{self, Gate},
+    iterations::unwinding,
     mutex::{Held, locked},
     vm::Jni,
 };
 use callers::Callers;
+use course::Course;
+use goal_sites::GoalSites;
 use program::Program;
 
 /// The name of the thread in which a JVM waits for the end of the program.
@@ -55,6 +61,10 @@ pub(crate) struct Control {
     /// A release that the hook class stored here and that the conductor has not processed yet: the thread's number plus one in the upper
     /// half, the lock's number in the lower half; 0 if there is none. This saves a native call for every second operation.
     releases: AtomicU64,
+    goal: Mutex<Option<Arc<Goal>>>,
+    goal_sites: Mutex<GoalSites>,
+    /// How far the run has come, if the JVM executes several.
+    course: Option<Course>,
 }
 
 impl std::fmt::Debug for Control {
@@ -74,6 +84,8 @@ pub(crate) struct State {
     /// A thread waits until the JVM has ended another.
     awaits_thread_end: bool,
     is_over: bool,
+    /// Whether the results say that control was lost.
+    is_uncontrolled: bool,
 }
 
 /// A thread, beside its state in the run.
@@ -89,25 +101,71 @@ struct ControlledThread {
 impl Control {
     /// Control by these settings. A recording that cannot be read, or an unknown strategy, is an error: another schedule in its place would
     /// prove nothing.
-    pub(crate) fn new(settings: &ControlSettings) -> Result<Self, StrategyError> {
-        let strategy = registry::build(settings)?;
-        let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
-        conductor.listen_to(Box::new(natives::Descriptors));
-        if settings.patterns != Patterns::default() {
-            conductor.observe_with(Observer::new(settings.patterns));
-        }
+    pub(crate) fn new(settings: &ControlSettings, iterates: bool) -> Result<Self, StrategyError> {
         Ok(Self {
-            state: Mutex::new(State {
-                run: ControlledRun::new(conductor, settings),
-                threads: Vec::new(),
-                callers: Callers::default(),
-                is_idle: false,
-                dying: Vec::new(),
-                awaits_thread_end: false,
-                is_over: false,
-            }),
+            state: Mutex::new(State::new(settings)?),
             releases: AtomicU64::new(0),
+            goal: Mutex::new(settings.goal.clone().map(Arc::new)),
+            goal_sites: Mutex::default(),
+            course: iterates.then(Course::default),
         })
+    }
+
+    /// Begins another run, which knows nothing of the one before. No thread of that run is left; returns the references to its threads,
+    /// for the caller to release.
+    pub(crate) fn restart(
+        &self,
+        agent: &Agent,
+        settings: &ControlSettings,
+    ) -> Result<Vec<usize>, StrategyError> {
+        let fresh = State::new(settings)?;
+        let goal = settings.goal.clone().map(Arc::new);
+        locked(&self.goal_sites).aim_at(agent, goal.as_deref());
+        *locked(&self.goal) = goal;
+        self.releases.store(0, Ordering::Release);
+        let former = std::mem::replace(&mut *locked(&self.state), fresh);
+        if let Some(course) = &self.course {
+            course.begin();
+        }
+        Ok(former.threads.into_iter().filter_map(|thread| thread.reference).collect())
+    }
+
+    /// The goal of the run.
+    pub(crate) fn goal(&self) -> Option<Arc<Goal>> {
+        locked(&self.goal).clone()
+    }
+
+    /// Whether the current thread runs the program: it has the token, and does not load or link classes.
+    pub(crate) fn runs_program(&self) -> bool {
+        let mut state = self.state();
+        let Some(thread) = state.run.conductor.running() else { return false };
+        !state.run.is_in_region(thread)
+            && state.thread(thread).kernel_thread == Some(natives::kernel_thread())
+    }
+
+    /// Whether the results of the run say that control was lost.
+    pub(crate) fn is_uncontrolled(&self) -> bool {
+        self.state().is_uncontrolled
+    }
+
+    /// How far the run has come, if the JVM executes several.
+    pub(crate) fn course(&self) -> Option<&Course> {
+        self.course.as_ref()
+    }
+
+    /// Whether the run is over and its threads are unwound.
+    #[inline]
+    pub(crate) fn unwinds(&self) -> bool {
+        self.course.as_ref().is_some_and(Course::unwinds)
+    }
+
+    /// Waits for a thread's turn. A thread that is left over when the run is over is unwound.
+    fn pass(&self, gate: &Gate) -> Held<'_, State> {
+        gate.pass();
+        if self.unwinds() {
+            unwinding::unwind();
+        }
+        self.state()
     }
 
     /// Locks the state, after processing the release that the hook class may have stored.
@@ -117,7 +175,9 @@ impl Control {
         if let Some((thread, lock)) = stored_release(self.releases.load(Ordering::Acquire)) {
             // The hook class stores a release only while there is none, and only the holder of the mutex takes it.
             self.releases.store(0, Ordering::Release);
-            state.run.conductor.release(thread, lock);
+            if !self.unwinds() {
+                state.run.conductor.release(thread, lock);
+            }
         }
         state
     }
@@ -141,27 +201,53 @@ impl Control {
                     let own = state.gate(me);
                     drop(state);
                     gate.open();
-                    own.pass();
-                    return self.state();
+                    return self.pass(&own);
                 }
                 gate.open();
             }
-            Decision::Over => state.run.note_end(),
+            Decision::Over => {
+                state.run.note_end();
+                if let Some(course) = &self.course {
+                    course.note_last_end();
+                }
+            }
             Decision::Unchanged => {}
             Decision::Stuck => {
                 if state.run.conductor.stuck().circle.is_empty() {
                     state.is_idle = true;
                 } else {
-                    end_run(state, RunEnd::Deadlock);
+                    self.end_run(&mut state, RunEnd::Deadlock);
                 }
             }
-            Decision::TooLong => end_run(state, RunEnd::TooLong),
+            Decision::TooLong => self.end_run(&mut state, RunEnd::TooLong),
         }
         let Some(me) = me else { return state };
         let gate = state.gate(me);
         drop(state);
-        gate.pass();
-        self.state()
+        self.pass(&gate)
+    }
+
+    /// Writes the results so far and ends the run, because no thread in it would. A JVM that executes only this run ends at once.
+    fn end_run(&self, state: &mut State, end: RunEnd) {
+        state.is_over = true;
+        write_results(state, end);
+        match &self.course {
+            Some(course) => course.end(RunEnd::EXIT_CODE),
+            // SAFETY: ends the process at once, without running exit handlers; all results have been written.
+            None => unsafe { libc::_exit(RunEnd::EXIT_CODE) },
+        }
+    }
+
+    /// One of several runs ends with an exit code.
+    pub(crate) fn end_iteration(&self, exit: i32) {
+        let mut state = self.state();
+        if !state.is_over {
+            state.is_over = true;
+            write_results(&mut state, RunEnd::Finished);
+            if let Some(course) = &self.course {
+                course.end(exit);
+            }
+        }
     }
 
     /// Called when the JVM ends.
@@ -200,10 +286,39 @@ impl Control {
 }
 
 impl State {
+    fn new(settings: &ControlSettings) -> Result<Self, StrategyError> {
+        let strategy = registry::build(settings)?;
+        let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+        conductor.listen_to(Box::new(natives::Descriptors));
+        if settings.patterns != Patterns::default() {
+            conductor.observe_with(Observer::new(settings.patterns));
+        }
+        Ok(Self {
+            run: ControlledRun::new(conductor, settings),
+            threads: Vec::new(),
+            callers: Callers::default(),
+            is_idle: false,
+            dying: Vec::new(),
+            awaits_thread_end: false,
+            is_over: false,
+            is_uncontrolled: false,
+        })
+    }
+
     /// The run, and the program as the run asks about it.
     #[inline]
     fn parts<'a>(&'a mut self, agent: &'a Agent) -> (&'a mut ControlledRun, Program<'a>) {
         (&mut self.run, Program { agent, threads: &self.threads })
+    }
+
+    /// The reference to a thread's object, if the run has it.
+    pub(crate) fn reference_of(&mut self, thread: ThreadId) -> Option<usize> {
+        self.thread(thread).reference
+    }
+
+    /// The gate at which a thread waits for its turn.
+    pub(crate) fn gate_of(&mut self, thread: ThreadId) -> Arc<Gate> {
+        self.gate(thread)
     }
 
     fn gate(&mut self, thread: ThreadId) -> Arc<Gate> {
@@ -231,14 +346,6 @@ pub(crate) fn stored_release(cell: u64) -> Option<(ThreadId, LockId)> {
     ((cell >> 32) as u32).checked_sub(1).map(|thread| (ThreadId(thread), LockId(cell as u32)))
 }
 
-/// Writes the results so far and ends the process, because no thread in it would.
-fn end_run(mut state: Held<'_, State>, end: RunEnd) -> ! {
-    state.is_over = true;
-    write_results(&mut state, end);
-    // SAFETY: ends the process at once, without running exit handlers; all results have been written.
-    unsafe { libc::_exit(RunEnd::EXIT_CODE) }
-}
-
 /// Writes the results of the run.
 fn write_results(state: &mut State, end: RunEnd) {
     let Some(agent) = agent() else { return };
@@ -256,6 +363,7 @@ fn write_results(state: &mut State, end: RunEnd) {
     for finding in findings {
         agent.output.write(&Record::Finding(Box::new(finding)));
     }
+    state.is_uncontrolled = !result.uncontrolled.is_empty();
     let steps = result.steps;
     agent.output.write(&Record::Run(Box::new(result)));
     agent.output.write(&Record::Coverage(Box::new(agent.coverage_of(own_threads(state), steps))));

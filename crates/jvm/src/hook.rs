@@ -21,6 +21,8 @@ const SCHEDULED: &str = "java/lang/FissureScheduled";
 const CLOCK: &str = "java/lang/FissureClock";
 /// The superclass of the former with the calls in which threads wait for input.
 const INPUT: &str = "java/lang/FissureInput";
+/// The superclass of the former with the hooks for several runs in one JVM.
+const ITERATED: &str = "java/lang/FissureIterated";
 /// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
@@ -67,12 +69,16 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureChance",
     "FissureObjects",
     "FissureNames",
+    "FissureHashes",
     "FissureNumbers",
     "FissureWaits",
     "FissureConductor",
     "FissureScheduled",
     "FissureClock",
     "FissureInput",
+    "FissureUnwind",
+    "FissureIterated",
+    "FissureDriver",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
@@ -81,7 +87,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
 ];
 
 /// The classes that rewritten code calls. No exception of Fissure leaves their methods.
-const CALLED: [&str; 6] = [HOOK, SCHEDULED, CLOCK, INPUT, CONTROL, EXPLORE];
+const CALLED: [&str; 7] = [HOOK, SCHEDULED, CLOCK, INPUT, ITERATED, CONTROL, EXPLORE];
 
 /// Receives the exceptions of Fissure's code.
 const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };
@@ -148,6 +154,7 @@ mod tests {
         "epoll",
         "exit",
         "halt",
+        "mainClass",
         "nanoTime",
         "notifyAll",
         "notifyOne",

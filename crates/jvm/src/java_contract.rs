@@ -360,6 +360,7 @@ fn check_calls(classes: &[Class], plan: &Scheduling<'_>) {
 fn hook_classes_have_all_methods_that_are_called() {
     let control = [
         class!("FissureControl"),
+        class!("FissureIterated"),
         class!("FissureInput"),
         class!("FissureClock"),
         class!("FissureScheduled"),
@@ -378,7 +379,8 @@ fn hook_classes_have_all_methods_that_are_called() {
     let others =
         ["locks/StampedLock", "Semaphore", "CountDownLatch", "Phaser", "FutureTask", "ConcurrentHashMap"]
             .map(concurrent);
-    let basic = ["java/lang/Thread", "jdk/internal/reflect/Reflection"].map(str::to_owned);
+    let basic = ["java/lang/Thread", "jdk/internal/reflect/Reflection", "sun/launcher/LauncherHelper"];
+    let basic = basic.map(str::to_owned);
     for class in basic.into_iter().chain(locks).chain(others) {
         let probes: Vec<Probe<'_>> = control::probes(&class, Some(&settings));
         assert!(!probes.is_empty(), "{class}");

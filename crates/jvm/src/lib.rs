@@ -22,7 +22,9 @@ mod explore;
 mod findings;
 mod futex;
 mod handles;
+mod hashes;
 mod hook;
+mod iterations;
 #[cfg(test)]
 mod java_contract;
 mod jdk;

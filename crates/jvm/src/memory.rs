@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
+    sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering},
 };
 
 /// Zeroed memory that lives as long as the JVM. A page uses no physical memory until it is first accessed.
@@ -83,4 +83,11 @@ impl Table {
     pub(crate) fn quadruples(&self, count: usize) -> impl Iterator<Item = [u64; 4]> + '_ {
         (0..count.min(self.entries)).map(|at| std::array::from_fn(|part| self.get_u64(at * 4 + part)))
     }
+}
+
+/// A word in the data of a library that is never unloaded, by its address.
+pub(crate) fn word_of_library(address: usize) -> &'static AtomicU32 {
+    // SAFETY: the address is that of an aligned word in writable memory that is mapped as long as the process lives; the library accesses
+    // it by single loads and stores as well.
+    unsafe { AtomicU32::from_ptr(address as *mut u32) }
 }

@@ -55,8 +55,13 @@ pub(crate) struct Sites {
     sites: Vec<SiteInfo>,
     /// Sites for one field that the call at another site accesses, by that site and the field with its loader.
     derived: FxHashMap<(u32, i64, Target), u32>,
+    /// Sites that were found on a stack and not in a class file, by class, method and line.
+    callers: FxHashMap<Frame, u32>,
     overflow: u64,
 }
+
+/// A frame of a stack: class, method and line.
+type Frame = (Arc<str>, Arc<str>, Option<u32>);
 
 /// The largest number of sites.
 pub(crate) const MOST_SITES: usize = 1 << SITE_BITS;
@@ -69,6 +74,17 @@ impl Sites {
         }
         self.sites.push(site);
         self.sites.len() as u32
+    }
+
+    /// The number of a site that was found on a stack.
+    pub(crate) fn caller(&mut self, site: SiteInfo) -> u32 {
+        let key = (site.class.clone(), site.method.clone(), site.line);
+        if let Some(&known) = self.callers.get(&key) {
+            return known;
+        }
+        let number = self.add(site);
+        self.callers.insert(key, number);
+        number
     }
 
     /// The site for accesses to one field by the call at another site.

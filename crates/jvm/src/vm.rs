@@ -138,6 +138,9 @@ macro_rules! jni {
 }
 
 mod jni;
+mod statics;
+
+pub(crate) use statics::{NativeHash, StaticField, StaticValue};
 
 impl Vm {
     /// Wraps the pointer that the JVM gave to the agent.
@@ -510,21 +513,35 @@ impl Tool {
 impl Vm {
     /// Attaches the current thread to the JVM as a daemon with this name and group, and runs `work` on it.
     pub(crate) fn attached(self, name: &CStr, group: jobject, work: impl FnOnce(Jni)) {
+        // SAFETY: the JVM's function table is valid for its life.
+        let attach = unsafe { (**self.0).AttachCurrentThreadAsDaemon };
+        self.attached_by(attach, name, group, work);
+    }
+
+    /// The same for a thread whose end the JVM waits for. An exception that `work` leaves is handled as uncaught.
+    pub(crate) fn attached_as_user(self, name: &CStr, group: jobject, work: impl FnOnce(Jni)) -> bool {
+        // SAFETY: the JVM's function table is valid for its life.
+        let attach = unsafe { (**self.0).AttachCurrentThread };
+        self.attached_by(attach, name, group, work)
+    }
+
+    fn attached_by(
+        self,
+        attach: unsafe extern "system" fn(*mut JavaVM, *mut *mut c_void, *mut c_void) -> jint,
+        name: &CStr,
+        group: jobject,
+        work: impl FnOnce(Jni),
+    ) -> bool {
         let mut arguments = AttachArguments { version: JNI_VERSION, name: name.as_ptr(), group };
         let mut environment: *mut c_void = ptr::null_mut();
-        // SAFETY: the JVM's function table is valid for its life, and the arguments are those of the specification.
-        let answer = unsafe {
-            ((**self.0).AttachCurrentThreadAsDaemon)(
-                self.0,
-                &mut environment,
-                (&raw mut arguments).cast::<c_void>(),
-            )
-        };
+        // SAFETY: the arguments are those of the specification.
+        let answer = unsafe { attach(self.0, &mut environment, (&raw mut arguments).cast::<c_void>()) };
         if answer != 0 || environment.is_null() {
-            return;
+            return false;
         }
         work(Jni::new(environment.cast()));
         // SAFETY: this thread was attached above, and no Java frame is on its stack.
         unsafe { ((**self.0).DetachCurrentThread)(self.0) };
+        true
     }
 }

@@ -13,6 +13,7 @@ pub mod finding;
 pub mod goal;
 pub mod ids;
 pub mod interleaving;
+pub mod iteration;
 pub mod locality;
 pub mod pattern;
 pub mod pointcut;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{goal::Goal, pattern::Pattern, pointcut::Pointcut};
+use crate::{goal::Goal, iteration::IterationSettings, pattern::Pattern, pointcut::Pointcut};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -216,6 +216,9 @@ pub struct ControlledSettings {
     pub locality: Option<LocalityFile>,
     /// The process that started the run and ends it at its time limit. If that process is gone, the run ends itself.
     pub supervisor: u32,
+    /// The JVM stays and executes runs on request, if this is given.
+    #[serde(default)]
+    pub iterations: Option<IterationSettings>,
 }
 
 /// The path of a file with a [`crate::locality::Locality`].
@@ -242,6 +245,14 @@ impl Settings {
         match &self.mode {
             Mode::Watch(settings) => Some(&settings.monitor),
             Mode::Detect(_) | Mode::Control(_) | Mode::Explore => None,
+        }
+    }
+
+    /// How the JVM executes runs on request, if it does.
+    pub fn iterations(&self) -> Option<&IterationSettings> {
+        match &self.mode {
+            Mode::Control(settings) => settings.iterations.as_ref(),
+            Mode::Detect(_) | Mode::Watch(_) | Mode::Explore => None,
         }
     }
 
@@ -429,6 +440,7 @@ pub struct SetRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::iteration::Isolation;
 
     fn check(mode: Mode) {
         let settings = Settings {
@@ -477,6 +489,10 @@ mod tests {
             atomic: Vec::new(),
             locality: locality(),
             supervisor: 7,
+            iterations: Some(IterationSettings {
+                socket: "/tmp/fissure-1/run-2/requests".to_owned(),
+                isolation: Isolation::Classes,
+            }),
         })));
         check(Mode::Explore);
     }

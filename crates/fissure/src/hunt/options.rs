@@ -11,7 +11,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use fissure_hunt::{Points, RunSettings, Shard};
-use fissure_model::{pattern::Pattern, settings::SetRules};
+use fissure_model::{iteration::Isolation, pattern::Pattern, settings::SetRules};
 use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
 use crate::{
@@ -60,6 +60,12 @@ pub(crate) struct HuntArguments {
     /// How many runs go on at the same time; without it as many as there are processors.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) jobs: Option<u32>,
+
+    /// What runs share: `jvm` gives each run a JVM of its own; `classes` repeats the program in warm JVMs, with its classes loaded anew
+    /// each time; `none` keeps its classes and their static fields too. If runs in a warm JVM differ from runs in a new one, all have their
+    /// own, and a note gives the reason.
+    #[arg(long, value_name = "jvm|classes|none", default_value = "jvm", hide_possible_values = true)]
+    pub(crate) isolation: IsolationName,
 
     /// Whether runs have goals, which earlier runs showed to be possible. `no` leaves the published algorithm.
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
@@ -146,6 +152,26 @@ pub(crate) enum PointsName {
     Fields,
     /// Also every array element.
     Elements,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsolationName {
+    /// A JVM for each run.
+    Jvm,
+    /// New classes for each run.
+    Classes,
+    /// The same classes for all runs.
+    None,
+}
+
+impl From<IsolationName> for Isolation {
+    fn from(name: IsolationName) -> Isolation {
+        match name {
+            IsolationName::Jvm => Isolation::Jvm,
+            IsolationName::Classes => Isolation::Classes,
+            IsolationName::None => Isolation::None,
+        }
+    }
 }
 
 impl From<PointsName> for Points {

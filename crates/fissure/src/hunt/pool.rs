@@ -11,21 +11,21 @@ use std::{
 use fissure_hunt::{Ending, Outcome};
 use fissure_model::settings::Control;
 
-use super::run::{Finished, Print, Program};
-use crate::{error::Error, progress::Progress};
+use super::run::Finished;
+use crate::progress::Progress;
 
-/// Executes runs, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
+/// Executes runs with `run`, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
-pub(crate) fn run_all(
-    program: &Program<'_>,
+pub(crate) fn run_all<E: Send>(
+    run: &(dyn Fn(&Control) -> Result<Finished, E> + Sync),
     controls: &[Control],
     jobs: usize,
     progress: &Progress,
     is_last: &(dyn Fn(&Outcome) -> bool + Sync),
-) -> Result<Vec<Finished>, Error> {
+) -> Result<Vec<Finished>, E> {
     let next = AtomicUsize::new(0);
     let last = AtomicUsize::new(usize::MAX);
-    let results: Mutex<Vec<Option<Result<Finished, Error>>>> =
+    let results: Mutex<Vec<Option<Result<Finished, E>>>> =
         Mutex::new(controls.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..jobs.min(controls.len()) {
@@ -36,7 +36,7 @@ pub(crate) fn run_all(
                     if index > last.load(Ordering::SeqCst) {
                         return;
                     }
-                    let result = program.run(control.clone(), Print::Keep);
+                    let result = run(control);
                     progress.step();
                     if result
                         .as_ref()

@@ -13,6 +13,7 @@ use std::{
 
 use fissure_hunt::{Ending, Outcome};
 use fissure_model::{
+    iteration::IterationSettings,
     pattern::Pattern,
     pointcut::Pointcut,
     settings::{Control, ControlledSettings, Mode, Settings},
@@ -24,7 +25,7 @@ use crate::{abandoned, collect, error::Error, launch, project, run_folder, signa
 /// How often the end of a run is checked for.
 const INTERVAL: Duration = Duration::from_millis(4);
 /// How much of the program's output is kept, for each of its two streams.
-const KEPT: usize = 16 * 1024;
+pub(super) const KEPT: usize = 16 * 1024;
 /// How long to wait for the end of the program's output once all its processes are gone.
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
@@ -67,7 +68,7 @@ impl Program<'_> {
         let (seed, goal) = (control.seed, control.goal.clone());
         tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
         let settings = folder.path().join("settings.json");
-        self.write_settings(control, &settings)?;
+        self.write_settings(control, None, &settings)?;
         let mut command = launch::controlled(self.command, &self.agent, &settings)?;
         // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
         command.process_group(0).stdin(Stdio::null());
@@ -94,7 +95,13 @@ impl Program<'_> {
         Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
     }
 
-    fn write_settings(&self, control: Control, file: &Path) -> Result<(), Error> {
+    /// Writes the settings of a JVM, for one run or for several.
+    pub(super) fn write_settings(
+        &self,
+        control: Control,
+        iterations: Option<IterationSettings>,
+        file: &Path,
+    ) -> Result<(), Error> {
         let settings = Settings {
             scope: self.scope.to_vec(),
             whereabouts: project::whereabouts(),
@@ -103,6 +110,7 @@ impl Program<'_> {
                 atomic: self.atomic.to_vec(),
                 locality: self.locality.as_deref().map(run_folder::locality_file),
                 supervisor: std::process::id(),
+                iterations,
             })),
             log: run_folder::log_filter(),
         };

@@ -180,7 +180,7 @@ impl Jdk {
             method.name,
             method.descriptor.unwrap_or_default()
         );
-        if section.name == "cached-views" {
+        if matches!(section.name, "cached-views" | "statics") {
             let is_found = classes.iter().any(|class| class.fields.iter().any(|field| method.names(field)));
             return self.judge(&name, row.versions, is_found);
         }

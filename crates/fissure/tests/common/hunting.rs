@@ -55,9 +55,14 @@ impl Place {
 }
 
 /// The programs that tests hunt in.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 13] = [
     "AccountTransfer",
     "AccountTransferFixed",
+    "ArrayTotal",
+    "DaemonInterferes",
+    "ExecutorTasks",
+    "ExitInThread",
+    "LockOrder",
     "TicketCounter",
     "LazyExit",
     "LazyExitFixed",

@@ -13,6 +13,7 @@ use crate::{
     agent::{Agent, guarded},
     control::Control,
     explore::Explorer,
+    iterations::unwinding,
     planted,
     vm::Jni,
 };
@@ -32,6 +33,12 @@ pub(crate) trait Conducted: Sized + 'static {
 
     /// The thread with this `fissureControl`; `None` if it is not controlled.
     fn thread(number: jlong) -> Option<ThreadId>;
+
+    /// Whether the run is over, and threads that are left over are unwound.
+    #[inline]
+    fn unwinds(&self) -> bool {
+        false
+    }
 
     /// The native methods that only this kind of run has.
     fn own_natives() -> Vec<Native>;
@@ -106,6 +113,9 @@ extern "system" fn Java_java_lang_FissureConductor_initialize(environment: *mut 
         };
         if !jni.register_natives(class, &natives) {
             agent.fail("the native methods of the hook classes could not be bound");
+        } else if agent.control.is_some() {
+            // Here, because the JVM warns of native code that is not called by Java code of the JDK and binds methods of the JDK.
+            agent.install_hashes(jni);
         }
     });
 }
@@ -128,7 +138,7 @@ pub(crate) fn natives<C: Conducted>() -> Vec<Native> {
     natives
 }
 
-/// Runs a native method's work if the calling thread is controlled; returns `otherwise` if not.
+/// Runs a native method's work if the calling thread is controlled; returns `otherwise` if not, and if the run is over.
 #[inline]
 pub(crate) fn conducted<C: Conducted, T: Copy>(
     otherwise: T,
@@ -137,7 +147,28 @@ pub(crate) fn conducted<C: Conducted, T: Copy>(
     work: impl FnOnce(&'static C, Call) -> T,
 ) -> T {
     guarded(otherwise, |agent| match (C::of(agent), C::thread(number)) {
-        (Some(run), Some(thread)) => work(run, Call { agent, jni: Jni::new(environment), thread, number }),
+        (Some(run), Some(thread)) if !run.unwinds() => {
+            work(run, Call { agent, jni: Jni::new(environment), thread, number })
+        }
+        _ => otherwise,
+    })
+}
+
+/// The same for a scheduling point: if the run is over, the thread is unwound.
+#[inline]
+pub(crate) fn scheduled<C: Conducted, T: Copy>(
+    otherwise: T,
+    environment: *mut JNIEnv,
+    number: jlong,
+    work: impl FnOnce(&'static C, Call) -> T,
+) -> T {
+    guarded(otherwise, |agent| match (C::of(agent), C::thread(number)) {
+        (Some(run), Some(thread)) => {
+            if run.unwinds() {
+                unwinding::unwind();
+            }
+            work(run, Call { agent, jni: Jni::new(environment), thread, number })
+        }
         _ => otherwise,
     })
 }
@@ -149,7 +180,7 @@ extern "system" fn acquire<C: Conducted>(
     lock: jint,
     site: jint,
 ) {
-    conducted((), environment, thread, |run: &C, call| run.acquire(call, lock, SiteId(site.cast_unsigned())));
+    scheduled((), environment, thread, |run: &C, call| run.acquire(call, lock, SiteId(site.cast_unsigned())));
 }
 
 extern "system" fn release<C: Conducted>(
@@ -171,7 +202,7 @@ extern "system" fn wait_in<C: Conducted>(
     nanos: jlong,
     site: jint,
 ) -> jint {
-    conducted(CALLED, environment, thread, |run: &C, call| {
+    scheduled(CALLED, environment, thread, |run: &C, call| {
         if planted::fault(call.jni, "wait") {
             return CALLED;
         }
@@ -217,7 +248,7 @@ extern "system" fn wake<C: Conducted>(
         if planted::fault(Jni::new(environment), "notify") {
             return;
         }
-        if let Some(run) = C::of(agent) {
+        if let Some(run) = C::of(agent).filter(|run| !run.unwinds()) {
             run.notify(agent, C::thread(thread), lock, all != 0, SiteId(site.cast_unsigned()));
         }
     });
@@ -230,7 +261,7 @@ extern "system" fn pause<C: Conducted>(
     nanos: jlong,
     site: jint,
 ) -> jint {
-    conducted(CALLED, environment, thread, |run: &C, call| {
+    scheduled(CALLED, environment, thread, |run: &C, call| {
         if planted::fault(call.jni, "sleep") {
             return CALLED;
         }
@@ -245,7 +276,7 @@ extern "system" fn parks<C: Conducted>(
     nanos: jlong,
     site: jint,
 ) {
-    conducted((), environment, thread, |run: &C, call| run.park(call, nanos, SiteId(site.cast_unsigned())));
+    scheduled((), environment, thread, |run: &C, call| run.park(call, nanos, SiteId(site.cast_unsigned())));
 }
 
 extern "system" fn permits<C: Conducted>(
@@ -255,7 +286,8 @@ extern "system" fn permits<C: Conducted>(
     parked: jlong,
 ) {
     guarded((), |agent| {
-        if let (Some(run), Some(parked)) = (C::of(agent), C::thread(parked)) {
+        let run = C::of(agent).filter(|run| !run.unwinds());
+        if let (Some(run), Some(parked)) = (run, C::thread(parked)) {
             run.unpark(C::thread(thread), parked);
         }
     });
@@ -268,14 +300,15 @@ extern "system" fn interrupts<C: Conducted>(
     interrupted: jlong,
 ) {
     guarded((), |agent| {
-        if let (Some(run), Some(interrupted)) = (C::of(agent), C::thread(interrupted)) {
+        let run = C::of(agent).filter(|run| !run.unwinds());
+        if let (Some(run), Some(interrupted)) = (run, C::thread(interrupted)) {
             run.interrupt(C::thread(thread), interrupted);
         }
     });
 }
 
 extern "system" fn offers<C: Conducted>(environment: *mut JNIEnv, _class: jclass, thread: jlong, site: jint) {
-    conducted((), environment, thread, |run: &C, call| run.offer(call, SiteId(site.cast_unsigned())));
+    scheduled((), environment, thread, |run: &C, call| run.offer(call, SiteId(site.cast_unsigned())));
 }
 
 extern "system" fn stray<C: Conducted>(_environment: *mut JNIEnv, _class: jclass) {

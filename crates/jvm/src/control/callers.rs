@@ -20,7 +20,7 @@ use crate::{
 const DEPTH: usize = 24;
 
 /// The frame is inside of `java.util.concurrent` itself, so its caller is the site of interest.
-const LIBRARY_FRAME: i32 = 1 << 8;
+pub(super) const LIBRARY_FRAME: i32 = 1 << 8;
 /// The frame is in a class that uses locks for its own bookkeeping only.
 const EXECUTOR_FRAME: i32 = 1 << 9;
 
@@ -129,9 +129,9 @@ fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        goal_flags(&site_text(&frame.class, &frame.method, frame.line), None, "", agent.goal())
+        goal_flags(&site_text(&frame.class, &frame.method, frame.line), None, "", agent.goal().as_deref())
     };
-    let number = locked(&agent.code).sites.add(SiteInfo {
+    let number = locked(&agent.code).sites.caller(SiteInfo {
         class: frame.class.as_str().into(),
         method: frame.method.as_str().into(),
         file: frame.file.as_deref().map(Into::into),

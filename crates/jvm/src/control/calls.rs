@@ -83,6 +83,8 @@ pub(crate) fn plan_for_exploring() -> Scheduling<'static> {
 /// accesses.
 pub(crate) fn probes(class: &str, settings: Option<&Settings>) -> Vec<Probe<'static>> {
     let mut probes = scheduling_probes(class, settings.is_some_and(|settings| settings.volatiles));
+    let launcher = fissure_jdk::launcher_methods(class).iter();
+    probes.extend(launcher.map(|member| probe(member, Return, "mainClass", MapResult)));
     if settings.is_some_and(|settings| settings.patterns != Patterns::default()) {
         let joins = fissure_jdk::thread_methods(class).iter();
         let joins = joins.filter(|member| member.role == ThreadEvent::Join);

@@ -17,7 +17,7 @@ pub(super) use input::Descriptors;
 pub(crate) use input::{ERRORS, IS_INTERRUPTED, UNINTERRUPTIBLE};
 #[cfg(test)]
 pub(crate) use threads::activity_code;
-pub(crate) use threads::{begin, begin_thread, end_thread};
+pub(crate) use threads::{begin, begin_thread, begin_watching, end_thread, kernel_thread};
 
 use super::{Control, State, callers};
 use crate::{agent::Agent, mutex::Held};

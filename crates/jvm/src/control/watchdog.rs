@@ -8,7 +8,7 @@ use std::{fs, time::Duration};
 use fissure_model::{ids::ThreadId, record::RunEnd};
 use fissure_schedule::conductor::Expectation;
 
-use super::{Control, State, end_run};
+use super::{Control, State};
 
 /// The interval between checks. All limits but `LONGEST_RUN` are counted in checks, not in time: while the machine is suspended or
 /// overloaded, the watchdog does not check either.
@@ -48,11 +48,16 @@ pub(crate) fn watch(control: &'static Control, supervisor: u32) {
         checks = checks.wrapping_add(1);
         let is_left_alone = is_visible && checks.is_multiple_of(SUPERVISION) && !is_there();
         let mut state = control.state();
-        if state.is_over {
+        if state.is_over && control.course().is_none() {
             return;
         }
+        if state.is_over {
+            (waiting, running, silent) = (None, None, 0);
+            continue;
+        }
         if is_left_alone {
-            end_run(state, RunEnd::TooLong);
+            control.end_run(&mut state, RunEnd::TooLong);
+            continue;
         }
         silent = if state.is_idle && !state.run.conductor.has_strays() { silent + 1 } else { 0 };
         if state.is_idle && !state.run.conductor.awaited_events().is_empty() {
@@ -63,14 +68,16 @@ pub(crate) fn watch(control: &'static Control, supervisor: u32) {
                 Expectation::End => u32::MAX,
             };
             if silent > limit {
-                end_run(state, RunEnd::Hang);
+                control.end_run(&mut state, RunEnd::Hang);
+                continue;
             }
             let decision = state.run.conductor.wait_for_events(INTERVAL.as_nanos() as u64);
             drop(control.follow(state, None, decision));
             continue;
         }
         if silent > LONGEST_SILENCE {
-            end_run(state, RunEnd::Hang);
+            control.end_run(&mut state, RunEnd::Hang);
+            continue;
         }
         let Some(thread) = state.run.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };

@@ -50,7 +50,6 @@ impl Jni {
     }
 
     /// Throws a new exception, of a class of the boot loader, from the native method that calls this.
-    #[cfg(debug_assertions)]
     pub(crate) fn throw(self, class: &CStr, message: &CStr) {
         if let Some(class) = self.find_class(class) {
             jni!(self, ThrowNew, class, message.as_ptr());
@@ -434,7 +433,7 @@ impl Jni {
     }
 
     /// Whether the last call threw no exception; a pending exception is cleared.
-    fn succeeded(self) -> bool {
+    pub(super) fn succeeded(self) -> bool {
         if jni!(self, ExceptionCheck) == 0 {
             return true;
         }

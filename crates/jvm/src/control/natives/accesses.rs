@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     agent::{Agent, guarded},
-    conducting::natives::{Call, conducted},
+    conducting::natives::{Call, conducted, scheduled},
     mutex::Held,
     vm::Jni,
 };
@@ -24,7 +24,7 @@ pub(super) extern "system" fn access(
     index: jint,
     site: jint,
 ) {
-    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
+    scheduled((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
         let (run, program) = state.parts(agent);
@@ -61,7 +61,7 @@ pub(super) extern "system" fn begin_call(
     walks: jboolean,
     site: jint,
 ) {
-    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
+    scheduled((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let Some(flags) = flags_of(agent, &mut state, thread, site) else { return };
         let (run, program) = state.parts(agent);

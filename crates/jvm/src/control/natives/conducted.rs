@@ -28,12 +28,20 @@ impl Conducted for Control {
         u32::try_from(number).ok()?.checked_sub(1).map(ThreadId)
     }
 
+    #[inline]
+    fn unwinds(&self) -> bool {
+        Control::unwinds(self)
+    }
+
     fn own_natives() -> Vec<Native> {
         vec![
             (c"newLock", c"(Ljava/lang/Object;)I", locks::new_lock as *mut c_void),
             (c"announce", c"(Ljava/lang/Thread;Ljava/lang/String;Z)J", threads::announce as *mut c_void),
             (c"arrive", c"(Ljava/lang/String;)J", threads::arrive as *mut c_void),
             (c"isOver", c"()Z", threads::is_over as *mut c_void),
+            (c"hashInternal", c"(Ljava/lang/Object;)V", threads::hash_internal as *mut c_void),
+            (c"flagsPlace", c"()J", threads::flags_place as *mut c_void),
+            (c"mainBegins", c"()V", threads::main_begins as *mut c_void),
             (c"threadRuns", c"()V", threads::thread_runs as *mut c_void),
             (c"hasEnded", c"(J)Z", threads::has_ended as *mut c_void),
             (c"activity", c"(J)I", threads::activity as *mut c_void),
@@ -62,6 +70,7 @@ impl Conducted for Control {
             ),
             (c"exits", c"(JILjava/lang/String;)V", failures::exits as *mut c_void),
             (c"exitRefused", c"(J)V", failures::exit_refused as *mut c_void),
+            (c"ends", c"(JI)V", failures::ends as *mut c_void),
             (c"poll", c"(JLjava/io/FileDescriptor;IJII)I", input::poll as *mut c_void),
             (c"epoll", c"(JIJIII)I", input::epoll as *mut c_void),
             (c"awaitInput", c"(JLjava/io/FileDescriptor;II)Z", input::await_input as *mut c_void),

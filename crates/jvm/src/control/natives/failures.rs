@@ -5,7 +5,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::super::{Control, failure};
 use crate::{
-    conducting::natives::{Call, conducted},
+    conducting::natives::{Call, conducted, scheduled},
+    iterations::unwinding,
     planted,
     vm::Jni,
 };
@@ -54,5 +55,13 @@ pub(super) extern "system" fn exits(
 pub(super) extern "system" fn exit_refused(environment: *mut JNIEnv, _class: jclass, thread: jlong) {
     conducted((), environment, thread, |control: &Control, Call { thread, .. }| {
         control.state().run.exit_refused(thread);
+    });
+}
+
+/// The program would end the JVM, which executes several runs: only this run ends, and the thread is unwound.
+pub(super) extern "system" fn ends(environment: *mut JNIEnv, _class: jclass, thread: jlong, status: jint) {
+    scheduled((), environment, thread, |control: &Control, _| {
+        control.end_iteration(status);
+        unwinding::unwind();
     });
 }

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::{super::Control, schedule};
 use crate::{
-    conducting::natives::{Call, conducted},
+    conducting::natives::{Call, scheduled},
     descriptors::{
         self, Interest,
         output::{self, Buffers},
@@ -189,7 +189,7 @@ fn waits(
     interrupts: jint,
     site: jint,
 ) -> Option<Wake> {
-    conducted(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
+    scheduled(None, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
         let mut state = control.state();
         let nanos = if millis < 0 { -1 } else { millis.saturating_mul(1_000_000) };
         let until = state.run.deadline(nanos);
@@ -212,7 +212,7 @@ fn waits(
 
 /// A thread asks for input without waiting for it. If it does so again and again, others go first.
 fn spins(environment: *mut JNIEnv, thread: jlong, site: jint) -> bool {
-    conducted(false, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
+    scheduled(false, environment, thread, |control: &'static Control, Call { agent, thread, .. }| {
         let site = SiteId(site as u32);
         let mut state = control.state();
         if state.run.conductor.spins(thread, site) {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     agent::guarded,
-    conducting::natives::{Call, conducted},
+    conducting::natives::{Call, conducted, scheduled},
     findings,
     vm::Jni,
 };
@@ -40,7 +40,7 @@ pub(super) extern "system" fn give_back(environment: *mut JNIEnv, _class: jclass
 /// A thread is about to attempt to acquire a lock of `java.util.concurrent`, or (without a lock) to do something else that other
 /// threads can observe.
 pub(super) extern "system" fn attempt(environment: *mut JNIEnv, _class: jclass, thread: jlong, lock: jint) {
-    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
+    scheduled((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let Caller { site, is_internal } = caller_of_library(agent);
         let flags = agent.offsets.get_i32(site.0 as usize);
         let lock = u32::try_from(lock).ok().map(LockId);

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     agent::guarded,
-    conducting::natives::{Call, Conducted, conducted},
+    conducting::natives::{Call, Conducted, scheduled},
 };
 
 /// The virtual time at which the conductor begins; before that the hook class returns less.
@@ -24,7 +24,7 @@ pub(super) extern "system" fn looks(
     site: jint,
     stops: jboolean,
 ) {
-    conducted((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
+    scheduled((), environment, thread, |control: &Control, Call { agent, thread, .. }| {
         let site = SiteId(site as u32);
         // Atomics do not know the site that uses them, but reports need it. For the detection of spinning, all count as one site.
         let reported_site = if stops != 0 && site.0 == 0 { caller_of_library(agent).site } else { site };

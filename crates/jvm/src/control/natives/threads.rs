@@ -16,6 +16,7 @@ use crate::{
         gate,
         natives::{Call, Conducted, conducted},
     },
+    iterations::{state, unwinding},
     mutex::Held,
     planted,
     vm::Jni,
@@ -26,11 +27,16 @@ const MOST_END_CHECKS: u32 = 10_000;
 
 /// Starts control: from here on the main thread is controlled.
 pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
-    let Some(control) = &agent.control else { return };
     if !agent.begin(jni, c"java/lang/FissureControl", main) {
         agent.fail("the hook classes could not be started");
         return;
     }
+    begin_watching(agent);
+}
+
+/// Starts the watchdog.
+pub(crate) fn begin_watching(agent: &'static Agent) {
+    let control = agent.controlling();
     let Some(supervisor) = agent.settings.supervisor() else { return };
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
     if watcher.spawn(move || guarded((), |_| watchdog::watch(control, supervisor))).is_err() {
@@ -44,13 +50,17 @@ pub(crate) fn begin_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
     let Some(number) = number_of(jni, thread) else { return };
     let mut state = control.state();
     // The main thread runs before its begin event arrives.
-    if state.thread(number).kernel_thread.is_some() {
+    if state.thread(number).kernel_thread.is_some() || control.unwinds() {
         return;
     }
     state.thread(number).kernel_thread = Some(kernel_thread());
     let gate = state.gate(number);
     drop(state);
     gate.pass();
+    // A thread that is left over is unwound at its first scheduling point: nothing can be thrown from here.
+    if control.unwinds() {
+        return;
+    }
     drop(wait_for_thread_ends(agent, control, control.state()));
 }
 
@@ -63,6 +73,9 @@ pub(crate) fn end_thread(agent: &'static Agent, jni: Jni, thread: jobject) {
         return;
     }
     state.thread(number).kernel_thread = None;
+    if control.course().is_some() && state.is_over {
+        return;
+    }
     state.dying.push(number);
     let decision = state.run.end(number);
     drop(control.follow(state, None, decision));
@@ -72,7 +85,7 @@ fn number_of(jni: Jni, thread: jobject) -> Option<ThreadId> {
     Control::thread(jni.long_field(thread, c"fissureControl")?)
 }
 
-fn kernel_thread() -> i32 {
+pub(crate) fn kernel_thread() -> i32 {
     // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() }
 }
@@ -114,6 +127,9 @@ pub(super) extern "system" fn announce(
 ) -> jlong {
     guarded(-1, |agent| {
         let control = agent.controlling();
+        if control.unwinds() {
+            unwinding::unwind();
+        }
         let jni = Jni::new(environment);
         planted::fault(jni, planted::START);
         let name = jni.text(name);
@@ -133,6 +149,9 @@ pub(super) extern "system" fn announce(
 pub(super) extern "system" fn arrive(environment: *mut JNIEnv, _class: jclass, name: jobject) -> jlong {
     guarded(-1, |agent| {
         let control = agent.controlling();
+        if control.unwinds() {
+            return -1;
+        }
         let name = Jni::new(environment).text(name);
         let mut state = control.state();
         let number = state.run.conductor.announce(&name, false);
@@ -146,6 +165,23 @@ pub(super) extern "system" fn is_over(_environment: *mut JNIEnv, _class: jclass)
     guarded(1, |agent| {
         agent.control.as_ref().map_or(1, |control| jboolean::from(!control.state().run.conductor.is_wanted()))
     })
+}
+
+pub(super) extern "system" fn main_begins(environment: *mut JNIEnv, _class: jclass) {
+    guarded((), |agent| {
+        state::seed(Jni::new(environment));
+        agent.begin_hashes();
+    });
+}
+
+pub(super) extern "system" fn hash_internal(environment: *mut JNIEnv, _class: jclass, object: jobject) {
+    if let Some(hashes) = Agent::hashes() {
+        hashes.of(environment, object, false);
+    }
+}
+
+pub(super) extern "system" fn flags_place(_environment: *mut JNIEnv, _class: jclass) -> jlong {
+    guarded(0, |agent| agent.hashes.get().map_or(0, |_| agent.offsets.address() as jlong))
 }
 
 pub(super) extern "system" fn thread_runs(_environment: *mut JNIEnv, _class: jclass) {
@@ -186,6 +222,9 @@ pub(super) extern "system" fn started(
 ) {
     guarded((), |agent| {
         let control = agent.controlling();
+        if control.unwinds() {
+            return;
+        }
         // The JVM's own threads are not controlled.
         let Some(child) = Control::thread(child) else { return };
         let parent = Control::thread(parent);

@@ -13,6 +13,11 @@ final class FissureChance {
 
     private FissureChance() {}
 
+    /** Gives the program's threads the first random numbers again. */
+    static void restart() {
+        own = 0L;
+    }
+
     /** Fills an array with the next numbers of the generator SplitMix64. */
     static void fill(byte[] bytes) {
         boolean isOwn = Thread.currentThread().fissureControl > 0L;

@@ -78,6 +78,15 @@ final class FissureConductor {
     /** The address of the cell for one release; the conductor processes it before the next operation of any thread. */
     static native long releasePlace();
 
+    /** Gives an object that is internal to the JDK its identity hash. */
+    static native void hashInternal(Object object);
+
+    /** The address of the flags of sites; 0 if the identity hashes of internal objects are not kept apart. */
+    static native long flagsPlace();
+
+    /** The program's main method is about to be called. */
+    static native void mainBegins();
+
     /** Releases a lock that another thread may have acquired. */
     static native void giveBack(long thread, int lock);
 
@@ -116,6 +125,9 @@ final class FissureConductor {
     static native void exits(long thread, int status, String stack);
 
     static native void exitRefused(long thread);
+
+    /** The program would end the JVM: the iteration ends, and this throws. Returns if the thread is not controlled. */
+    static native void ends(long thread, int status);
 
     static native long now(long thread);
 

@@ -14,7 +14,7 @@ import jdk.internal.misc.Unsafe;
  * JVM or cannot be controlled. Such threads use only the real monitors; controlled threads enter these as well, once the
  * conductor has granted them.
  */
-public final class FissureControl extends FissureInput {
+public final class FissureControl extends FissureIterated {
     /** Whether accesses to volatile fields and atomics are scheduling points. */
     private static boolean stops;
     /** Whether every call of a collection or an atomic is reported, not only of those that a field was seen to refer to. */
@@ -49,6 +49,8 @@ public final class FissureControl extends FissureInput {
     /** Whether the number of threads that run methods in scope is still counted (up to two), and the first such thread. */
     private static boolean countsThreads = true;
     private static long firstThread;
+    /** Whether threads are left over from a run that has ended, and are unwound. */
+    private static boolean isUnwinding;
 
     private FissureControl() {}
 
@@ -56,6 +58,9 @@ public final class FissureControl extends FissureInput {
     public static void methodRuns() {
         if (countsThreads) {
             long thread = Thread.currentThread().fissureControl;
+            if (isUnwinding && thread > 0L) {
+                throw new FissureUnwind("the run is over");
+            }
             if (thread > 0L && thread != firstThread) {
                 countsThreads = firstThread == 0L;
                 firstThread = thread;
@@ -67,6 +72,21 @@ public final class FissureControl extends FissureInput {
     /** Starts the conductor, with the main thread as the running one; called once the JVM is initialized. */
     static void begin(Thread main) throws ReflectiveOperationException {
         FissureConductor.initialize();
+        beginRun(main);
+    }
+
+    /** A run begins, with this thread as its main thread. Nothing is left of the run before. */
+    static void beginRun(Thread main) {
+        FissureNumbers.clear();
+        FissureObjects.clear();
+        FissureWaits.clear();
+        FissureChance.restart();
+        countsThreads = true;
+        firstThread = 0L;
+        volatileReader = 0L;
+        volatileReads = 0;
+        plainReadSite = 0;
+        plainReads = 0;
         main.fissureControl = FissureConductor.announce(main, main.getName(), false);
         Object lock = new Object();
         int number = FissureNumbers.of(lock);
@@ -76,6 +96,18 @@ public final class FissureControl extends FissureInput {
         reportsAllCalls = FissureConductor.tellsAllCalls();
         isSingleThreaded = reportsAllCalls;
         on = true;
+    }
+
+    /** The run is over: threads that begin a method in scope are unwound. */
+    static void unwind() {
+        isUnwinding = true;
+        countsThreads = true;
+    }
+
+    /** No thread of the run is left. */
+    static void endRun() {
+        on = false;
+        isUnwinding = false;
     }
 
     /**
@@ -100,7 +132,8 @@ public final class FissureControl extends FissureInput {
             long self = self();
             if (self > 0L) {
                 volatileReads = 0;
-                FissureConductor.acquire(self, FissureNumbers.of(lock), site);
+                int number = FissureHashes.isQuiet(site) ? FissureNumbers.ofInternal(lock) : FissureNumbers.of(lock);
+                FissureConductor.acquire(self, number, site);
             }
         }
     }

@@ -8,6 +8,13 @@ final class FissureNumbers {
 
     private FissureNumbers() {}
 
+    /** Forgets all locks. */
+    static void clear() {
+        TABLE.clear();
+        last = null;
+        other = null;
+    }
+
     /** The number of a lock. The last two are cached: the identity hash of a locked object is slow, and locks are often reused. */
     static int of(Object lock) {
         FissureTable.Numbered last = FissureNumbers.last;
@@ -25,6 +32,15 @@ final class FissureNumbers {
         FissureNumbers.other = last;
         FissureNumbers.last = known;
         return known.number;
+    }
+
+    /** The number of a lock that is internal to the JDK. The objects of threads are the program's, although the JDK locks them. */
+    static int ofInternal(Object lock) {
+        FissureTable.Numbered last = FissureNumbers.last;
+        if ((last == null || last.get() != lock) && !(lock instanceof Thread)) {
+            FissureConductor.hashInternal(lock);
+        }
+        return of(lock);
     }
 
     /** Gives both halves of a read-write lock one number. */

@@ -10,6 +10,13 @@ final class FissureObjects {
 
     private FissureObjects() {}
 
+    /** Forgets all objects. */
+    static void clear() {
+        TABLE.clear();
+        count = 0;
+        used = new int[16];
+    }
+
     static int numberOf(Object object) {
         FissureTable.Entry entry = TABLE.find(object);
         if (entry == null) {

@@ -46,6 +46,14 @@ final class FissureTable {
         return entry;
     }
 
+    /** Removes all entries. */
+    void clear() {
+        synchronized (guard) {
+            slots = new Entry[256];
+            count = 0;
+        }
+    }
+
     void add(Entry entry) {
         if (count >= slots.length) {
             rebuild();

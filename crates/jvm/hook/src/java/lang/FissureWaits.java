@@ -7,6 +7,13 @@ final class FissureWaits {
 
     private FissureWaits() {}
 
+    /** Forgets all objects. */
+    static void clear() {
+        synchronized (GUARD) {
+            objects = new Object[16];
+        }
+    }
+
     /** Records that the current thread waits on an object; returns the index of the entry. */
     static int add(Object object) {
         synchronized (GUARD) {

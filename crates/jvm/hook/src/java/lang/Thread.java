@@ -23,6 +23,10 @@ public class Thread implements Runnable {
 
     public final native String getName();
 
+    public final native void setName(String name);
+
+    public native void setContextClassLoader(ClassLoader loader);
+
     public final native boolean isDaemon();
 
     /** Exists from Java 19 on. */

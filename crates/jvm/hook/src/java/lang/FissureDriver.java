@@ -1,0 +1,127 @@
+package java.lang;
+
+import java.io.FileDescriptor;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.lang.reflect.Constructor;
+import java.util.Properties;
+import jdk.internal.loader.URLClassPath;
+
+/**
+ * Executes the program's main method again and again in one JVM, under the direction of native code. Its methods run in a thread that is
+ * not controlled, while no run goes on; only {@link #load} and {@link #shutDown} are called during a run.
+ */
+final class FissureDriver {
+    /** The main class of the program, as the launcher loaded it. */
+    static Class<?> program;
+
+    private static String classPath;
+    private static Properties properties;
+    private static InputStream in;
+    private static PrintStream out;
+    private static PrintStream err;
+    private static Constructor<?> loaders;
+    private static Constructor<?> paths;
+    private static URLClassPath path;
+
+    private FissureDriver() {}
+
+    /** Whether this JVM executes several runs. */
+    static native boolean isWanted();
+
+    /** Executes runs until there are no more requests. */
+    private static native void drive(Class<?> program, String[] arguments);
+
+    /** The launcher calls this in place of the program's main method. */
+    public static void main(String[] arguments) {
+        Thread self = Thread.currentThread();
+        self.fissureControl = -1L;
+        self.setName("DestroyJavaVM");
+        FissureIterated.isIterating = true;
+        drive(program, arguments);
+        Shutdown.halt0(0);
+    }
+
+    /** Remembers the state of the JVM before the first run; returns why runs cannot be repeated in this JVM, null if they can. */
+    static String save() throws ReflectiveOperationException {
+        // The launcher prefers this method, as it was before Java 21; others need more than a class.
+        boolean isPlain;
+        try {
+            isPlain = java.lang.reflect.Modifier.isStatic(program.getMethod("main", String[].class).getModifiers());
+        } catch (NoSuchMethodException missing) {
+            isPlain = false;
+        }
+        if (!isPlain) {
+            return "its main method is not public and static with one parameter";
+        }
+        ClassLoader system = ClassLoader.getSystemClassLoader();
+        if (program.getClassLoader() != system || program.getModule().isNamed()) {
+            return "its main class does not come from the class path";
+        }
+        if (!"jdk.internal.loader.ClassLoaders$AppClassLoader".equals(system.getClass().getName())) {
+            return "it has a system class loader of its own";
+        }
+        classPath = System.getProperty("java.class.path");
+        paths = URLClassPath.class.getDeclaredConstructor(String.class, boolean.class);
+        paths.setAccessible(true);
+        for (Constructor<?> constructor : system.getClass().getDeclaredConstructors()) {
+            if (constructor.getParameterCount() == 2) {
+                loaders = constructor;
+                loaders.setAccessible(true);
+            }
+        }
+        properties = (Properties) System.getProperties().clone();
+        in = System.in;
+        out = System.out;
+        err = System.err;
+        return loaders == null ? "this JDK's class loaders are not known" : null;
+    }
+
+    /** Restores what {@link #save} remembered; returns what cannot be restored, null if there is nothing. */
+    static String restore() {
+        System.setProperties((Properties) properties.clone());
+        System.setIn(in);
+        System.setOut(out);
+        System.setErr(err);
+        boolean isOpen = FileDescriptor.in.valid() && FileDescriptor.out.valid() && FileDescriptor.err.valid();
+        return isOpen ? null : "the program closed a standard stream";
+    }
+
+    /** A new loader for all classes of the class path. */
+    static ClassLoader newLoader() throws ReflectiveOperationException {
+        if (path != null) {
+            path.closeLoaders();
+        }
+        path = (URLClassPath) paths.newInstance(classPath, false);
+        return (ClassLoader) loaders.newInstance(ClassLoader.getPlatformClassLoader(), path);
+    }
+
+    /** The main class of the next run. */
+    static Class<?> load(ClassLoader loader) throws ClassNotFoundException {
+        return Class.forName(program.getName(), false, loader);
+    }
+
+    /** A copy of the program's arguments, which it may change. */
+    static String[] copy(String[] arguments) {
+        return arguments.clone();
+    }
+
+    /** Does what the JVM does when the last thread has ended that it waits for: the current thread is controlled meanwhile. */
+    static void shutDown() {
+        Thread self = Thread.currentThread();
+        // It may have reached a hook, and be under control, since it was attached to the JVM.
+        if (self.fissureControl < 0L) {
+            self.fissureControl = 0L;
+        }
+        try {
+            Shutdown.shutdown();
+        } finally {
+            self.fissureControl = -1L;
+        }
+    }
+
+    /** The current thread is a new main thread. */
+    static void become(ClassLoader loader) {
+        Thread.currentThread().setContextClassLoader(loader);
+    }
+}

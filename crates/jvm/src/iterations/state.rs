@@ -1,0 +1,87 @@
+//! The state of the JDK that a new process has afresh, as far as it is in static fields: remembered before the first run, and restored
+//! before every other (`process-state.txt` of the crate `jdk`).
+
+use jvmti_bindings::sys::jni::jobject;
+
+use crate::vm::{Jni, StaticField, StaticValue};
+
+/// The seed of the JDK's own generators of random numbers. Any number is as good.
+const SEED: i64 = 0x2545_F491_4F6C_DD1D;
+
+/// Gives the generators of random numbers that the JDK itself has the same seed in every run, whenever the program first uses them.
+pub(crate) fn seed(jni: Jni) {
+    for (class, members) in fissure_jdk::restored_statics() {
+        for member in members.iter().filter(|member| member.role.is_seeded) {
+            let field = jni.static_field(class, member.method, member.role.descriptor);
+            let Some(StaticValue::Object(object)) = field.map(|field| jni.static_value(field)) else {
+                continue;
+            };
+            let object = object as jobject;
+            // A `Random` keeps its seed in an atomic number.
+            let number = jni.object_field(object, c"seed", c"Ljava/util/concurrent/atomic/AtomicLong;");
+            jni.set_number(number.unwrap_or(object), c"value", SEED);
+            number.into_iter().for_each(|number| jni.forget(number));
+            jni.release(object);
+        }
+    }
+}
+
+/// The remembered state.
+#[derive(Debug)]
+pub(super) struct SavedState {
+    fields: Vec<Saved>,
+}
+
+#[derive(Debug)]
+struct Saved {
+    field: StaticField,
+    value: StaticValue,
+    /// The value of the atomic number that the field holds.
+    counter: Option<i64>,
+    is_cleared: bool,
+}
+
+impl SavedState {
+    /// Remembers the state. Fields that this JDK does not have are left out.
+    pub(super) fn new(jni: Jni) -> Self {
+        let mut fields = Vec::new();
+        for (class, members) in fissure_jdk::restored_statics() {
+            for member in members {
+                let role = member.role;
+                if role.is_seeded {
+                    continue;
+                }
+                let Some(field) = jni.static_field(class, member.method, role.descriptor) else { continue };
+                let value = jni.static_value(field);
+                let counter = match value {
+                    StaticValue::Object(object) if role.is_counter && object != 0 => {
+                        jni.number_field(object as jobject, c"value")
+                    }
+                    _ => None,
+                };
+                fields.push(Saved { field, value, counter, is_cleared: role.is_cleared });
+            }
+        }
+        Self { fields }
+    }
+
+    /// Restores the state.
+    pub(super) fn restore(&self, jni: Jni) {
+        seed(jni);
+        for saved in &self.fields {
+            match (saved.value, saved.counter) {
+                (StaticValue::Object(object), Some(counter)) => {
+                    jni.set_number(object as jobject, c"value", counter);
+                }
+                (value, _) => {
+                    jni.set_static(saved.field, value);
+                    if let (StaticValue::Object(object), true) = (value, saved.is_cleared)
+                        && object != 0
+                    {
+                        jni.call_on(object as jobject, c"clear");
+                    }
+                }
+            }
+        }
+    }
+}
