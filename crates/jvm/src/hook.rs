@@ -161,6 +161,7 @@ mod tests {
         "orderedMethods",
         "poll",
         "reads",
+        "readsChannel",
         "sleep",
         "sleepNanos",
         "stateOf",

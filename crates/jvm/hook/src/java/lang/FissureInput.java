@@ -85,7 +85,7 @@ public abstract class FissureInput extends FissureClock {
 
     /** A channel is about to receive a datagram. */
     public static void readsChannel(Object channel) throws IOException {
-        reads(((SelChImpl) channel).getFD());
+        reads(descriptor(channel));
     }
 
     /** Replaces the native methods by which channels write a buffer. */
@@ -126,6 +126,15 @@ public abstract class FissureInput extends FissureClock {
         } catch (Throwable failure) {
             FissureFailure.caught(failure);
             return -1L;
+        }
+    }
+
+    private static FileDescriptor descriptor(Object channel) {
+        try {
+            return ((SelChImpl) channel).getFD();
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return null;
         }
     }
 
