@@ -1,4 +1,5 @@
 // A concurrent sorted set compares new elements with elements that other threads have added.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByComparator$Box.compared
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;

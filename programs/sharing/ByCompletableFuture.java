@@ -1,4 +1,5 @@
 // The object is handed from stage to stage of a CompletableFuture, in different threads.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByCompletableFuture$Box.value
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;

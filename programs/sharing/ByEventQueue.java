@@ -1,4 +1,5 @@
 // The event thread, which the JDK starts and not the program, runs the code that shares the object.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByEventQueue$Box.value
 // fissure: java -Djava.awt.headless=true
 import java.awt.EventQueue;

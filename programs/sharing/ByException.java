@@ -1,4 +1,5 @@
 // An exception carries the object out of a task to the thread that waits for the result.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByException$Box.value
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;

@@ -1,4 +1,5 @@
 // The object is the result of a task of a thread pool.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByExecutor$Box.value
 import java.util.List;
 import java.util.concurrent.Callable;

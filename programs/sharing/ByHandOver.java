@@ -1,4 +1,5 @@
 // Synchronous queues, exchangers, synchronized lists and computeIfAbsent of maps hand objects to another thread.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByHandOver$Queued.value
 // fissure: must-find racer data-race ByHandOver$Exchanged.value
 // fissure: must-find racer data-race ByHandOver$Listed.value

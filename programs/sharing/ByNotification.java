@@ -1,4 +1,5 @@
 // A bean of the JDK, whose allocation is not in the program, stores an object and passes it to the listener in a thread of the JVM.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByNotification$Box.value
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;

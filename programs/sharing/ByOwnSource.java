@@ -1,4 +1,5 @@
 // The JDK calls the program's Random, CharSequence and synchronizer, in the thread that runs the stream or the condition.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByOwnSource$Numbers.asked
 // fissure: must-find racer data-race ByOwnSource$Letters.asked
 // fissure: must-find racer data-race ByOwnSource$Gate.asked

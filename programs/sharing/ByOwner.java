@@ -1,4 +1,5 @@
 // A synchronizer stores its owner thread, which can be any Thread subclass; LockSupport.getBlocker returns the object a thread waits for.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByOwner$Worker.steps
 // fissure: must-find racer data-race ByOwner$Gate.asked
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;

@@ -1,4 +1,5 @@
 // Workers of a fork-join pool and the caller share an object through a parallel stream.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByParallelStream$Box.value
 import java.util.ArrayList;
 import java.util.List;

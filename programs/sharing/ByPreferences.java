@@ -1,4 +1,5 @@
 // The program extends AbstractPreferences; the JDK notifies its listeners of changes in a thread of its own.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByPreferences$Memory.changes
 // fissure: must-find racer data-race ByPreferences$Box.value
 import java.util.HashMap;

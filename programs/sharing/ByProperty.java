@@ -1,4 +1,5 @@
 // The JDK creates an object of the class that a system property names.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByProperty$Box.value
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;

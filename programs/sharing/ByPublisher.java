@@ -1,4 +1,5 @@
 // A SubmissionPublisher of the JDK hands items to subscribers in other threads.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByPublisher$Item.value
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SubmissionPublisher;

@@ -1,4 +1,5 @@
 // Another thread takes a reference from its ReferenceQueue, and a Cleaner runs its action in a thread of its own.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByReferenceQueue$Box.value
 // fissure: must-find racer data-race ByReferenceQueue$Cleaned.value
 import java.lang.ref.Cleaner;

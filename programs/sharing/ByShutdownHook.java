@@ -1,4 +1,5 @@
 // A shutdown hook accesses an object that a daemon thread has also accessed.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByShutdownHook$Box.value
 import java.util.concurrent.CountDownLatch;
 

@@ -1,4 +1,5 @@
 // A pool's threads hold an object in a field, and tasks reach it through Thread.currentThread.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByThreadFactory$Box.value
 // fissure: must-find racer data-race ByThreadFactory$Worker.used
 import java.util.concurrent.ExecutorService;

@@ -1,4 +1,5 @@
 // A TimerTask accesses the object in the timer's thread.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByTimer$Box.value
 import java.util.Timer;
 import java.util.TimerTask;

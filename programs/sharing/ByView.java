@@ -1,4 +1,5 @@
 // Static types hide the shared objects: a CharSequence, a Number and an Object lead to an array, a callback and their contents.
+// fissure: detect --order start-join
 // fissure: must-find racer data-race ByView$Box.value
 // fissure: must-find racer data-race ByView$Part.asked
 // fissure: must-find racer data-race ByView.*

@@ -216,9 +216,9 @@ fn a_race_is_reported_with_its_source() {
         "warning[data-race]: int Main.x is accessed by two threads without a common lock",
         "2 | int x = 1;",
         "3 | int y = x;",
-        "ordered by thread start or join in this run",
+        "ordered by synchronization in this run",
         "note: the program ended with exit code 3",
-        "fissure: found 1 data race; 1 more was ordered by thread start or join in this run; watched 1",
+        "fissure: found 1 data race; 1 more was ordered in this run; watched 1",
         "JVM, 1 class in scope, 3 threads, 0 lock operations, 4 locations",
     ];
     check(&output, 1, &texts, "program\n");

@@ -465,8 +465,9 @@ extern "system" fn forget(_environment: *mut JNIEnv, _class: jclass, synchronize
 }
 
 /// Whether code outside of the JDK called the method of the JDK that called the hook.
-extern "system" fn is_called_from_outside(_environment: *mut JNIEnv, _class: jclass) -> jboolean {
-    guarded(0, |agent| jboolean::from(stacks::is_called_from_outside(agent.tool)))
+extern "system" fn is_called_from_outside(environment: *mut JNIEnv, _class: jclass) -> jboolean {
+    let jni = Jni::new(environment);
+    guarded(0, |agent| jboolean::from(stacks::is_called_from_outside(agent.tool, jni)))
 }
 
 /// Numbers what may order accesses.

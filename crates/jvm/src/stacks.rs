@@ -8,7 +8,7 @@ use fissure_model::finding::Frame;
 
 use crate::{
     hook::PREFIX,
-    vm::{RawFrame, Tool},
+    vm::{Jni, RawFrame, Tool},
 };
 
 /// The number of frames that are read.
@@ -60,10 +60,12 @@ pub(crate) fn current(tool: Tool) -> Vec<Frame> {
 
 /// Whether code outside of the JDK called the JDK's method whose hook is running. Frames of the method's own class, and of the
 /// classes that only pass calls on, are not its caller.
-pub(crate) fn is_called_from_outside(tool: Tool) -> bool {
+pub(crate) fn is_called_from_outside(tool: Tool, jni: Jni) -> bool {
     let classes = tool.stack(CALLER_DEPTH).into_iter().map(|raw| {
         let (class, _) = tool.method(raw.method)?;
-        tool.class_name(class)
+        let name = tool.class_name(class);
+        jni.forget(class);
+        name
     });
     is_outside(classes.map(|name| name.unwrap_or_default()))
 }

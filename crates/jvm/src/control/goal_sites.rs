@@ -29,8 +29,9 @@ impl GoalSites {
         for site in self.marked.drain(..) {
             unmark(agent, site);
         }
-        while let Some(info) = code.sites.get(self.known + 1) {
+        while (self.known as usize) < code.sites.len() {
             self.known += 1;
+            let Some(info) = code.sites.get(self.known) else { continue };
             // Its class was loaded during the last run.
             unmark(agent, self.known);
             let text = site_text(&info.class, &info.method, info.line);
