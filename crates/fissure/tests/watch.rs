@@ -39,10 +39,15 @@ fn sources_below(folder: &Path, sources: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources_below(&path, sources);
-        } else if path.extension().is_some_and(|extension| extension == "java") {
+        } else if path.extension().is_some_and(|extension| extension == "java") && !needs_newer_java(&path) {
             sources.push(path);
         }
     }
+}
+
+/// Whether the header of a program says that it needs a newer Java than the others.
+fn needs_newer_java(path: &Path) -> bool {
+    fs::read_to_string(path).unwrap().lines().any(|line| line.starts_with("// fissure: release "))
 }
 
 fn root() -> PathBuf {

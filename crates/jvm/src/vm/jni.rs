@@ -39,7 +39,11 @@ impl Jni {
             bytes.as_ptr().cast(),
             bytes.len() as jint
         );
-        self.succeeded() && !class.is_null()
+        let is_defined = self.succeeded() && !class.is_null();
+        if !class.is_null() {
+            self.forget(class);
+        }
+        is_defined
     }
 
     /// Finds a class of the boot loader.
