@@ -263,6 +263,7 @@ impl Instrumenter<'_, '_> {
         let (field, treatment) = self.field_treatment(instruction, true)?;
         match treatment {
             Treatment::Ignore => return Ok(()),
+            Treatment::Volatile(_) if !detection.has_volatiles(self.detail) => return Ok(()),
             Treatment::Volatile(class) => return self.volatile(instruction, &field, class, edit),
             Treatment::Cell(_) if self.method.is_class_initializer => return Ok(()),
             Treatment::Resolve if !detection.has_fields(self.detail) => return Ok(()),
