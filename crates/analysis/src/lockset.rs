@@ -27,7 +27,8 @@
 //!   empty and yet cannot race.
 //! - After a report of unordered accesses the location is [`State::Done`]. After a report of ordered ones it is tracked
 //!   further, because two other threads may still race on it.
-//! - Accesses in atomic blocks are judged by the order of start and join alone, as Atomizer's paper has no order at all.
+//! - Which accesses of a racing location belong to the race is judged by the order of start and join alone, so that the
+//!   executions of an atomic block stay comparable.
 //! - To determine which accesses to a location race ([`Machine::following`]), the location is tracked beyond the first
 //!   report as [`State::Followed`], and [`Machine::is_racy`] decides for one access. Initialisation is exempt there: the
 //!   accesses of the first thread until a second thread accesses the location, if the first thread wrote and if it began
@@ -349,14 +350,9 @@ impl Machine {
                 self.shared(mode, word, word.owner(), set, modified, access)
             }
             State::Followed => {
-                let later = Entry { initial: false, ..entry(access) };
                 let next =
                     self.follow(mode, word.owner(), access).filter(|next| next.owner() != word.owner());
-                // The race that led here may have been an ordered one.
-                let race = next
-                    .and_then(|_| self.race(mode, word.owner(), later, access.kind))
-                    .map(|(race, _)| race);
-                Step { word: next.unwrap_or(word), race: race.filter(|race| !race.ordered && !mode.is_lock) }
+                quiet(next.unwrap_or(word))
             }
         }
     }
@@ -400,11 +396,7 @@ impl Machine {
     ) -> Step {
         let later = Entry { initial: self.is_still_initial(mode, history, access), ..entry(access) };
         let race = if modified && set == EMPTY { self.race(mode, history, later, access.kind) } else { None };
-        let (race, is_followed) = match race {
-            Some((race, by_threads)) => (Some(race), !race.ordered || mode.follows && !by_threads),
-            None => (None, false),
-        };
-        if is_followed {
+        if race.is_some_and(|race| !race.ordered) {
             let followed = if mode.follows { self.follow(mode, history, access) } else { None };
             return Step { word: followed.unwrap_or(Word::DONE), race };
         }
@@ -435,14 +427,12 @@ impl Machine {
         Some(Word::new(State::Followed, next, EMPTY, access.site))
     }
 
-    /// The race between the current access and an earlier one without a common lock, and whether start and join alone order all
-    /// such accesses. An unordered earlier access is preferred, and among equals a write.
-    fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<(Race, bool)> {
+    /// The race between the current access and an earlier one without a common lock. An unordered earlier access is preferred,
+    /// and among equals a write.
+    fn race(&mut self, mode: Mode, history: u32, later: Entry, kind: AccessKind) -> Option<Race> {
         let order = if mode.is_lock { &self.coarse } else { &self.order };
         let thread = order.thread_of(later.segment);
-        let span =
-            |entry: Entry| if mode.is_lock { entry.segment } else { self.order.span_of(entry.segment) };
-        let mut by_threads = true;
+        let is_synchronizing = mode.follows && !mode.is_lock && self.synchronizing.contains(&later.site);
         let mut best: Option<(bool, bool, Entry)> = None;
         for &earlier in self.histories.entries(history) {
             // Eraser reports a race if the earlier lock set is unknown, as in the paper.
@@ -453,15 +443,22 @@ impl Machine {
             if !is_racing {
                 continue;
             }
-            by_threads &= self.coarse.is_before(span(earlier), span(later));
-            let unordered = mode.ignores_order || !order.is_before(earlier.segment, later.segment);
+            // A volatile field or an atomic orders its own accesses, which are no movers nevertheless.
+            let unordered = mode.ignores_order
+                || if is_synchronizing {
+                    !self
+                        .coarse
+                        .is_before(self.order.span_of(earlier.segment), self.order.span_of(later.segment))
+                } else {
+                    !order.is_before(earlier.segment, later.segment)
+                };
             if best.is_none_or(|(other, wrote, _)| (unordered, earlier.wrote) > (other, wrote)) {
                 best = Some((unordered, earlier.wrote, earlier));
             }
         }
         best.map(|(unordered, _, earlier)| {
             let source = if unordered { None } else { order.source(earlier.segment, thread) };
-            (Race { earlier, later, ordered: !unordered, source }, by_threads)
+            Race { earlier, later, ordered: !unordered, source }
         })
     }
 }

@@ -254,6 +254,7 @@ extern "system" fn step(
         let word = Word(word as u64);
         if agent.settings.atomizer().is_some() {
             blocks::classify(agent, word.site());
+            blocks::classify(agent, site as u32);
         }
         let access = access(segment, set, site, write);
         // The machine is locked twice only if the run checks the static analysis.
