@@ -1,4 +1,4 @@
-// A virtual thread checks a flag before it enters the monitor in which it waits. A notification that comes in between gets
+// A virtual thread checks a flag before it enters the monitor in which it waits. A notification between the two gets
 // lost.
 // fissure: release 21
 // fissure: must-be-bug deadlock VirtualNotification.await*

@@ -1,4 +1,4 @@
-// The subtasks of a structured scope add their results to one list, which is not made for several threads. The class of the
+// The subtasks of a structured scope add their results to one list, a thread-unsafe object. The class of the
 // scope is a preview and has changed between versions, so the program reaches it by reflection.
 // fissure: release 21
 // fissure: must-be-bug failure VirtualScope.main
