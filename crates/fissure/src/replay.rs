@@ -18,7 +18,10 @@ use fissure_model::{
     settings::Control,
 };
 use fissure_report::Report;
-use fissure_schedule::strategy::{REPLAY, registry};
+use fissure_schedule::{
+    recording::Recording,
+    strategy::{REPLAY, registry},
+};
 use serde_json::Value;
 
 use crate::{
@@ -41,7 +44,7 @@ use crate::{
   fissure replay findings.json#5d41402abc4b2a76 -- java -cp classes com.acme.Main
   fissure replay --seed 4 -- java -cp classes com.acme.Main
 
-Exit codes: 0 it did not show again, 1 it did, 2 usage or tool error.")]
+Exit codes: 0 it did not show again, 1 it did, 2 usage or tool error, or the run departed from its recording.")]
 pub(crate) struct ReplayArguments {
     /// A report that `fissure hunt --json` wrote, and the id of a finding in it; without the id its most certain finding.
     #[arg(value_name = "FINDINGS.json[#ID]")]
@@ -54,6 +57,10 @@ pub(crate) struct ReplayArguments {
     /// The goal of the run, as reports give it beside the seed.
     #[arg(long, alias = "target", value_name = "GOAL", conflicts_with = "findings")]
     pub(crate) goal: Option<Goal>,
+
+    /// The schedule to follow, as reports give it beside the seed if it was shortened: '0*12 1 0*3'.
+    #[arg(long, value_name = "SCHEDULE", requires = "seed", conflicts_with = "findings")]
+    pub(crate) schedule: Option<Recording>,
 
     #[command(flatten)]
     pub(crate) scheduling: ScheduleArguments,
@@ -72,6 +79,8 @@ struct Subject {
     control: Control,
     /// The finding as the report has it; `None` if any finding is shown.
     finding: Option<Finding>,
+    /// The command of the report; empty without a report.
+    command: Vec<String>,
     /// The options, those of the report included.
     scheduling: ScheduleArguments,
     /// The file with the configuration, if it was named.
@@ -99,12 +108,17 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let Some(named) = &options.findings else {
         let strategy = options.scheduling.strategy()?;
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
-        let control =
+        let mut control =
             options.scheduling.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
+        if let Some(schedule) = &options.schedule {
+            control.strategy = REPLAY.strategy_name();
+            control.schedule = Some(schedule.to_string());
+        }
         let config = config.map(Path::to_owned);
-        return Ok(Subject { control, finding: None, scheduling: options.scheduling.clone(), config });
+        let scheduling = options.scheduling.clone();
+        return Ok(Subject { control, finding: None, command: Vec::new(), scheduling, config });
     };
-    let (finding, words) = read_finding(named)?;
+    let Recorded { finding, command, words } = read_finding(named)?;
     let config = config.map(Path::to_owned).or_else(|| config_of(&words));
     let scheduling = options.scheduling.with_defaults(&words);
     let strategy = scheduling.strategy()?;
@@ -125,11 +139,21 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
         control.strategy = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
     }
-    Ok(Subject { control, finding: Some(finding), scheduling, config })
+    Ok(Subject { control, finding: Some(finding), command, scheduling, config })
 }
 
-/// Reads `FILE` or `FILE#ID`; the name of a file may contain `#`. Gives the finding and the options of its hunt.
-fn read_finding(named: &OsStr) -> Result<(Finding, Vec<String>), Error> {
+/// A finding of a report.
+#[derive(Debug)]
+struct Recorded {
+    finding: Finding,
+    /// The command of its hunt.
+    command: Vec<String>,
+    /// The options of its hunt.
+    words: Vec<String>,
+}
+
+/// Reads `FILE` or `FILE#ID`; the name of a file may contain `#`.
+fn read_finding(named: &OsStr) -> Result<Recorded, Error> {
     let (path, id) = match named.as_bytes().iter().rposition(|byte| *byte == b'#') {
         Some(index) if !Path::new(named).exists() => {
             let (path, id) = named.as_bytes().split_at(index);
@@ -141,18 +165,22 @@ fn read_finding(named: &OsStr) -> Result<(Finding, Vec<String>), Error> {
     let unreadable = |reason: String| Error::Findings { path: shown.clone(), reason };
     let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
     let mut document: Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-    let words = document.get_mut("options").map(Value::take).unwrap_or_default();
-    let words: Vec<String> = serde_json::from_value(words).unwrap_or_default();
+    // Reports of `detect` have neither options nor seeds; `choose` explains that there is nothing to replay.
+    let mut list = |key| {
+        let listed = document.get_mut(key).map(Value::take).unwrap_or_default();
+        serde_json::from_value::<Vec<String>>(listed).unwrap_or_default()
+    };
+    let (command, words) = (list("command"), list("options"));
     let listed = document.get_mut("findings").map(Value::take);
     let listed = listed.ok_or_else(|| unreadable("it is no report that --json wrote".to_owned()))?;
     let findings: Vec<Finding> =
         serde_json::from_value(listed).map_err(|error| unreadable(error.to_string()))?;
-    let chosen = choose(findings, id.as_deref()).map_err(|known| Error::NoSuchFinding {
+    let finding = choose(findings, id.as_deref()).map_err(|known| Error::NoSuchFinding {
         path: shown,
         id: id.unwrap_or_default(),
         known,
     })?;
-    Ok((chosen, words))
+    Ok(Recorded { finding, command, words })
 }
 
 /// The finding with that id, or the most certain one, among those with a seed; otherwise the error lists the ids.
@@ -196,6 +224,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     let has_shown = !findings.is_empty();
     let is_broken = outcome.internal_errors().next().is_some();
     let problem = if has_shown && !is_broken { None } else { problem(&program, &outcome, options) };
+    let problem = problem.or_else(|| unlike_the_recording(&outcome, subject, options, has_shown));
     let code = match (&problem, has_shown) {
         (Some(_), _) => Code::Error,
         (None, true) => Code::Findings,
@@ -292,6 +321,25 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
     hunt::blindness(program, std::slice::from_ref(outcome)).map(|blindness| blindness.to_string())
 }
 
+/// Why this is not the run that was recorded, if it is another.
+fn unlike_the_recording(
+    outcome: &Outcome,
+    subject: &Subject,
+    options: &ReplayArguments,
+    has_shown: bool,
+) -> Option<String> {
+    let schedule = subject.control.schedule.as_ref()?;
+    if let Some(departure) = departures(outcome, schedule).next() {
+        return Some(format!(
+            "the run departed from its recording: {departure}. Repeat the hunt's own command, and hunt again if the program has changed"
+        ));
+    }
+    let is_other_command = !subject.command.is_empty() && subject.command != hunt::words(&options.command);
+    (is_other_command && !has_shown).then(|| {
+        format!("the report is about another command: {}", subject.command.join(" "))
+    })
+}
+
 fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {
     let mut notices: Vec<String> =
         outcome.processes.iter().flat_map(|process| process.notices.clone()).collect();
@@ -300,19 +348,12 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
     let how = if is_recorded { "the recorded schedule" } else { "the same choices" };
     notices.push(match (&subject.finding, has_shown) {
         (Some(finding), true) => format!("finding {} shows again with {how} of seed {seed}", finding.id),
-        (Some(finding), false) => format!(
-            "finding {} does not show with {how} of seed {seed}: repeat the hunt's own command, and hunt again if the \
-             program has changed",
-            finding.id
-        ),
+        (Some(finding), false) => format!("finding {} does not show with {how} of seed {seed}", finding.id),
         (None, true) => format!("seed {seed} makes this happen"),
         (None, false) => format!(
             "seed {seed} makes nothing happen: repeat the hunt's own options and command, --goal included"
         ),
     });
-    if let Some(schedule) = &subject.control.schedule {
-        notices.extend(departures(outcome, schedule));
-    }
     for run in outcome.accounts() {
         notices.push(format!(
             "the schedule: {}, {}, digest {}",
@@ -349,12 +390,9 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
 
 /// Where a run departed from the recorded schedule. The recording of several JVMs is that of one, so it is enough if one of them followed
 /// it to its end.
-fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
-    if outcome.accounts().any(|run| run.schedule == schedule) {
-        return Vec::new();
-    }
-    let departures = outcome.accounts().filter_map(|run: &Run| run.departure.as_ref());
-    departures.map(|departure| format!("the run departed from its recording: {departure}")).collect()
+fn departures<'a>(outcome: &'a Outcome, schedule: &str) -> impl Iterator<Item = &'a String> {
+    let is_followed = outcome.accounts().any(|run| run.schedule == schedule);
+    outcome.accounts().filter(move |_| !is_followed).filter_map(|run: &Run| run.departure.as_ref())
 }
 
 #[cfg(test)]
@@ -396,7 +434,7 @@ mod tests {
         let mut former = serde_json::to_value(finding("a", Status::Confirmed, &[1, 2])).unwrap();
         former["targets"] = serde_json::json!([null, {"again": "A.m:1", "between": "A.n:2"}]);
         fs::write(&file, serde_json::json!({"schema": 1, "findings": [former]}).to_string()).unwrap();
-        let (finding, _) = read_finding(file.as_os_str()).unwrap();
+        let finding = read_finding(file.as_os_str()).unwrap().finding;
         let goal = AcquireGoal::new("A.m:1".to_owned(), "A.n:2".to_owned());
         assert_eq!(finding.goals, [None, Some(goal.into())]);
     }
@@ -407,10 +445,10 @@ mod tests {
         let file = folder.path().join("odd#name.json");
         let report = serde_json::json!({"schema": 1, "findings": [finding("a", Status::Confirmed, &[1])]});
         fs::write(&file, report.to_string()).unwrap();
-        assert_eq!(read_finding(file.as_os_str()).unwrap().0.id, "a");
+        assert_eq!(read_finding(file.as_os_str()).unwrap().finding.id, "a");
         let mut with_id = file.clone().into_os_string();
         with_id.push("#a");
-        assert_eq!(read_finding(&with_id).unwrap().0.id, "a");
+        assert_eq!(read_finding(&with_id).unwrap().finding.id, "a");
         with_id.push("b");
         assert!(matches!(read_finding(&with_id), Err(Error::NoSuchFinding { .. })));
         fs::write(&file, "{}").unwrap();

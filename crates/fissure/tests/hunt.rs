@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, process::Command};
 
 use serde_json::Value;
 
@@ -19,6 +19,13 @@ fn check_misuse(arguments: &[&str], expected: &str) {
     let text = output_text(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
     assert!(text.contains(expected), "{arguments:?}: {text}");
+}
+
+/// The words of a shell command.
+fn words_of(command: &str) -> Vec<String> {
+    let script = format!("printf '%s\\0' {command}");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().split_terminator('\0').map(str::to_owned).collect()
 }
 
 #[test]
@@ -259,13 +266,42 @@ fn a_replay_of_another_program_departs_from_the_recording() {
     let place = Place::new();
     place.hunt(&["--runs", "2"], "AccountTransfer");
     let output = place.replay(&["report.json"], "AccountTransferFixed");
-    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
-    assert!(
-        output_text(&output).contains("does not show with the recorded schedule"),
-        "{}",
-        output_text(&output)
-    );
-    assert!(output_text(&output).contains("departed from its recording"), "{}", output_text(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
+    let text = output_text(&output);
+    assert!(text.contains("does not show with the recorded schedule"), "{text}");
+    assert!(text.contains("departed from its recording"), "{text}");
+}
+
+/// The command that a report prints shows the same steps as the report, also if the report's schedule was shortened.
+#[test]
+fn the_printed_command_shows_the_interleaving_of_the_report() {
+    let place = Place::new();
+    let mut is_any_shortened = false;
+    for class in ["AccountTransfer", "LockOrder", "TicketCounter", "LazyExit", "CheckedMap", "CasCounter"] {
+        let (_, text) = place.hunt(&["--runs", "24"], class);
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let printed = output_text(&place.fissure(&["report", "report.json", "--fail-on", "never"]));
+        for finding in report["findings"].as_array().unwrap() {
+            let id = finding["id"].as_str().unwrap();
+            if finding["status"] == "warning" {
+                continue;
+            }
+            is_any_shortened |= finding["shortened"] == true;
+            let of_finding = printed.lines().take_while(|line| !line.ends_with(&format!("id {id}")));
+            let commands = of_finding.filter_map(|line| line.split_once("to see it again: fissure replay "));
+            let (_, command) = commands.last().unwrap_or_else(|| panic!("{class}: {printed}"));
+            let words = words_of(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let output = place.fissure(&[&["replay", "--json", "again.json"], &words[..]].concat());
+            assert_eq!(output.status.code(), Some(1), "{class} {command}: {}", output_text(&output));
+            let again: Value = serde_json::from_str(&fs::read_to_string(place.path("again.json")).unwrap()).unwrap();
+            let again = again["findings"].as_array().unwrap().iter().find(|again| again["id"] == id).unwrap();
+            for key in ["interleaving", "sites"] {
+                assert_eq!(again[key], finding[key], "{class} {id}: {key}");
+            }
+        }
+    }
+    assert!(is_any_shortened, "no schedule was shortened, so that this was not tested");
 }
 
 #[test]

@@ -250,7 +250,9 @@ impl Merged {
             // The best run comes first, because reports explain the finding by it; equals keep their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);
-            if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), entry.shorter.take()) {
+            let shorter = entry.shorter.take();
+            let shortened = shorter.is_some();
+            if let (Some(first), Some(shorter)) = (entry.hits.first_mut(), shorter) {
                 first.schedule = shorter;
             }
             let goals: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.goal.clone()).collect();
@@ -261,6 +263,7 @@ impl Merged {
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
                 goals: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
                 schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
+                shortened,
                 ..entry.finding
             };
             (finding, tally)

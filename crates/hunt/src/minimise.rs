@@ -25,6 +25,8 @@ const VARIANTS: usize = 6;
 const FEW: usize = 2;
 /// Schedules with more parts than this are not varied: there would be too much to try.
 const MOST_PARTS: usize = 2_000;
+/// A shortened schedule is part of the command that replays it, so a longer text is not used.
+const LONGEST_TEXT: usize = 2_000;
 
 /// A schedule: threads, each with the number of steps in a row.
 type Parts = Vec<(u32, u64)>;
@@ -65,6 +67,7 @@ pub(crate) fn minimise<R: Runner>(
                 let Some(parts) = schedule_of(&outcome) else { continue };
                 let is_better =
                     switches(&parts) < better.as_ref().map_or(switches(&best), |(least, _)| *least);
+                let is_better = is_better && text(&parts).len() <= LONGEST_TEXT;
                 if is_better && merged.shows_as_well(&outcome, &shown, references) {
                     better = Some((switches(&parts), (parts, outcome)));
                 }

@@ -217,6 +217,9 @@ pub struct Finding {
     /// The recorded schedules of the first few of those runs, in the order of the seeds; empty for a run without a recording.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
+    /// Whether the first of these schedules was made from that of the first seed and has fewer switches; the seed alone does not show it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shortened: bool,
     /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
     #[serde(default, rename = "targets", skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<Option<Goal>>,
@@ -273,6 +276,7 @@ impl Finding {
             ordered_by: None,
             seeds: Vec::new(),
             schedules: Vec::new(),
+            shortened: false,
             goals: Vec::new(),
             consequence: None,
             pattern: None,

@@ -160,6 +160,8 @@ impl Report {
         let mut text = format!("fissure replay --seed {seed}");
         let goal = finding.goals.first().and_then(Option::as_ref);
         let goal = goal.map(|goal| ["--goal".to_owned(), goal.to_string()]);
+        let schedule = finding.schedules.first().filter(|_| finding.shortened);
+        let schedule = schedule.map(|schedule| ["--schedule".to_owned(), schedule.clone()]);
         let separator = ["--".to_owned()];
         // A hunt may use several strategies; each finding names the one that found it.
         let is_given = self.options.iter().any(|word| word == "--strategy");
@@ -169,6 +171,7 @@ impl Report {
         for word in goal
             .iter()
             .flatten()
+            .chain(schedule.iter().flatten())
             .chain(strategy.iter().flatten())
             .chain(&self.options)
             .chain(&separator)
