@@ -36,6 +36,7 @@ pub const GOAL: i32 = AGAIN | BETWEEN | LATER | EARLIER | 0xf << LETTERS | 0xf <
 /// The texts of the sites that a goal names: only these have a role in it.
 pub fn goal_sites(goal: &Goal) -> Vec<&str> {
     let mut sites: Vec<&str> = match goal {
+        Goal::Chance(_) => Vec::new(),
         Goal::Acquires(pair) => vec![&pair.local, &pair.remote],
         Goal::Accesses(goal) => {
             let named = [goal.first(), goal.remote(), goal.second(), Some(goal.last())].into_iter().flatten();
@@ -58,7 +59,7 @@ pub fn goal_sites(goal: &Goal) -> Vec<&str> {
 pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {
     let access = access.map(|kind| kind == AccessKind::Write);
     match goal {
-        None => 0,
+        None | Some(Goal::Chance(_)) => 0,
         Some(Goal::Acquires(pair)) => {
             let (first, second) = if pair.is_order { (LATER, EARLIER) } else { (AGAIN, BETWEEN) };
             let again = if text == pair.local { first } else { 0 };

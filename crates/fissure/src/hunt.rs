@@ -16,7 +16,12 @@ mod summary;
 mod warm;
 mod worker;
 
-use std::{env, ffi::OsString, thread};
+use std::{
+    env,
+    ffi::OsString,
+    thread,
+    time::{Duration, Instant},
+};
 
 use fissure_hunt::{Blindness, Ending, HuntSettings, Outcome, Problem, Process, Runner, Shard};
 use fissure_model::{
@@ -48,12 +53,18 @@ use crate::{
 use run::Finished;
 use summary::Summary;
 
+/// The time of a hunt for which neither a time nor a number of runs is given.
+const BUDGET: Duration = Duration::from_secs(20);
+/// No hunt makes so many runs in its time.
+const MOST_RUNS_IN_TIME: u64 = 1 << 40;
+
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let last = options.runs.max(options.reference_runs).checked_add(options.profile);
+    let runs = options.runs.unwrap_or(MOST_RUNS_IN_TIME);
+    let last = runs.max(options.reference_runs).checked_add(options.profile);
     if last.and_then(|last| options.seed.checked_add(last)).is_none() {
         return Err(Error::SeedTooLarge);
     }
@@ -61,8 +72,8 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
         Some(shard) => (shard, Vec::new()),
         None => shard::from_environment(|name| env::var(name).ok())?,
     };
-    if shard.runs(options.runs) == 0 {
-        return Err(Error::EmptyShard { shard: shard.to_string(), runs: options.runs });
+    if shard.runs(runs) == 0 {
+        return Err(Error::EmptyShard { shard: shard.to_string(), runs });
     }
     let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
@@ -79,7 +90,7 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         strategies: options.scheduling.strategies(),
         seed: options.seed,
         shard,
-        runs: shard.runs(options.runs),
+        runs: options.runs.map(|runs| shard.runs(runs)),
         reference_runs: options.reference_runs,
         profiling_runs: options.profile,
         learns: options.learn == YesNo::Yes,
@@ -107,10 +118,12 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let jobs = options.jobs.map_or_else(processors, |jobs| jobs as usize);
     let _interruption = Interruption::install();
+    let mut clock = Clock::start(options.budget.or(options.runs.is_none().then_some(BUDGET)));
     let mut notice = None;
     let mut repeated = None;
     if options.isolation != IsolationName::Jvm {
-        match warm::hunt(settings, &program, options.isolation.into(), jobs, progress(settings))? {
+        let progress = progress(settings, clock);
+        match warm::hunt(settings, &program, options.isolation.into(), jobs, clock, progress)? {
             Ok(result) => repeated = Some(result),
             Err(reason) => notice = Some(format!("every run had its own JVM: {reason}")),
         }
@@ -118,8 +131,9 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     let (result, output) = match repeated {
         Some(result) => result,
         None => {
-            let mut processes =
-                Processes { program: &program, jobs, progress: progress(settings), first_output: None };
+            clock.begin_again();
+            let progress = progress(settings, clock);
+            let mut processes = Processes { program: &program, jobs, clock, progress, first_output: None };
             let result = fissure_hunt::hunt(settings, &mut processes);
             processes.progress.clear();
             (result?, processes.first_output)
@@ -135,16 +149,46 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
 }
 
 /// The progress of a hunt with these settings.
-fn progress(settings: &HuntSettings) -> Progress {
+fn progress(settings: &HuntSettings, clock: Clock) -> Progress {
+    let Some(runs) = settings.runs else {
+        return Progress::of_hunt(clock.budget.unwrap_or(BUDGET));
+    };
     let profiling_runs = |predicts| if predicts { settings.profiling_runs } else { 0 };
-    let all = settings.strategies.iter().map(|strategy| settings.runs + profiling_runs(strategy.predicts));
+    let all = settings.strategies.iter().map(|strategy| runs + profiling_runs(strategy.predicts));
     Progress::of_runs(settings.reference_runs + all.sum::<u64>())
+}
+
+/// The time of a hunt.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    begun: Instant,
+    /// `None` if there is no limit.
+    budget: Option<Duration>,
+}
+
+impl Clock {
+    fn start(budget: Option<Duration>) -> Self {
+        Clock { begun: Instant::now(), budget }
+    }
+
+    /// The hunt begins again, with the time that is left, but at least half of it.
+    fn begin_again(&mut self) {
+        let elapsed = self.begun.elapsed();
+        let budget = self.budget.map(|budget| budget.saturating_sub(elapsed).max(budget / 2));
+        *self = Clock::start(budget);
+    }
+
+    /// The share of the time that is spent.
+    fn spent(&self) -> f64 {
+        self.budget.map_or(0.0, |budget| self.begun.elapsed().as_secs_f64() / budget.as_secs_f64())
+    }
 }
 
 /// Executes the runs of a hunt, each as a process.
 struct Processes<'a> {
     program: &'a Program<'a>,
     jobs: usize,
+    clock: Clock,
     progress: Progress,
     /// The output of the first run.
     first_output: Option<Vec<u8>>,
@@ -170,6 +214,10 @@ impl Runner for Processes<'_> {
 
     fn is_interrupted(&self) -> bool {
         signals::interrupted()
+    }
+
+    fn spent(&self) -> f64 {
+        self.clock.spent()
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {

@@ -24,6 +24,18 @@ impl Progress {
         progress
     }
 
+    /// The progress of a hunt of at most this length, with rate and remaining time.
+    pub(crate) fn of_hunt(budget: Duration) -> Self {
+        let rate = |state: &ProgressState, out: &mut dyn Write| write_rate(out, state.per_sec(), "runs");
+        let left = move |state: &ProgressState, out: &mut dyn Write| {
+            write_left(out, "at most", budget.saturating_sub(state.elapsed()))
+        };
+        let style = style("fissure: {human_pos} runs{rate}{left}").with_key("rate", Key(rate));
+        let progress = Progress::start(ProgressBar::no_length(), style.with_key("left", Key(left)));
+        progress.bar.tick();
+        progress
+    }
+
     /// The progress of a search of at most this length, with rate and remaining time.
     pub(crate) fn of_search(name: &str, budget: Duration) -> Self {
         let rate =
@@ -158,6 +170,7 @@ mod tests {
         assert_eq!((progress.bar.position(), progress.bar.length()), (1, Some(1)));
         progress.step();
         assert_eq!((progress.bar.position(), progress.bar.length()), (2, Some(2)));
+        Progress::of_hunt(Duration::from_secs(5)).step();
         Progress::of_search("size", Duration::from_secs(5)).show_search(1, 2);
         Progress::of_task("static analysis").show_task("finding reachable methods".to_owned());
     }

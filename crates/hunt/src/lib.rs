@@ -13,6 +13,7 @@ pub mod goals;
 mod merge;
 mod minimise;
 mod outcome;
+mod planning;
 pub mod reference;
 mod result;
 mod rounds;
@@ -27,6 +28,7 @@ pub use facts::{ReferenceFacts, RunFacts};
 pub use merge::Tally;
 pub use minimise::Shortened;
 pub use outcome::{Ending, Outcome, Process};
+pub use planning::ChanceFacts;
 pub use result::{Found, HuntResult, PredictionFacts, Problem, StrategyResult};
 pub use rounds::hunt;
 pub use settings::{HuntSettings, Points, RunSettings};
@@ -50,6 +52,11 @@ pub trait Runner {
     /// Whether the user interrupted the hunt.
     fn is_interrupted(&self) -> bool {
         false
+    }
+
+    /// The share of the hunt's time that is spent, 1 or more if it is over; 0 if there is no limit.
+    fn spent(&self) -> f64 {
+        0.0
     }
 
     /// Why these runs show nothing about the program, if they do not.

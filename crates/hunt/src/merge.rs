@@ -65,12 +65,18 @@ impl Entry {
         if finding.status > Status::Warning {
             match self.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
                 Some(hit) => hit.rank = hit.rank.max(rank),
-                None => self.hits.push(Hit {
-                    seed: outcome.seed,
-                    goal: outcome.goal.clone(),
-                    schedule: process.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
-                    rank,
-                }),
+                None => {
+                    // A report has few schedules, those of the first of the best runs.
+                    let equals = self.hits.iter().filter(|hit| hit.rank == rank).take(SCHEDULES);
+                    let is_kept = equals.count() < SCHEDULES;
+                    let run = process.run.as_ref().filter(|_| is_kept);
+                    self.hits.push(Hit {
+                        seed: outcome.seed,
+                        goal: outcome.goal.clone(),
+                        schedule: run.map(|run| run.schedule.clone()).unwrap_or_default(),
+                        rank,
+                    });
+                }
             }
         }
         if rank > self.rank {
@@ -196,6 +202,11 @@ impl Merged {
         }
     }
 
+    /// How many findings there are.
+    pub(crate) fn len(&self) -> usize {
+        self.findings.len() + self.explained.len()
+    }
+
     /// The findings that can be replayed, the most certain first.
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let best = |(id, entry): (&String, &Entry)| {
@@ -276,6 +287,11 @@ impl Merged {
 pub(crate) fn shows_bug(outcome: &Outcome, references: &References) -> bool {
     failures(outcome, references).iter().any(|(_, finding)| finding.status == Status::Bug)
         || found(outcome, references).any(|(_, finding)| grade(outcome, finding, references).0 == Status::Bug)
+}
+
+/// Whether a run shows a bug, or a failure that some reference runs show and others do not.
+pub(crate) fn shows_failure_or_bug(outcome: &Outcome, references: &References) -> bool {
+    shows_bug(outcome, references) || shows_failure(outcome, references)
 }
 
 /// Whether a run shows a failure that not every reference run shows.

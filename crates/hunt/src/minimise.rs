@@ -27,6 +27,8 @@ const FEW: usize = 2;
 const MOST_PARTS: usize = 2_000;
 /// A shortened schedule is part of the command that replays it, so a longer text is not used.
 const LONGEST_TEXT: usize = 2_000;
+/// A hunt with a time budget takes so much of it at most.
+const MOST_TIME: f64 = 1.5;
 
 /// A schedule: threads, each with the number of steps in a row.
 type Parts = Vec<(u32, u64)>;
@@ -56,7 +58,7 @@ pub(crate) fn minimise<R: Runner>(
         };
         let before = switches(&best);
         for round in 0..ROUNDS {
-            if switches(&best) <= FEW || runner.is_interrupted() {
+            if switches(&best) <= FEW || runner.is_interrupted() || runner.spent() > MOST_TIME {
                 break;
             }
             let variants = variants(&best, round);

@@ -8,6 +8,7 @@ use crate::{
     goals::Cause,
     merge::Tally,
     minimise::Shortened,
+    planning::ChanceFacts,
 };
 
 /// The result of a hunt.
@@ -70,6 +71,10 @@ pub struct StrategyResult {
     pub profiling_runs: u64,
     /// How many runs came after them.
     pub runs: u64,
+    /// How many goals were known, and how many of them were tried.
+    pub goals: (u64, u64),
+    /// The runs that chance decided.
+    pub chance: ChanceFacts,
     /// What the profiling runs predicted.
     pub predictions: PredictionFacts,
     /// The schedules that were shortened.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use fissure_model::{
     finding::{Kind, Status},
+    goal::Goal,
     record::{RunEnd, VIRTUAL_THREADS},
     settings::{AccessPoints, Control, Patterns},
 };
@@ -12,10 +13,11 @@ use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
 use crate::{
     Runner,
     facts::ReferenceFacts,
-    goals::{self, AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement, Round},
+    goals::{AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement},
     merge::{self, Merged},
     minimise::{self, Shortened},
     outcome::{Ending, Outcome},
+    planning::{self, ChanceFacts, Limit, Planning},
     reference::References,
     result::{Found, HuntResult, Problem, StrategyResult},
     settings::HuntSettings,
@@ -29,6 +31,7 @@ pub fn hunt<R: Runner>(settings: &HuntSettings, runner: &mut R) -> Result<HuntRe
         references: References::default(),
         examined: Vec::new(),
         is_over: false,
+        chance_goals: planning::chance_goals(None, &[]),
         result: HuntResult::default(),
     };
     hunt.go()?;
@@ -44,6 +47,8 @@ struct Hunt<'a, R> {
     examined: Vec<Outcome>,
     /// Whether the hunt ends here: it found a bug and was to find only one, or the user interrupted it.
     is_over: bool,
+    /// The goals of runs that chance decides.
+    chance_goals: Vec<Option<Goal>>,
     result: HuntResult,
 }
 
@@ -55,6 +60,8 @@ struct StrategyState {
     runs: u64,
     merged: Merged,
     goals: Allocation,
+    chance: ChanceFacts,
+    limit: Limit,
     /// Whether a run showed a bug.
     has_bug: bool,
 }
@@ -82,7 +89,9 @@ impl<R: Runner> Hunt<'_, R> {
             true => self.discover()?,
             false => AccessGoals::default(),
         };
-        for &strategy in &self.settings.strategies {
+        for (number, &strategy) in self.settings.strategies.iter().enumerate() {
+            // Strategies share the time equally.
+            let until = (number + 1) as f64 / self.settings.strategies.len() as f64;
             let learns = self.settings.learns && strategy.learns;
             let mut state = StrategyState {
                 strategy,
@@ -90,6 +99,8 @@ impl<R: Runner> Hunt<'_, R> {
                 runs: 0,
                 merged: Merged::default(),
                 goals: Allocation::new(learns, acquires.clone(), accesses.clone()),
+                chance: ChanceFacts::default(),
+                limit: self.settings.runs.map_or(Limit::Time(until), Limit::Runs),
                 has_bug: false,
             };
             let problem = self.hunt_with(&mut state)?;
@@ -131,6 +142,7 @@ impl<R: Runner> Hunt<'_, R> {
                 let instrumented: BTreeSet<&String> =
                     outcome.accounts().flat_map(|run| &run.unguarded).collect();
                 let instrumented: Vec<String> = instrumented.into_iter().cloned().collect();
+                self.chance_goals = planning::chance_goals(Some(*points), &instrumented);
                 if !instrumented.is_empty()
                     && let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, instrumented)?
                 {
@@ -171,7 +183,7 @@ impl<R: Runner> Hunt<'_, R> {
                 break;
             }
             let (until_bug, references) = (self.settings.until_bug, &self.references);
-            let is_last = |outcome: &Outcome| until_bug && merge::shows_bug(outcome, references);
+            let is_last = |outcome: &Outcome| until_bug && merge::shows_failure_or_bug(outcome, references);
             let outcomes = self.runner.run(&round, &is_last)?;
             for outcome in &outcomes {
                 self.result.runs += 1;
@@ -180,6 +192,7 @@ impl<R: Runner> Hunt<'_, R> {
                 } else {
                     state.runs += 1;
                 }
+                let known = (state.merged.len(), state.goals.counts().0);
                 state.merged.add(outcome, references);
                 self.result.facts.add(outcome, references);
                 let shows_bug = merge::shows_bug(outcome, references);
@@ -188,6 +201,7 @@ impl<R: Runner> Hunt<'_, R> {
                 let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
                 let is_news = references.is_news(outcome);
                 state.goals.learn(outcome, Judgement { shows_bug, is_bad, is_news });
+                state.chance.add(outcome, known != (state.merged.len(), state.goals.counts().0));
             }
             self.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
             if !self.examined.is_empty() {
@@ -214,21 +228,29 @@ impl<R: Runner> Hunt<'_, R> {
         (0..self.settings.profiling_runs).map(control).collect()
     }
 
-    /// The next runs.
+    /// The next runs; none if the hunt with this strategy is over.
     fn round(&self, state: &StrategyState) -> Vec<Control> {
-        let runs = goals::round(state.runs).min(self.settings.runs - state.runs);
-        let goals = state.goals.propose(Round { runs, has_turn: true });
+        let planning = Planning {
+            limit: state.limit,
+            spent: self.runner.spent(),
+            runs: state.runs,
+            all_runs: self.result.runs + self.settings.reference_runs,
+            goals: &state.goals,
+            chance: state.chance,
+            // Goals at accesses are those of strategies that learn.
+            chance_goals: if state.strategy.learns { &self.chance_goals } else { &[None] },
+        };
         let first = self.settings.seed + state.profiling_runs;
         let control = |(run, goal)| {
             let seed = self.settings.shard.seed(first, run);
             self.settings.run.control(state.strategy, seed, goal)
         };
-        (state.runs..).zip(goals).map(control).collect()
+        (state.runs..).zip(planning.next()).map(control).collect()
     }
 
     /// Adds the findings of a strategy to the result.
     fn close(&mut self, state: StrategyState, shortened: Vec<Shortened>) {
-        let StrategyState { strategy, profiling_runs, runs, merged, goals, .. } = state;
+        let StrategyState { strategy, profiling_runs, runs, merged, goals, chance, .. } = state;
         let (known, tried) = goals.accesses().counts();
         self.result.untried += known - tried;
         self.result.is_cut |= goals.accesses().is_cut();
@@ -249,6 +271,8 @@ impl<R: Runner> Hunt<'_, R> {
             strategy,
             profiling_runs,
             runs,
+            goals: goals.counts(),
+            chance,
             predictions,
             shortened,
         });

@@ -17,15 +17,15 @@ pub struct HuntSettings {
     pub seed: u64,
     /// The part of the seeds that this hunt has.
     pub shard: Shard,
-    /// How many runs each strategy makes in this shard, apart from profiling runs.
-    pub runs: u64,
+    /// How many runs each strategy makes in this shard, apart from profiling runs. `None` if the time of [`crate::Runner::spent`] is the limit.
+    pub runs: Option<u64>,
     /// How many reference runs come first.
     pub reference_runs: u64,
     /// How many profiling runs predict goals.
     pub profiling_runs: u64,
     /// Whether runs have goals that earlier runs showed to be possible.
     pub learns: bool,
-    /// Whether the hunt ends at the first run that shows a bug.
+    /// Whether the hunt ends at the first run that shows a schedule-dependent failure.
     pub until_bug: bool,
     /// Whether the schedules of findings are shortened.
     pub minimises: bool,
@@ -112,6 +112,7 @@ impl RunSettings {
         let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
         let access_points = match &goal {
             Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
+            Some(Goal::Chance(goal)) => Some((goal.points, goal.instrumented.clone())),
             _ => None,
         };
         let control = Control {

@@ -235,7 +235,7 @@ fn check(threads: [Vec<Does>; 2], pause: u32, runs: u64) -> HuntResult {
         strategies: vec![registry::default()],
         seed: 1,
         shard: Shard::WHOLE,
-        runs,
+        runs: Some(runs),
         reference_runs: 4,
         profiling_runs: 0,
         learns: true,

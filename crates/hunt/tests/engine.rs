@@ -54,7 +54,7 @@ fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: 
         strategies: vec![registry::find(strategy).unwrap()],
         seed: 1,
         shard: Shard::WHOLE,
-        runs: 24,
+        runs: Some(24),
         reference_runs: 4,
         profiling_runs: 4,
         learns: true,

@@ -24,6 +24,8 @@ pub enum Goal {
     Race(RaceGoal),
     /// An interleaving or an order of accesses, or a delay.
     Accesses(AccessGoal),
+    /// Nothing in particular: chance decides at every access.
+    Chance(ChanceGoal),
 }
 
 /// Acquires of one lock by two threads, at sites such as `com.acme.Account.withdraw:12`.
@@ -112,6 +114,17 @@ pub struct AccessGoal {
     pub accesses: GoalAccesses,
     /// The choices that a run makes first, because they led to the last local access in an earlier run.
     pub prefix: Option<String>,
+}
+
+/// A run in which accesses are scheduling points and chance decides.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChanceGoal {
+    /// The accesses that are scheduling points in the run.
+    pub points: AccessPoints,
+    /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instrumented: Vec<String>,
 }
 
 /// The accesses of an [`AccessGoal`].
@@ -299,6 +312,7 @@ enum Tagged {
     DoubleInterleaving(TaggedAccesses),
     Reordering(TaggedAccesses),
     Delay(TaggedAccesses),
+    Chance(ChanceGoal),
 }
 
 /// An [`AccessGoal`] as it is written.
@@ -327,6 +341,7 @@ impl From<&Goal> for Tagged {
             Goal::Acquires(goal) => return Tagged::Acquires(goal.clone()),
             Goal::Set(goal) => return Tagged::AtomicSet(goal.clone()),
             Goal::Race(goal) => return Tagged::Race(goal.clone()),
+            Goal::Chance(goal) => return Tagged::Chance(goal.clone()),
             Goal::Accesses(goal) => goal,
         };
         let kind = match goal.shape() {
@@ -356,6 +371,7 @@ impl TryFrom<Tagged> for Goal {
             Tagged::Acquires(goal) => return Ok(Goal::Acquires(goal)),
             Tagged::AtomicSet(goal) => return checked(goal).map(Goal::Set),
             Tagged::Race(goal) => return Ok(Goal::Race(goal)),
+            Tagged::Chance(goal) => return Ok(Goal::Chance(goal)),
             Tagged::Interleaving(goal) => (Shape::Interleaving, goal),
             Tagged::DoubleInterleaving(goal) => (Shape::DoubleInterleaving, goal),
             Tagged::Reordering(goal) => (Shape::Reordering, goal),

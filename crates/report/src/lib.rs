@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 pub use fissure_model::exit::Exit;
 pub use merge::merge;
+pub use words::thousands;
 
 use crate::triage::Triage;
 

@@ -312,17 +312,21 @@ fn left_alone(methods: u64) -> String {
     format!("{} left alone (--verbose names {it})", words::count(methods, "method was", "methods were"))
 }
 
-/// The coverage of a hunt, per JVM: all of them run the same program, so sums would say little.
-fn controlled(coverage: &Coverage) -> String {
+/// The coverage of a hunt, per run: all of them run the same program, so sums would say little. A run under a build tool may have several
+/// JVMs, then it is per JVM.
+fn controlled(coverage: &Coverage, runs: u64) -> String {
     let each = |sum: u64, one: &str, many: &str| words::count(sum.div_ceil(coverage.jvms), one, many);
     let parts = [
         format!("{} in scope", each(coverage.classes_in_scope, "class", "classes")),
         each(coverage.threads, "thread", "threads"),
         each(coverage.lock_operations, "step", "steps"),
     ];
-    let jvms = words::count(coverage.jvms, "JVM", "JVMs");
+    let controlled = match coverage.jvms > runs {
+        true => words::count(coverage.jvms, "JVM", "JVMs"),
+        false => words::count(coverage.jvms, "run", "runs"),
+    };
     let manner = if coverage.jvms == 1 { "with" } else { "each with about" };
-    format!("controlled {jvms}, {manner} {}", words::list(&parts))
+    format!("controlled {controlled}, {manner} {}", words::list(&parts))
 }
 
 /// The coverage in one sentence; for a hunt, that of the controlled runs.
@@ -332,7 +336,7 @@ pub(crate) fn coverage(report: &Report, verbose: bool) -> String {
         return "watched no JVM".to_owned();
     }
     if !report.seeds.is_empty() && coverage.locations == 0 {
-        return controlled(coverage);
+        return controlled(coverage, report.runs);
     }
     let mut parts = vec![
         words::count(coverage.jvms, "JVM", "JVMs"),

@@ -20,7 +20,7 @@ pub(crate) fn times(count: u64) -> String {
 }
 
 /// A number with a comma between groups of three digits.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

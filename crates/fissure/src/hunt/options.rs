@@ -15,7 +15,7 @@ use fissure_model::{iteration::Isolation, pattern::Pattern, settings::SetRules};
 use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
 use crate::{
-    args::{ScopeList, YesNo},
+    args::{ScopeList, YesNo, duration},
     error::Error,
     reporting::ReportingArguments,
 };
@@ -40,9 +40,14 @@ pub(crate) struct HuntArguments {
     #[command(flatten)]
     pub(crate) scheduling: ScheduleArguments,
 
-    /// How often the program is run, apart from reference runs.
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) runs: u64,
+    /// How long the hunt looks for bugs: 20s, 5min; 20s without this option and --runs. It ends earlier if everything that was predicted
+    /// has been tried and chance shows nothing new, and makes at least 16 runs.
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "runs")]
+    pub(crate) budget: Option<Duration>,
+
+    /// How often the program is run, apart from reference runs, however long that takes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
 
     /// How many runs with a sequential schedule come first: a failure in all of them does not depend on the schedule, and is no bug.
     #[arg(long, alias = "control-runs", value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
@@ -64,7 +69,7 @@ pub(crate) struct HuntArguments {
     /// What runs share: `jvm` gives each run a JVM of its own; `classes` repeats the program in warm JVMs, with its classes loaded anew
     /// each time; `none` keeps its classes and their static fields too. If runs in a warm JVM differ from runs in a new one, all have their
     /// own, and a note gives the reason.
-    #[arg(long, value_name = "jvm|classes|none", default_value = "jvm", hide_possible_values = true)]
+    #[arg(long, value_name = "jvm|classes|none", default_value = "classes", hide_possible_values = true)]
     pub(crate) isolation: IsolationName,
 
     /// Whether runs have goals, which earlier runs showed to be possible. `no` leaves the published algorithm.
@@ -75,7 +80,7 @@ pub(crate) struct HuntArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) profile: u64,
 
-    /// Stop at the first run that shows a bug.
+    /// Stop at the first run that shows a failure which depends on the schedule.
     #[arg(long)]
     pub(crate) until_bug: bool,
 

@@ -2,6 +2,7 @@
 
 use fissure_hunt::{ReferenceFacts, RunFacts, Shortened};
 use fissure_model::record::VIRTUAL_THREADS;
+use fissure_report::thousands;
 
 /// How many seeds a note names.
 const NAMED: usize = 5;
@@ -94,7 +95,7 @@ pub(crate) fn shortened_notice(shortened: &Shortened) -> String {
 
 /// `1 run`, `3 runs`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
 /// `seed 3`, `seeds 3, 4 and 5`, `seeds 1, 2, 3, 4, 5 and 7 more`.

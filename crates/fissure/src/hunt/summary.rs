@@ -2,7 +2,7 @@
 
 use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyResult, Tally};
 use fissure_model::{finding::Finding, pointcut::Pointcut};
-use fissure_report::{Campaign, Report, SeedRange};
+use fissure_report::{Campaign, Report, SeedRange, thousands};
 
 use super::{HuntArguments, cause, count, problem_text, run_notes, words};
 use crate::verdict::{self, Blindness};
@@ -84,8 +84,10 @@ impl Summary<'_> {
         let shortened = result.strategies.iter().flat_map(|strategy| &strategy.shortened);
         notices.extend(shortened.map(run_notes::shortened_notice));
         if self.is_interrupted {
-            let planned = self.settings.runs * self.settings.strategies.len() as u64;
-            notices.push(format!("the hunt was interrupted after {runs} of {planned} runs"));
+            let strategies = self.settings.strategies.len() as u64;
+            let planned = self.settings.runs.map(|planned| format!("{runs} of {} runs", planned * strategies));
+            let done = planned.unwrap_or_else(|| count(*runs, "run", "runs"));
+            notices.push(format!("the hunt was interrupted after {done}"));
         }
         notices.extend(found.iter().filter_map(|found| attempts_note(&found.finding, found.tally, *runs)));
         let limits = (self.options.scheduling.time_limit, self.options.scheduling.steps);
@@ -148,8 +150,30 @@ impl Summary<'_> {
                 seed(runs - 1),
                 count(self.settings.reference_runs, "reference run", "reference runs"),
             ));
+            if self.settings.runs.is_none() {
+                notices.push(self.extent(result));
+            }
         }
         notices
+    }
+
+    /// How much a hunt with a time budget has tried, and what that means.
+    fn extent(&self, result: &StrategyResult) -> String {
+        let (known, tried) = result.goals;
+        let mut text = format!("tried {}", count(result.runs, "schedule", "schedules"));
+        if known > 0 {
+            text.push_str(&format!(", {} of {}", thousands(tried), count(known, "goal", "goals")));
+        }
+        if let Some(rarest) = result.chance.rarest() {
+            text.push_str(&format!(
+                "; a bug that shows in one of {} random schedules would have been seen with 99 %",
+                thousands(rarest)
+            ));
+        }
+        if tried < known && !self.is_interrupted {
+            text.push_str("; the time was over before the rest: raise --budget");
+        }
+        text
     }
 
     /// Notes about what a hunt did not try that made nothing happen.
@@ -164,7 +188,10 @@ impl Summary<'_> {
                 "candidate interleaving of accesses was",
                 "candidate interleavings of accesses were",
             );
-            notices.push(format!("{candidates} {NOT_TRIED}"));
+            // With a time budget, the note about its extent says the same.
+            if self.settings.runs.is_some() {
+                notices.push(format!("{candidates} {NOT_TRIED}"));
+            }
         } else if !result.has_discovered && result.runs > 0 && discovers {
             notices.push(TOO_MANY_ACCESSES.to_owned());
         } else if !result.has_discovered && !sees_accesses {

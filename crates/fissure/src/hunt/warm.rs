@@ -7,6 +7,7 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
+    thread,
 };
 
 use fissure_hunt::{Blindness, HuntResult, HuntSettings, Outcome, Runner};
@@ -19,7 +20,9 @@ use fissure_model::{
 };
 
 use super::{
-    blindness_of_hunt, equality, pool,
+    Clock, blindness_of_hunt,
+    equality::{self, Digest},
+    pool,
     run::{Finished, Print, Program},
     worker::{Answered, Worker},
 };
@@ -27,8 +30,9 @@ use crate::{error::Error, launch, progress::Progress, signals};
 
 /// The runs of each kind that are executed in a new JVM too: not the first, which is the first in its JVM as well.
 const COMPARED: [u64; 2] = [1, 5];
-/// After so many runs a JVM repeats its first one.
+/// After so many runs a JVM repeats its first one, and again each time it has executed so many more.
 const REPEATED: u64 = 24;
+const REPEATED_LATER: u64 = 256;
 /// The JVMs that may be lost, among so many runs, before it is not worth while.
 const MOST_LOST: u64 = 3;
 const RUNS_PER_LOST: u64 = 8;
@@ -42,12 +46,13 @@ pub(super) fn hunt(
     program: &Program<'_>,
     isolation: Isolation,
     jobs: usize,
+    clock: Clock,
     progress: Progress,
 ) -> Result<Result<Hunted, String>, Error> {
     if program.command.first().is_none_or(|command| !launch::is_java(command)) {
         return Ok(Err("only the command java itself can be repeated in one JVM".to_owned()));
     }
-    let mut warm = Warm { program, isolation, jobs, progress, first_output: None, state: Mutex::default() };
+    let mut warm = Warm { program, isolation, jobs, clock, progress, first_output: None, state: Mutex::default() };
     let result = fissure_hunt::hunt(settings, &mut warm);
     warm.progress.clear();
     let verified = result.and_then(|result| {
@@ -79,6 +84,7 @@ struct Warm<'a> {
     program: &'a Program<'a>,
     isolation: Isolation,
     jobs: usize,
+    clock: Clock,
     progress: Progress,
     first_output: Option<Vec<u8>>,
     state: Mutex<State>,
@@ -92,18 +98,24 @@ struct State {
     kinds: Vec<(Control, u64)>,
     runs: u64,
     lost: u64,
-    /// The runs that showed something, by seed and goal.
-    shown: HashMap<Shown, Vec<(Control, Finished)>>,
+    /// The runs that showed something.
+    shown: HashMap<Shown, (Control, Digest)>,
 }
 
-/// Runs that a report does not tell apart: those with the same seed and goal. Some of them repeat a shortened schedule.
-type Shown = (u64, Option<Goal>);
+/// A run as a report names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Shown {
+    seed: u64,
+    goal: Option<Goal>,
+    /// The shortened schedule that it followed.
+    schedule: Option<String>,
+}
 
 /// A JVM with its first run.
 struct Warmed {
     worker: Worker,
     kind: Control,
-    first: Option<(Control, Finished)>,
+    first: Option<(Control, Digest)>,
 }
 
 impl Runner for Warm<'_> {
@@ -126,6 +138,10 @@ impl Runner for Warm<'_> {
 
     fn is_interrupted(&self) -> bool {
         signals::interrupted()
+    }
+
+    fn spent(&self) -> f64 {
+        self.clock.spent()
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {
@@ -155,13 +171,15 @@ impl Warm<'_> {
                 return self.in_new_jvm(control);
             }
         };
-        if COMPARED.contains(&number) && equality::is_comparable(&finished) {
-            self.compare(control, &finished)?;
+        if COMPARED.contains(&number) && equality::is_comparable(&finished.outcome) {
+            self.compare(control, &Digest::new(&finished))?;
         }
         if shows_something(&finished.outcome) {
-            let key = (control.seed, control.goal.clone());
-            let kept = (control.clone(), copy(&finished));
-            self.with(|state| state.shown.entry(key).or_default().push(kept));
+            let followed = finished.outcome.accounts().next().map(|run| run.schedule.clone());
+            let schedule = followed.filter(|_| control.schedule.is_some());
+            let shown = Shown { seed: control.seed, goal: control.goal.clone(), schedule };
+            let kept = (control.clone(), Digest::new(&finished));
+            self.with(|state| state.shown.insert(shown, kept));
         }
         Ok(*finished)
     }
@@ -188,13 +206,14 @@ impl Warm<'_> {
     /// Keeps a JVM for the next run. From time to time it has to repeat its first run.
     fn keep_warm(&self, mut warmed: Warmed, control: &Control, finished: &Finished) -> Result<(), Unequal> {
         match &warmed.first {
-            None => warmed.first = Some((control.clone(), copy(finished))),
-            Some((first, known))
-                if warmed.worker.runs.is_multiple_of(REPEATED) && equality::is_comparable(known) =>
-            {
+            None if equality::is_comparable(&finished.outcome) => {
+                warmed.first = Some((control.clone(), Digest::new(finished)));
+            }
+            Some((first, known)) if is_repeated(warmed.worker.runs) => {
                 match warmed.worker.run(first)? {
                     Answered::Finished(again) => {
-                        if let Some(difference) = equality::difference(known, &again) {
+                        if let Some(difference) = known.difference(&Digest::new(&again)) {
+                            tracing::info!(difference, ?again, "a run was another when it was repeated");
                             return Err(Unequal::Reason(format!(
                                 "{difference} of a run with the seed {} was another when its JVM repeated it",
                                 first.seed
@@ -204,7 +223,7 @@ impl Warm<'_> {
                     _ => return self.lose("a JVM could not repeat a run"),
                 }
             }
-            Some(_) => {}
+            _ => {}
         }
         self.with(|state| state.idle.push(warmed));
         Ok(())
@@ -224,35 +243,41 @@ impl Warm<'_> {
     }
 
     /// Compares a run with the same one in a new JVM.
-    fn compare(&self, control: &Control, finished: &Finished) -> Result<(), Unequal> {
+    fn compare(&self, control: &Control, known: &Digest) -> Result<(), Unequal> {
         let fresh = self.in_new_jvm(control)?;
-        match equality::difference(finished, &fresh) {
-            Some(difference) if !signals::interrupted() => Err(Unequal::Reason(format!(
-                "{difference} of a run with the seed {} was another in a JVM that had executed the program before",
-                control.seed
-            ))),
+        match known.difference(&Digest::new(&fresh)) {
+            Some(difference) if !signals::interrupted() => {
+                tracing::info!(difference, ?fresh, "a run in a new JVM was another");
+                Err(Unequal::Reason(format!(
+                    "{difference} of a run with the seed {} was another in a JVM that had executed the program before",
+                    control.seed
+                )))
+            }
             _ => Ok(()),
         }
     }
 
     /// Repeats the runs that the findings of a report show, in new JVMs.
     fn verify(&self, result: &HuntResult) -> Result<(), Unequal> {
-        let mut verified: Vec<Shown> = Vec::new();
+        let mut shown: Vec<(Control, Digest)> = Vec::new();
         for found in &result.found {
             let finding = &found.finding;
             let Some(&seed) = finding.seeds.first().filter(|_| finding.status > Status::Warning) else {
                 continue;
             };
-            let key = (seed, finding.goals.first().cloned().flatten());
-            if verified.contains(&key) {
-                continue;
-            }
-            for (control, known) in self.with(|state| state.shown.remove(&key)).unwrap_or_default() {
-                self.compare(&control, &known)?;
-            }
-            verified.push(key);
+            let schedule = finding.schedules.first().filter(|_| finding.shortened).cloned();
+            let key = Shown { seed, goal: finding.goals.first().cloned().flatten(), schedule };
+            // Several findings may be shown by one run.
+            shown.extend(self.with(|state| state.shown.remove(&key)));
         }
-        Ok(())
+        let parts: Vec<&[(Control, Digest)]> = shown.chunks(shown.len().div_ceil(self.jobs).max(1)).collect();
+        let verify = |part: &[(Control, Digest)]| {
+            part.iter().try_for_each(|(control, known)| self.compare(control, known))
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || verify(part))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("a comparison does not panic"))
+        })
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
@@ -297,6 +322,7 @@ fn shows_something(outcome: &Outcome) -> bool {
         || outcome.findings().any(|finding| finding.status > Status::Warning)
 }
 
-fn copy(finished: &Finished) -> Finished {
-    Finished { outcome: finished.outcome.clone(), output: finished.output.clone() }
+/// Whether a JVM repeats its first run after so many: often at the beginning, and then less and less.
+fn is_repeated(runs: u64) -> bool {
+    runs == REPEATED || runs.is_multiple_of(REPEATED_LATER)
 }

@@ -3,7 +3,7 @@
 //! There may be many, and most are intended. So each is tried a few times only, the likeliest bugs first: once with an otherwise
 //! sequential schedule, then with random preemptions. Goals that made the program fail are tried again and again, others now and then.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashSet};
 
 use fissure_model::{
     finding::Finding,
@@ -28,6 +28,8 @@ const RELIABLE: u64 = 2;
 pub struct AccessGoals {
     /// The likeliest bugs first; equals in the order in which runs showed them.
     known: Vec<Known>,
+    /// The same goals, to find one quickly.
+    index: HashSet<AccessGoal>,
     is_cut: bool,
 }
 
@@ -108,7 +110,10 @@ impl GoalSource for AccessGoals {
         for goal in outcome.accounts().flat_map(|run| &run.goals) {
             if let Goal::Accesses(goal) = goal {
                 let sequential = AccessGoal { is_sequential: true, ..goal.clone() };
-                let is_new = !self.known.iter().any(|known| known.goal == sequential);
+                let is_new = !self.index.contains(&sequential);
+                if !is_new && self.index.contains(goal) {
+                    continue;
+                }
                 let suspects = self.known.iter().filter(|known| known.is_suspect).count();
                 if let Some(known) = self.entry(&sequential) {
                     known.is_suspect |= is_new && is_bad && goal.first().is_some() && suspects < SUSPECTS;
@@ -183,6 +188,7 @@ impl AccessGoals {
         if self.known.len() >= MOST {
             return None;
         }
+        self.index.insert(goal.clone());
         // Interleavings are likelier to be bugs than delays, and delays than reorderings. Double interleavings are rarely needed.
         let rank = |goal: &AccessGoal| (!goal.is_sequential, shape_rank(goal));
         let index = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
@@ -206,6 +212,13 @@ impl AccessGoals {
     /// Whether some goals are unknown because there were too many accesses to remember.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut || self.known.len() >= MOST
+    }
+
+    /// Goals that were not tried enough, each once, so many at most.
+    pub(crate) fn untried(&self, runs: u64) -> Vec<Goal> {
+        let mut open: Vec<&Known> = self.known.iter().filter(|known| known.is_open()).collect();
+        open.sort_by_key(|known| known.tried);
+        open.into_iter().take(runs as usize).map(|known| Goal::Accesses(known.goal.clone())).collect()
     }
 
     /// How many goals there are, and how many of them were tried.

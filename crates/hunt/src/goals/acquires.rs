@@ -165,6 +165,28 @@ impl AcquireGoals {
         plan.next_pair().is_some() || plan.open_order().is_some()
     }
 
+    /// Goals that were not tried enough and never reached, so many at most.
+    pub(crate) fn untried(&self, runs: u64) -> Vec<Goal> {
+        let mut plan = Plan::new(self);
+        let mut chosen = Vec::new();
+        while (chosen.len() as u64) < runs {
+            let Some(pair) = plan.open_pair().or_else(|| plan.open_order()) else { break };
+            let goal = AcquireGoal { prefix: self.prefix_for(pair, plan.tried(pair)), ..pair.clone() };
+            plan.note(&goal);
+            chosen.push(Goal::Acquires(goal));
+        }
+        chosen
+    }
+
+    /// How many goals there are, and how many of them were tried or reached.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let is_done =
+            |(goal, attempts): &(&AcquireGoal, &Attempts)| attempts.tried > 0 || self.is_proved(goal);
+        let orders = || self.orders.iter().filter(|(order, _)| !self.seen.contains(*order));
+        let done = self.pairs.iter().chain(orders()).filter(is_done).count();
+        ((self.pairs.len() + orders().count()) as u64, done as u64)
+    }
+
     /// Which of [`TURNS`] rounds it is: once something was made to happen, the other kinds of goals take turns.
     pub(crate) fn turn(&self) -> u64 {
         self.runs / ROUND % TURNS
@@ -253,6 +275,13 @@ impl<'a> Plan<'a> {
         };
         // `min_by_key` takes the first of equals, so that the choice is deterministic.
         pairs.min_by_key(rank)
+    }
+
+    /// The next goal in turn, among those that were neither reached nor tried enough.
+    fn open_pair(&self) -> Option<&'a AcquireGoal> {
+        let is_open = |pair: &&AcquireGoal| self.tried_local(pair) < PATIENCE && !self.goals.is_proved(pair);
+        let pairs = self.goals.pairs.keys().filter(is_open);
+        pairs.min_by_key(|pair| (self.tried_local(pair), self.tried(pair)))
     }
 
     /// An order that no run showed, or an acquire before a thread that was woken, as long as it was not tried enough.

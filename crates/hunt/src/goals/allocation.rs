@@ -35,6 +35,36 @@ impl Allocation {
         &self.predicted
     }
 
+    /// Goals that were not tried enough, so many at most.
+    pub(crate) fn untried(&self, runs: u64) -> Vec<Goal> {
+        if !self.learns {
+            return self.predicted.untried(runs);
+        }
+        let mut accesses = self.accesses.untried(runs).into_iter();
+        let mut acquires = self.acquires.untried(runs).into_iter();
+        let mut chosen = Vec::new();
+        while (chosen.len() as u64) < runs {
+            let next = [acquires.next(), accesses.next(), accesses.next()];
+            let known = chosen.len();
+            chosen.extend(next.into_iter().flatten());
+            if chosen.len() == known {
+                break;
+            }
+        }
+        chosen.truncate(runs as usize);
+        chosen
+    }
+
+    /// How many goals are known, and how many of them were tried.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        if !self.learns {
+            let facts = self.predicted.facts();
+            return (facts.predicted, facts.tried);
+        }
+        let (acquires, accesses) = (self.acquires.counts(), self.accesses.counts());
+        (acquires.0 + accesses.0, acquires.1 + accesses.1)
+    }
+
     /// Acquires and accesses in turn as long as nothing was made to happen, and mostly the kind that succeeded after that.
     fn share(&self, runs: u64) -> Vec<Option<Goal>> {
         let is_for_accesses = |run: u64| {

@@ -79,6 +79,22 @@ impl GoalSource for PredictedGoals {
 }
 
 impl PredictedGoals {
+    /// Goals that were not tried enough, each once, so many at most.
+    pub(crate) fn untried(&self, runs: u64) -> Vec<Goal> {
+        let mut tried: BTreeMap<FindingKey, u64> = BTreeMap::new();
+        for (goal, count) in &self.goals {
+            *tried.entry(key_of_goal(goal)).or_default() += count;
+        }
+        let mut open: Vec<(u64, &Goal)> = self
+            .goals
+            .iter()
+            .filter(|(goal, _)| tried[&key_of_goal(goal)] < PATIENCE)
+            .map(|(goal, count)| (*count, goal))
+            .collect();
+        open.sort();
+        open.into_iter().take(runs as usize).map(|(_, goal)| goal.clone()).collect()
+    }
+
     /// The results so far; a finding counts once, however many sites and calls it was predicted with.
     pub(crate) fn facts(&self) -> PredictionFacts {
         let findings: BTreeSet<FindingKey> = self.goals.keys().map(key_of_goal).collect();
@@ -101,7 +117,7 @@ fn key_of_goal(goal: &Goal) -> FindingKey {
             let fields = goal.events.iter().map(|event| event.field.clone());
             (goal.pattern, goal.units.iter().cloned().chain(fields).collect())
         }
-        Goal::Acquires(_) | Goal::Accesses(_) => (0, vec![goal.to_string()]),
+        Goal::Acquires(_) | Goal::Accesses(_) | Goal::Chance(_) => (0, vec![goal.to_string()]),
         Goal::Race(race) => {
             let methods = race.accesses.iter().map(method);
             race_key(&race.accesses[0].field, methods.collect())

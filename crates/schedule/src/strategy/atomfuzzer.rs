@@ -28,6 +28,7 @@ use fissure_model::{
 
 use super::{
     Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View,
+    pos::PartialOrderSampling,
     registry::{StrategyError, StrategyKind},
     uniform::yields_to_sleepers,
     willing,
@@ -46,7 +47,8 @@ pub(super) const KIND: StrategyKind = StrategyKind {
     ..StrategyKind::PLAIN
 };
 
-/// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run.
+/// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run. Where chance decides at
+/// accesses, orders of conflicting accesses are sampled.
 fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
     let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.goal {
         Some(Goal::Accesses(goal)) => {
@@ -56,6 +58,7 @@ fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
             };
             (Box::new(interleaver), goal.prefix.as_deref())
         }
+        Some(Goal::Chance(_)) => (Box::new(PartialOrderSampling::default()), None),
         Some(Goal::Acquires(pair)) => (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref()),
         _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
     };

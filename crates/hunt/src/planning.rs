@@ -1,0 +1,225 @@
+//! Which runs come next, and when a hunt with a strategy is over.
+//!
+//! A hunt either makes a given number of runs, or it has a time budget. With a budget the first runs are shared out in the same way. Then
+//! come the goals that were not tried enough, and once there are none, chance decides alone, for as long as it shows something new.
+//! Some runs are left to chance while there are goals, because what no candidate predicts shows up only there.
+
+use fissure_model::{
+    goal::{ChanceGoal, Goal},
+    settings::AccessPoints,
+};
+
+use crate::{
+    goals::{self, Allocation, GoalSource, Round},
+    outcome::Outcome,
+};
+
+/// After so many runs, those that remain are spent on what was not tried.
+const FIRST_RUNS: u64 = 64;
+/// How many runs there are in a round after that.
+const LONG_ROUND: u64 = 64;
+/// One of so many runs is left to chance while there are goals.
+const CHANCE_SHARE: u64 = 8;
+/// A hunt with a budget makes at least so many runs, however long they take.
+const LEAST_RUNS: u64 = 16;
+/// Chance decides in at least so many runs: a bug that one of 500 of them shows is seen with a probability of 99 %.
+const CHANCE_RUNS: u64 = 2_304;
+/// If so many runs by chance show nothing new, more of them hardly will.
+const QUIET_RUNS: u64 = 768;
+
+/// How long a hunt with one strategy goes on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Limit {
+    /// For so many runs.
+    Runs(u64),
+    /// Until this share of the time is spent.
+    Time(f64),
+}
+
+/// The runs that chance decides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChanceFacts {
+    /// How many there were.
+    pub runs: u64,
+    /// How many of them came after the last one that showed something new.
+    pub quiet: u64,
+}
+
+impl ChanceFacts {
+    /// Notes a run.
+    pub(crate) fn add(&mut self, outcome: &Outcome, is_news: bool) {
+        if matches!(outcome.goal, None | Some(Goal::Chance(_))) {
+            self.runs += 1;
+            self.quiet = if is_news { 0 } else { self.quiet + 1 };
+        }
+    }
+
+    /// Whether more of them are not worth while.
+    fn is_enough(&self) -> bool {
+        self.runs >= CHANCE_RUNS && self.quiet >= QUIET_RUNS
+    }
+
+    /// The rarest bug that so many runs show with a probability of 99 %: one run in so many shows it.
+    pub fn rarest(&self) -> Option<u64> {
+        let missed_in_all = 0.01_f64;
+        let chance = 1.0 - missed_in_all.powf(1.0 / self.runs as f64);
+        // Floating-point noise must not turn 500 into 499.
+        (self.runs > 0).then(|| (1.0 / chance + 1e-6).floor() as u64).filter(|rarest| *rarest > 1)
+    }
+}
+
+/// What is known when the next runs are planned.
+#[derive(Debug)]
+pub(crate) struct Planning<'a> {
+    pub(crate) limit: Limit,
+    /// The share of the time that is spent.
+    pub(crate) spent: f64,
+    /// How many runs of the strategy there were.
+    pub(crate) runs: u64,
+    /// How many runs of all kinds there were.
+    pub(crate) all_runs: u64,
+    pub(crate) goals: &'a Allocation,
+    pub(crate) chance: ChanceFacts,
+    /// The goals of runs that chance decides, which take turns.
+    pub(crate) chance_goals: &'a [Option<Goal>],
+}
+
+impl Planning<'_> {
+    /// The goals of the next runs; none if the hunt with this strategy is over.
+    pub(crate) fn next(&self) -> Vec<Option<Goal>> {
+        match self.limit {
+            Limit::Runs(all) => self.first(goals::round(self.runs).min(all - self.runs)),
+            Limit::Time(_) if self.runs < LEAST_RUNS => self.first(goals::round(self.runs)),
+            Limit::Time(until) => {
+                let runs = self.in_time(until);
+                if self.runs < FIRST_RUNS {
+                    return self.first(goals::round(self.runs).min(runs));
+                }
+                self.untried(LONG_ROUND.min(runs))
+            }
+        }
+    }
+
+    fn first(&self, runs: u64) -> Vec<Option<Goal>> {
+        self.goals.propose(Round { runs, has_turn: true })
+    }
+
+    /// Goals that were not tried enough, and runs by chance.
+    fn untried(&self, runs: u64) -> Vec<Option<Goal>> {
+        let mut untried = self.goals.untried(runs).into_iter().peekable();
+        if untried.peek().is_none() && self.chance.is_enough() {
+            return Vec::new();
+        }
+        let mut turn = self.chance.runs as usize;
+        let mut by_chance = || {
+            turn += 1;
+            self.chance_goals.get(turn % self.chance_goals.len().max(1)).cloned().flatten()
+        };
+        let goal = |run: u64| match run % CHANCE_SHARE {
+            0 => by_chance(),
+            _ => untried.next().map(Some).unwrap_or_else(&mut by_chance),
+        };
+        (0..runs).map(goal).collect()
+    }
+
+    /// How many runs there is time for, if they take as long as those before.
+    fn in_time(&self, until: f64) -> u64 {
+        if self.spent >= until {
+            return 0;
+        }
+        if self.spent <= 0.0 {
+            return u64::MAX;
+        }
+        (self.all_runs as f64 * (until - self.spent) / self.spent).ceil() as u64
+    }
+}
+
+/// The goals of runs that chance decides: none at locks, and at accesses if runs could be made that stop there.
+pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]) -> Vec<Option<Goal>> {
+    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal { points, instrumented }));
+    let mut goals = vec![None];
+    if let Some(points) = points {
+        goals.push(at(points, Vec::new()));
+        if !instrumented.is_empty() {
+            goals.push(at(points, instrumented.to_vec()));
+        }
+    }
+    goals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{goals::Judgement, testing::Sketch};
+
+    const ACCESS: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
+
+    fn known() -> Allocation {
+        let mut goals = Allocation::new(true, Default::default(), Default::default());
+        let mut outcome = Sketch::default().outcome();
+        outcome.processes[0].run.as_mut().unwrap().goals = vec![ACCESS.parse().unwrap()];
+        goals.learn(&outcome, Judgement::default());
+        goals
+    }
+
+    /// Expects these runs next: `a` for a goal at accesses, `c` for chance at accesses, `-` for no goal.
+    fn check(limit: Limit, spent: f64, runs: u64, goals: &Allocation, chance: ChanceFacts, expected: &str) {
+        let chance_goals = chance_goals(Some(AccessPoints::All), &[]);
+        let planning =
+            Planning { limit, spent, runs, all_runs: runs, goals, chance, chance_goals: &chance_goals };
+        let kinds = planning.next().into_iter().map(|goal| match goal {
+            Some(Goal::Accesses(_)) => 'a',
+            Some(Goal::Chance(_)) => 'c',
+            _ => '-',
+        });
+        let kinds: String = kinds.collect();
+        let shown = kinds.get(..expected.len()).unwrap_or(&kinds);
+        assert_eq!((shown, kinds.is_empty()), (expected, expected.is_empty()), "{limit:?} {spent} {runs}");
+    }
+
+    #[test]
+    fn untried_goals_come_first_and_then_chance() {
+        let (few, enough) = (ChanceFacts { runs: 1, quiet: 1 }, ChanceFacts { runs: 4_000, quiet: 800 });
+        let (none, one) = (Allocation::new(true, Default::default(), Default::default()), known());
+        check(Limit::Time(1.0), 0.1, 64, &one, few, "-aac-c-c");
+        check(Limit::Time(1.0), 0.1, 64, &one, enough, "caa");
+        check(Limit::Time(1.0), 0.1, 64, &none, few, "-c-c");
+        check(Limit::Time(1.0), 0.1, 64, &none, enough, "");
+        check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "c-c-");
+    }
+
+    #[test]
+    fn a_hunt_ends_with_its_runs_or_its_time() {
+        let (none, no_chance) = (known(), ChanceFacts::default());
+        check(Limit::Runs(3), 9.0, 2, &none, no_chance, "a");
+        check(Limit::Runs(3), 0.0, 3, &none, no_chance, "");
+        check(Limit::Time(1.0), 9.0, 4, &none, no_chance, "aaa");
+        check(Limit::Time(1.0), 1.0, 16, &none, no_chance, "");
+        check(Limit::Time(0.5), 0.4, 16, &none, no_chance, "aaa");
+        check(Limit::Time(0.5), 0.5, 64, &none, no_chance, "");
+    }
+
+    #[test]
+    fn the_last_round_is_as_long_as_there_is_time() {
+        let goals = known();
+        let length = |spent| {
+            let planning = Planning {
+                limit: Limit::Time(1.0),
+                spent,
+                runs: 100,
+                all_runs: 100,
+                goals: &goals,
+                chance: ChanceFacts::default(),
+                chance_goals: &[None],
+            };
+            planning.next().len()
+        };
+        assert_eq!([0.1, 0.8, 0.99, 1.0].map(length), [64, 25, 2, 0]);
+    }
+
+    #[test]
+    fn the_rarest_bug_is_told_by_the_number_of_runs() {
+        let rarest = |runs| ChanceFacts { runs, quiet: 0 }.rarest();
+        assert_eq!([0, 1, 7, 230, 2_301].map(rarest), [None, None, Some(2), Some(50), Some(500)]);
+    }
+}
