@@ -33,6 +33,13 @@ pub(crate) fn keep_records(run: &Path, folder: &Path) {
     }
 }
 
+/// Keeps the records of one of the runs of a JVM with this folder in the folder of all runs, likewise.
+pub(crate) fn keep_run(jvm: &Path, run: u64, records: &[u8]) {
+    if let (Some(folder), Some(name)) = (jvm.parent(), jvm.file_name()) {
+        let _ = fs::write(folder.join(format!("jvm-{}-{run}.jsonl", name.to_string_lossy())), records);
+    }
+}
+
 /// Looks for folders whose owner is gone. Their findings go into a report in the cache, which a remark names, and the folders are removed.
 pub(crate) fn recover(parent: &Path, cache: Option<&Path>) {
     let is_folder = |path: &PathBuf| {
@@ -67,7 +74,7 @@ fn is_abandoned(folder: &Path) -> bool {
     let owner = fs::read_to_string(folder.join(OWNER)).unwrap_or_default();
     let Some((id, started)) = owner.trim().split_once(' ') else { return false };
     let (Ok(id), Ok(started)) = (id.parse(), started.parse::<u64>()) else { return false };
-    let is_alive = Process::of(id).is_some_and(|process| process.started == started);
+    let is_alive = Process::of(id).is_some_and(|process| process.started == started && !process.has_ended);
     !is_alive
         && !entries(folder).iter().any(|path| path.extension().is_some_and(|extension| extension == "log"))
 }

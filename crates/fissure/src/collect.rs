@@ -8,6 +8,8 @@ use fissure_model::{
     record::{Failure, Hello, Record, Refusal, Run, StandingThread},
 };
 
+use crate::supervise::Process;
+
 /// The records of one JVM.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Jvm {
@@ -184,7 +186,8 @@ fn merge(known: &mut Finding, other: &Finding) {
 }
 
 pub(crate) fn is_running(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
+    // A process that was killed stays as a zombie until its parent takes note of it.
+    Process::of(process).is_some_and(|process| !process.has_ended)
 }
 
 /// The beginning of a command, long enough to recognise it.

@@ -246,7 +246,7 @@ pub(crate) struct Process {
     id: u32,
     parent: u32,
     pub(crate) started: u64,
-    has_ended: bool,
+    pub(crate) has_ended: bool,
 }
 
 impl Process {

@@ -81,8 +81,13 @@ mod tests {
 
     use super::*;
 
+    fn empty() -> Run {
+        let text = r#"{"end":"finished","choices":0,"steps":0,"schedule":"","uncontrolled":[],"failures":[],"pairs":[]}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
     fn run(schedule: &str, steps: u64, exit: i32, output: &[u8]) -> Digest {
-        let run = Run { schedule: schedule.to_owned(), steps, ..Run::default() };
+        let run = Run { schedule: schedule.to_owned(), steps, ..empty() };
         let process = Process { run: Some(run), has_ended: true, ..Process::default() };
         let ending = Ending::Ended(Exit::Code(exit));
         let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };
@@ -100,7 +105,7 @@ mod tests {
         check(run("0*3 1 0", 9, 0, b"other"), Some("the schedule"));
         check(run("0*3 1", 9, 3, b"done"), Some("the exit code"));
         check(run("0*3 1", 9, 0, b"other"), Some("the output"));
-        let hung = Run { schedule: "0*3 1".to_owned(), end: RunEnd::Hang, ..Run::default() };
+        let hung = Run { schedule: "0*3 1".to_owned(), end: RunEnd::Hang, ..empty() };
         let process = Process { run: Some(hung), ..Process::default() };
         let ending = Ending::Ended(Exit::Code(0));
         let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };

@@ -1,6 +1,7 @@
 //! A JVM that executes one run after the other (see [`fissure_model::iteration`]).
 
 use std::{
+    collections::HashSet,
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write},
     os::unix::{
@@ -26,7 +27,7 @@ use super::{
     process::process,
     run::{Finished, KEPT, Program},
 };
-use crate::{collect, error::Error, launch, run_folder, signals};
+use crate::{abandoned, collect, error::Error, launch, run_folder, signals};
 
 /// How often the socket, the JVM and the user are checked.
 const INTERVAL: Duration = Duration::from_millis(4);
@@ -42,7 +43,9 @@ pub(crate) struct Worker {
     files: [File; 3],
     /// How many runs it has executed.
     pub(crate) runs: u64,
-    _folder: TempDir,
+    /// The findings of which records were kept.
+    kept: HashSet<String>,
+    folder: TempDir,
 }
 
 /// What became of a request.
@@ -92,7 +95,7 @@ impl Worker {
         };
         let time_limit = program.time_limit;
         let files = [records, output, errors];
-        Ok(Some(Self { child, connection, time_limit, hello: None, files, runs: 0, _folder: folder }))
+        Ok(Some(Self { child, connection, time_limit, hello: None, files, runs: 0, kept: HashSet::new(), folder }))
     }
 
     /// Executes a run.
@@ -141,7 +144,15 @@ impl Worker {
     /// The result of the run, and empty files for the next one.
     fn finished(&mut self, control: &Control, ending: Ending, printed: [u64; 2]) -> Result<Finished, Error> {
         let [records, output, errors] = &mut self.files;
-        let mut jvm = collect::parse(&taken(records, u64::MAX).map_err(Error::Folder)?);
+        let records = taken(records, u64::MAX).map_err(Error::Folder)?;
+        let mut jvm = collect::parse(&records);
+        let mut has_news = false;
+        for finding in &jvm.findings {
+            has_news |= self.kept.insert(finding.id.clone());
+        }
+        if has_news {
+            abandoned::keep_run(self.folder.path(), self.runs, &records);
+        }
         match &jvm.hello {
             Some(hello) => self.hello = Some(hello.clone()),
             None => jvm.hello = self.hello.clone(),
