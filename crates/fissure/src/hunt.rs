@@ -25,7 +25,7 @@ use std::{
 
 use fissure_hunt::{Blindness, Ending, HuntSettings, Outcome, Problem, Process, Runner, Shard};
 use fissure_model::{
-    finding::Status,
+    finding::{Status, fingerprint},
     pointcut::Pointcut,
     settings::{Control, SetRules},
 };
@@ -33,6 +33,7 @@ use fissure_report::{Exit, Report};
 
 use options::IsolationName;
 pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
+use pool::Manner;
 pub(crate) use run::{Print, Program};
 pub(crate) use run_notes::count;
 
@@ -117,34 +118,37 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     };
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let jobs = options.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let manner = Manner { jobs, is_backwards: options.backwards };
     let _interruption = Interruption::install();
     let mut clock = Clock::start(options.budget.or(options.runs.is_none().then_some(BUDGET)));
     let mut notice = None;
     let mut repeated = None;
     if options.isolation != IsolationName::Jvm {
         let progress = progress(settings, clock);
-        match warm::hunt(settings, &program, options.isolation.into(), jobs, clock, progress)? {
+        match warm::hunt(settings, &program, options.isolation.into(), manner, clock, progress)? {
             Ok(result) => repeated = Some(result),
             Err(reason) => notice = Some(format!("every run had its own JVM: {reason}")),
         }
     }
-    let (result, output) = match repeated {
+    let (result, executed) = match repeated {
         Some(result) => result,
         None => {
             clock.begin_again();
             let progress = progress(settings, clock);
-            let mut processes = Processes { program: &program, jobs, clock, progress, first_output: None };
+            let mut processes =
+                Processes { program: &program, manner, clock, progress, executed: Executed::default() };
             let result = fissure_hunt::hunt(settings, &mut processes);
             processes.progress.clear();
-            (result?, processes.first_output)
+            (result?, processes.executed)
         }
     };
     if result.problem.is_some() {
-        output::pass_on(&output.unwrap_or_default());
+        output::pass_on(&executed.first_output.unwrap_or_default());
     }
     let is_interrupted = signals::interrupted();
     let mut report = Summary { options, settings, scope, is_interrupted }.report(result);
     report.notices.extend(notice);
+    report.digest = Some(executed.digest);
     Ok(report)
 }
 
@@ -187,11 +191,39 @@ impl Clock {
 /// Executes the runs of a hunt, each as a process.
 struct Processes<'a> {
     program: &'a Program<'a>,
-    jobs: usize,
+    manner: Manner,
     clock: Clock,
     progress: Progress,
+    executed: Executed,
+}
+
+/// What is kept of all runs of a hunt, beside their outcomes.
+#[derive(Debug, Default)]
+struct Executed {
     /// The output of the first run.
     first_output: Option<Vec<u8>>,
+    /// A digest of the schedules and exit codes so far.
+    digest: String,
+}
+
+impl Executed {
+    /// Adds runs in their order, and gives their outcomes.
+    fn add(&mut self, finished: Vec<Finished>) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for Finished { outcome, output } in finished {
+            self.first_output.get_or_insert(output);
+            // Runs that were not wholly under control differ from hunt to hunt.
+            let is_comparable = equality::is_comparable(&outcome);
+            let schedules = outcome.accounts().filter(|_| is_comparable).map(|run| run.schedule.as_str());
+            let (seed, ending) = (outcome.seed.to_string(), format!("{:?}", outcome.ending));
+            let ending = if is_comparable { ending.as_str() } else { "not under control" };
+            let parts: Vec<&str> =
+                [self.digest.as_str(), &seed, ending].into_iter().chain(schedules).collect();
+            self.digest = fingerprint(&parts);
+            outcomes.push(outcome);
+        }
+        outcomes
+    }
 }
 
 impl Runner for Processes<'_> {
@@ -203,13 +235,8 @@ impl Runner for Processes<'_> {
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, Error> {
         let run = |control: &Control| self.program.run(control.clone(), Print::Keep);
-        let finished = pool::run_all(&run, runs, self.jobs, &self.progress, is_last)?;
-        let mut outcomes = Vec::new();
-        for Finished { outcome, output } in finished {
-            self.first_output.get_or_insert(output);
-            outcomes.push(outcome);
-        }
-        Ok(outcomes)
+        let finished = pool::run_all(&run, runs, self.manner, &self.progress, is_last)?;
+        Ok(self.executed.add(finished))
     }
 
     fn is_interrupted(&self) -> bool {

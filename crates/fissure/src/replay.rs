@@ -335,9 +335,8 @@ fn unlike_the_recording(
         ));
     }
     let is_other_command = !subject.command.is_empty() && subject.command != hunt::words(&options.command);
-    (is_other_command && !has_shown).then(|| {
-        format!("the report is about another command: {}", subject.command.join(" "))
-    })
+    (is_other_command && !has_shown)
+        .then(|| format!("the report is about another command: {}", subject.command.join(" ")))
 }
 
 fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String> {

@@ -294,7 +294,8 @@ fn the_printed_command_shows_the_interleaving_of_the_report() {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let output = place.fissure(&[&["replay", "--json", "again.json"], &words[..]].concat());
             assert_eq!(output.status.code(), Some(1), "{class} {command}: {}", output_text(&output));
-            let again: Value = serde_json::from_str(&fs::read_to_string(place.path("again.json")).unwrap()).unwrap();
+            let again: Value =
+                serde_json::from_str(&fs::read_to_string(place.path("again.json")).unwrap()).unwrap();
             let again = again["findings"].as_array().unwrap().iter().find(|again| again["id"] == id).unwrap();
             for key in ["interleaving", "sites"] {
                 assert_eq!(again[key], finding[key], "{class} {id}: {key}");

@@ -79,6 +79,8 @@ pub(crate) struct Planning<'a> {
     /// How many runs of all kinds there were.
     pub(crate) all_runs: u64,
     pub(crate) goals: &'a Allocation,
+    /// Whether no run learns from another, so that there need not be rounds.
+    pub(crate) is_independent: bool,
     pub(crate) chance: ChanceFacts,
     /// The goals of runs that chance decides, which take turns.
     pub(crate) chance_goals: &'a [Option<Goal>],
@@ -88,6 +90,7 @@ impl Planning<'_> {
     /// The goals of the next runs; none if the hunt with this strategy is over.
     pub(crate) fn next(&self) -> Vec<Option<Goal>> {
         match self.limit {
+            Limit::Runs(all) if self.is_independent => vec![None; (all - self.runs) as usize],
             Limit::Runs(all) => self.first(goals::round(self.runs).min(all - self.runs)),
             Limit::Time(_) if self.runs < LEAST_RUNS => self.first(goals::round(self.runs)),
             Limit::Time(until) => {
@@ -165,8 +168,16 @@ mod tests {
     /// Expects these runs next: `a` for a goal at accesses, `c` for chance at accesses, `-` for no goal.
     fn check(limit: Limit, spent: f64, runs: u64, goals: &Allocation, chance: ChanceFacts, expected: &str) {
         let chance_goals = chance_goals(Some(AccessPoints::All), &[]);
-        let planning =
-            Planning { limit, spent, runs, all_runs: runs, goals, chance, chance_goals: &chance_goals };
+        let planning = Planning {
+            limit,
+            spent,
+            runs,
+            all_runs: runs,
+            goals,
+            is_independent: false,
+            chance,
+            chance_goals: &chance_goals,
+        };
         let kinds = planning.next().into_iter().map(|goal| match goal {
             Some(Goal::Accesses(_)) => 'a',
             Some(Goal::Chance(_)) => 'c',
@@ -209,6 +220,7 @@ mod tests {
                 runs: 100,
                 all_runs: 100,
                 goals: &goals,
+                is_independent: false,
                 chance: ChanceFacts::default(),
                 chance_goals: &[None],
             };

@@ -19,6 +19,10 @@ pub struct Restored {
     pub is_cleared: bool,
     /// Whether it holds a generator of random numbers, which gets the same seed in every run.
     pub is_seeded: bool,
+    /// Whether it holds the next id of a thread, which is restored once the main thread exists.
+    pub is_thread_id: bool,
+    /// Whether it holds the address of a word with the next id of a thread.
+    pub is_thread_id_address: bool,
 }
 
 /// The static fields to restore: internal names of classes with the names of their fields. A JDK need not have all of them.
@@ -43,12 +47,21 @@ impl ProcessState {
 
 fn restored(words: &[&'static str]) -> Option<Restored> {
     let (descriptor, marks) = words.split_first()?;
-    let plain = Restored { descriptor, is_counter: false, is_cleared: false, is_seeded: false };
+    let plain = Restored {
+        descriptor,
+        is_counter: false,
+        is_cleared: false,
+        is_seeded: false,
+        is_thread_id: false,
+        is_thread_id_address: false,
+    };
     Some(match marks {
         [] => plain,
         ["counter"] => Restored { is_counter: true, ..plain },
         ["cleared"] => Restored { is_cleared: true, ..plain },
         ["seeded"] => Restored { is_seeded: true, ..plain },
+        ["thread-id"] => Restored { is_thread_id: true, ..plain },
+        ["thread-id-address"] => Restored { is_thread_id_address: true, ..plain },
         _ => return None,
     })
 }
@@ -59,8 +72,8 @@ mod tests {
 
     #[test]
     fn fields_have_descriptors_and_at_most_one_mark() {
-        let plain = Restored { descriptor: "I", is_counter: false, is_cleared: false, is_seeded: false };
-        assert_eq!(restored(&["I"]), Some(plain));
+        let plain = restored(&["I"]).unwrap();
+        assert_eq!((plain.descriptor, plain.is_counter, plain.is_seeded), ("I", false, false));
         let counter = Restored { is_counter: true, ..plain };
         assert_eq!(restored(&["I", "counter"]), Some(counter));
         assert_eq!(restored(&["I", "counted"]), None);

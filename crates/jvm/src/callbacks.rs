@@ -242,17 +242,15 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
     guarded((), |agent| {
         agent.tool.enable(JVMTI_EVENT_THREAD_START);
         agent.tool.enable(JVMTI_EVENT_CLASS_PREPARE);
-        if agent.iterations.is_some() {
-            // The driver, which the launcher calls in place of the program, begins the runs.
-            agent.tool.enable(JVMTI_EVENT_THREAD_END);
-            return;
-        }
         if agent.control.is_some() {
             agent.tool.enable(JVMTI_EVENT_THREAD_END);
             // A JVM without virtual threads does not know these events.
             agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_START);
             agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_END);
-            control::natives::begin(agent, Jni::new(jni), main);
+            // If there are several runs, the driver, which the launcher calls in place of the program, begins them.
+            if agent.iterations.is_none() {
+                control::natives::begin(agent, Jni::new(jni), main);
+            }
             return;
         }
         if agent.explorer.is_some() {

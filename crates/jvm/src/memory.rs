@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering},
+    sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering},
 };
 
 /// Zeroed memory that lives as long as the JVM. A page uses no physical memory until it is first accessed.
@@ -83,6 +83,15 @@ impl Table {
     pub(crate) fn quadruples(&self, count: usize) -> impl Iterator<Item = [u64; 4]> + '_ {
         (0..count.min(self.entries)).map(|at| std::array::from_fn(|part| self.get_u64(at * 4 + part)))
     }
+}
+
+/// A word of 64 bits in the data of the JVM's library, which stays loaded as long as the process runs; `None` if the address cannot be one.
+pub(crate) fn long_of_library(address: usize) -> Option<&'static AtomicI64> {
+    if address == 0 || !address.is_multiple_of(align_of::<AtomicI64>()) {
+        return None;
+    }
+    // SAFETY: the JDK itself reads and writes this word by its address, atomically, as long as the process lives.
+    Some(unsafe { AtomicI64::from_ptr(address as *mut i64) })
 }
 
 /// A word in the data of a library that is never unloaded, by its address.

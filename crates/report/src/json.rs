@@ -34,6 +34,8 @@ struct Document<'a> {
     runs: u64,
     #[serde(skip_serializing_if = "<[SeedRange]>::is_empty")]
     seeds: &'a [SeedRange],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
     exits: BTreeMap<i32, u64>,
     coverage: &'a Coverage,
     problem: Option<&'a str>,
@@ -134,6 +136,7 @@ pub fn render_with(
         options: &report.options,
         runs: report.runs,
         seeds: &report.seeds,
+        digest: report.digest.as_deref(),
         exits,
         coverage: &report.coverage,
         problem: report.problem.as_deref(),

@@ -53,6 +53,8 @@ pub struct Report {
     pub runs: u64,
     /// The seeds of those runs, if they had any.
     pub seeds: Vec<SeedRange>,
+    /// A digest of the schedules and exit codes of all controlled runs in their order; `None` if there is none.
+    pub digest: Option<String>,
     /// How the runs ended, with how many ended that way.
     pub exits: BTreeMap<Exit, u64>,
     /// The JVMs that connected, including those that the agent refused.

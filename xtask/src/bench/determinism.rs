@@ -17,7 +17,9 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use fissure_testing::{Folder, Program, compile};
 
-use super::positive;
+use serde_json::Value;
+
+use super::{positive, throughput::FALLBACK};
 use crate::{
     jdk,
     workspace::{cargo, fresh_folder, line, succeed, target},
@@ -36,14 +38,17 @@ pub(crate) struct Options {
     #[arg(long, default_value = "100", value_parser = positive::<u64>)]
     runs: u64,
     /// The number of seeds
-    #[arg(long, default_value = "1", value_parser = positive::<u64>)]
-    seeds: u64,
+    #[arg(long, value_parser = positive::<u64>)]
+    seeds: Option<u64>,
     /// How many threads keep the processors busy during the runs
     #[arg(long, value_name = "THREADS", default_value = "0")]
     busy: usize,
     /// Only programs whose name contains this
     #[arg(long, value_name = "PART")]
     program: Option<String>,
+    /// Compare runs in new JVMs with those in warm ones instead, in both orders: as many seeds as --seeds, 20 without it
+    #[arg(long)]
+    iterations: bool,
     /// Where threads are switched
     #[arg(long, value_enum, default_value = "locks")]
     at: Points,
@@ -96,7 +101,10 @@ pub(crate) fn run(options: Options) -> Result<()> {
                 }
             });
         }
-        let differing = bench.compare_all(&programs, &options);
+        let differing = match options.iterations {
+            true => bench.compare_with_iterations(&programs, options.seeds.unwrap_or(20)),
+            false => bench.compare_all(&programs, &options),
+        };
         is_over.store(true, Ordering::Relaxed);
         match differing? {
             0 => Ok(()),
@@ -112,7 +120,7 @@ impl Bench {
         let mut differing = 0;
         for program in programs {
             let name = &program.class;
-            for seed in 1..=options.seeds {
+            for seed in 1..=options.seeds.unwrap_or(1) {
                 let counts = self.repeat(program, seed, options.runs)?;
                 let same = counts.values().max().copied().unwrap_or_default();
                 println!("{name:<32} seed {seed:<6} {same}");
@@ -122,8 +130,78 @@ impl Bench {
                 }
             }
         }
-        println!("\n{} programs, {} seeds each, {differing} differences", programs.len(), options.seeds);
+        println!(
+            "\n{} programs, {} seeds each, {differing} differences",
+            programs.len(),
+            options.seeds.unwrap_or(1)
+        );
         Ok(differing)
+    }
+
+    /// Compares the hunts of every program in new JVMs, in warm ones, and in warm ones with the runs in the reverse order. Returns the number of
+    /// programs with differences. It is an error if more than one in ten cannot be repeated in one JVM.
+    fn compare_with_iterations(&self, programs: &[Program], seeds: u64) -> Result<u64> {
+        println!("runs in new JVMs and in warm ones, {seeds} seeds\n");
+        let (mut differing, mut fallbacks) = (0, 0);
+        for program in programs.iter().filter(|program| program.folder == Folder::Hunt) {
+            let own = self.hunt(program, seeds, &["--isolation", "jvm"])?;
+            let forwards = self.hunt(program, seeds, &["--isolation", "classes"])?;
+            let backwards = self.hunt(program, seeds, &["--isolation", "classes", "--backwards"])?;
+            let fallback = [&forwards, &backwards].into_iter().find_map(|hunt| hunt.1.as_ref());
+            let verdict = match fallback {
+                Some(reason) => {
+                    fallbacks += 1;
+                    format!("by processes: {reason}")
+                }
+                None if own.0 == forwards.0 && own.0 == backwards.0 => "the same".to_owned(),
+                None => {
+                    differing += 1;
+                    "DIFFERENT".to_owned()
+                }
+            };
+            println!("{:<32} {verdict}", program.class);
+        }
+        let all = programs.iter().filter(|program| program.folder == Folder::Hunt).count();
+        println!("\n{all} programs, {seeds} seeds each, {differing} differences, {fallbacks} by processes");
+        if fallbacks * 10 > all {
+            bail!("more than one program in ten cannot be repeated in one JVM");
+        }
+        Ok(differing)
+    }
+
+    /// The report of a hunt at random, without what counts the JDK's own steps, and why its runs were processes, if they were.
+    fn hunt(&self, program: &Program, seeds: u64, isolation: &[&str]) -> Result<(Value, Option<String>)> {
+        let file = self.classes.join("report.json");
+        let mut command = Command::new(&self.fissure);
+        command.args([
+            "hunt",
+            "--strategy",
+            "random",
+            "--reference-runs",
+            "2",
+            "--no-minimise",
+            "--fail-on",
+            "never",
+        ]);
+        if self.at_accesses {
+            command.args(["--points", "elements"]);
+        }
+        command.args(["--runs", &seeds.to_string(), "--json"]).arg(&file).args(isolation).arg("--");
+        let java = program.java(&self.java).unwrap_or_else(|| self.java.clone());
+        command.arg(java).args(&program.header.java_options).arg("-cp").arg(&self.classes);
+        command.arg(&program.class).args(&program.header.arguments).stdin(Stdio::null());
+        let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
+        let text = fs::read_to_string(&file).with_context(|| {
+            format!("{} wrote no report: {}", line(&command), String::from_utf8_lossy(&output.stderr))
+        })?;
+        let mut report: Value = serde_json::from_str(&text)?;
+        let notes = report["notices"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let fallback = notes.filter_map(|note| note.strip_prefix(FALLBACK)).map(str::to_owned).next();
+        if let Some(report) = report.as_object_mut() {
+            report.remove("coverage");
+            report.remove("notices");
+        }
+        Ok((report, fallback))
     }
 
     /// Runs a program `runs` times, in parallel on all processors; counts how often each output and report was seen.

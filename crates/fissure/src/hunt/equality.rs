@@ -32,7 +32,8 @@ impl Digest {
         let watched: Vec<&Process> =
             outcome.processes.iter().filter(|process| process.is_watched()).collect();
         let runs: Vec<Option<&Run>> = watched.iter().map(|process| process.run.as_ref()).collect();
-        let each = |part: fn(&Run) -> Vec<u8>| digest(&runs.iter().map(|run| run.map(part)).collect::<Vec<_>>());
+        let each =
+            |part: fn(&Run) -> Vec<u8>| digest(&runs.iter().map(|run| run.map(part)).collect::<Vec<_>>());
         // How many steps the JDK takes inside of one of its calls depends on what it did before.
         let observed = |run: &Run| bytes(&Run { steps: 0, ..run.clone() });
         let ending = match outcome.ending {

@@ -84,6 +84,10 @@ pub(crate) struct HuntArguments {
     #[arg(long)]
     pub(crate) until_bug: bool,
 
+    /// Execute the runs of a round in the reverse order, to see that the order makes no difference.
+    #[arg(long, hide = true)]
+    pub(crate) backwards: bool,
+
     /// Leave the schedules that are shown as they were found; otherwise a few more runs make them shorter.
     #[arg(long)]
     pub(crate) no_minimise: bool,

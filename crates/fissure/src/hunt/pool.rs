@@ -14,12 +14,21 @@ use fissure_model::settings::Control;
 use super::run::Finished;
 use crate::progress::Progress;
 
-/// Executes runs with `run`, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
+/// How runs are executed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    /// How many at a time.
+    pub(crate) jobs: usize,
+    /// Whether the last one comes first.
+    pub(crate) is_backwards: bool,
+}
+
+/// Executes runs with `run`, several at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
 pub(crate) fn run_all<E: Send>(
     run: &(dyn Fn(&Control) -> Result<Finished, E> + Sync),
     controls: &[Control],
-    jobs: usize,
+    manner: Manner,
     progress: &Progress,
     is_last: &(dyn Fn(&Outcome) -> bool + Sync),
 ) -> Result<Vec<Finished>, E> {
@@ -28,12 +37,19 @@ pub(crate) fn run_all<E: Send>(
     let results: Mutex<Vec<Option<Result<Finished, E>>>> =
         Mutex::new(controls.iter().map(|_| None).collect());
     thread::scope(|scope| {
-        for _ in 0..jobs.min(controls.len()) {
+        for _ in 0..manner.jobs.min(controls.len()) {
             scope.spawn(|| {
                 loop {
-                    let index = next.fetch_add(1, Ordering::SeqCst);
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    let index = match manner.is_backwards {
+                        true => controls.len().wrapping_sub(number + 1),
+                        false => number,
+                    };
                     let Some(control) = controls.get(index) else { return };
                     if index > last.load(Ordering::SeqCst) {
+                        if manner.is_backwards {
+                            continue;
+                        }
                         return;
                     }
                     let result = run(control);

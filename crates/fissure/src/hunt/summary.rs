@@ -85,7 +85,8 @@ impl Summary<'_> {
         notices.extend(shortened.map(run_notes::shortened_notice));
         if self.is_interrupted {
             let strategies = self.settings.strategies.len() as u64;
-            let planned = self.settings.runs.map(|planned| format!("{runs} of {} runs", planned * strategies));
+            let planned =
+                self.settings.runs.map(|planned| format!("{runs} of {} runs", planned * strategies));
             let done = planned.unwrap_or_else(|| count(*runs, "run", "runs"));
             notices.push(format!("the hunt was interrupted after {done}"));
         }

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use fissure_hunt::{Blindness, HuntResult, HuntSettings, Outcome, Runner};
+use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Runner};
 use fissure_model::{
     finding::Status,
     goal::Goal,
@@ -20,9 +20,9 @@ use fissure_model::{
 };
 
 use super::{
-    Clock, blindness_of_hunt,
+    Clock, Executed, blindness_of_hunt,
     equality::{self, Digest},
-    pool,
+    pool::{self, Manner},
     run::{Finished, Print, Program},
     worker::{Answered, Worker},
 };
@@ -37,22 +37,30 @@ const REPEATED_LATER: u64 = 256;
 const MOST_LOST: u64 = 3;
 const RUNS_PER_LOST: u64 = 8;
 
-/// A result, with the output of the first run.
-type Hunted = (HuntResult, Option<Vec<u8>>);
+/// A result, with what is kept of the runs.
+type Hunted = (HuntResult, Executed);
 
 /// Hunts in warm JVMs. Gives the reason if the program's runs cannot be iterations.
 pub(super) fn hunt(
     settings: &HuntSettings,
     program: &Program<'_>,
     isolation: Isolation,
-    jobs: usize,
+    manner: Manner,
     clock: Clock,
     progress: Progress,
 ) -> Result<Result<Hunted, String>, Error> {
     if program.command.first().is_none_or(|command| !launch::is_java(command)) {
         return Ok(Err("only the command java itself can be repeated in one JVM".to_owned()));
     }
-    let mut warm = Warm { program, isolation, jobs, clock, progress, first_output: None, state: Mutex::default() };
+    let mut warm = Warm {
+        program,
+        isolation,
+        manner,
+        clock,
+        progress,
+        executed: Executed::default(),
+        state: Mutex::default(),
+    };
     let result = fissure_hunt::hunt(settings, &mut warm);
     warm.progress.clear();
     let verified = result.and_then(|result| {
@@ -60,7 +68,7 @@ pub(super) fn hunt(
         Ok(result)
     });
     match verified {
-        Ok(result) => Ok(Ok((result, warm.first_output))),
+        Ok(result) => Ok(Ok((result, warm.executed))),
         Err(Unequal::Reason(reason)) => Ok(Err(reason)),
         Err(Unequal::Error(error)) => Err(error),
     }
@@ -83,10 +91,10 @@ impl From<Error> for Unequal {
 struct Warm<'a> {
     program: &'a Program<'a>,
     isolation: Isolation,
-    jobs: usize,
+    manner: Manner,
     clock: Clock,
     progress: Progress,
-    first_output: Option<Vec<u8>>,
+    executed: Executed,
     state: Mutex<State>,
 }
 
@@ -98,6 +106,8 @@ struct State {
     kinds: Vec<(Control, u64)>,
     runs: u64,
     lost: u64,
+    /// Whether a run reached the time limit.
+    has_reached_limit: bool,
     /// The runs that showed something.
     shown: HashMap<Shown, (Control, Digest)>,
 }
@@ -127,13 +137,8 @@ impl Runner for Warm<'_> {
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, Unequal> {
         let run = |control: &Control| self.run_one(control);
-        let finished = pool::run_all(&run, runs, self.jobs, &self.progress, is_last)?;
-        let mut outcomes = Vec::new();
-        for Finished { outcome, output } in finished {
-            self.first_output.get_or_insert(output);
-            outcomes.push(outcome);
-        }
-        Ok(outcomes)
+        let finished = pool::run_all(&run, runs, self.manner, &self.progress, is_last)?;
+        Ok(self.executed.add(finished))
     }
 
     fn is_interrupted(&self) -> bool {
@@ -163,6 +168,9 @@ impl Warm<'_> {
                 if let Some(reason) = reason {
                     self.lose(&reason)?;
                 }
+                if finished.outcome.ending == Ending::TimeLimit {
+                    return self.without_end(control, *finished);
+                }
                 finished
             }
             Answered::Refused(reason) => return Err(Unequal::Reason(reason)),
@@ -184,6 +192,22 @@ impl Warm<'_> {
         Ok(*finished)
     }
 
+    /// A run that did not end in a warm JVM. The first one is repeated in a new JVM, because it might end there.
+    fn without_end(&self, control: &Control, finished: Finished) -> Result<Finished, Unequal> {
+        let is_first = self.with(|state| !std::mem::replace(&mut state.has_reached_limit, true));
+        if !is_first {
+            return Ok(finished);
+        }
+        let fresh = self.in_new_jvm(control)?;
+        match fresh.outcome.ending {
+            Ending::Ended(_) => Err(Unequal::Reason(format!(
+                "a run with the seed {} did not end in a JVM that stays",
+                control.seed
+            ))),
+            Ending::TimeLimit | Ending::Interrupted => Ok(fresh),
+        }
+    }
+
     /// A JVM for runs of this kind; `None` if none could be started.
     fn warmed(&self, kind: &Control, control: &Control) -> Result<Option<Warmed>, Unequal> {
         let idle = self.with(|state| {
@@ -194,7 +218,8 @@ impl Warm<'_> {
             return Ok(Some(warmed));
         }
         // JVMs for kinds of runs that are no longer needed make room for others.
-        let former = self.with(|state| (state.idle.len() > 2 * self.jobs).then(|| state.idle.remove(0)));
+        let former =
+            self.with(|state| (state.idle.len() > 2 * self.manner.jobs).then(|| state.idle.remove(0)));
         drop(former);
         let worker = Worker::start(self.program, control, self.isolation)?;
         if worker.is_none() && !signals::interrupted() {
@@ -209,20 +234,18 @@ impl Warm<'_> {
             None if equality::is_comparable(&finished.outcome) => {
                 warmed.first = Some((control.clone(), Digest::new(finished)));
             }
-            Some((first, known)) if is_repeated(warmed.worker.runs) => {
-                match warmed.worker.run(first)? {
-                    Answered::Finished(again) => {
-                        if let Some(difference) = known.difference(&Digest::new(&again)) {
-                            tracing::info!(difference, ?again, "a run was another when it was repeated");
-                            return Err(Unequal::Reason(format!(
-                                "{difference} of a run with the seed {} was another when its JVM repeated it",
-                                first.seed
-                            )));
-                        }
+            Some((first, known)) if is_repeated(warmed.worker.runs) => match warmed.worker.run(first)? {
+                Answered::Finished(again) => {
+                    if let Some(difference) = known.difference(&Digest::new(&again)) {
+                        tracing::info!(difference, ?again, "a run was another when it was repeated");
+                        return Err(Unequal::Reason(format!(
+                            "{difference} of a run with the seed {} was another when its JVM repeated it",
+                            first.seed
+                        )));
                     }
-                    _ => return self.lose("a JVM could not repeat a run"),
                 }
-            }
+                _ => return self.lose("a JVM could not repeat a run"),
+            },
             _ => {}
         }
         self.with(|state| state.idle.push(warmed));
@@ -270,7 +293,8 @@ impl Warm<'_> {
             // Several findings may be shown by one run.
             shown.extend(self.with(|state| state.shown.remove(&key)));
         }
-        let parts: Vec<&[(Control, Digest)]> = shown.chunks(shown.len().div_ceil(self.jobs).max(1)).collect();
+        let parts: Vec<&[(Control, Digest)]> =
+            shown.chunks(shown.len().div_ceil(self.manner.jobs).max(1)).collect();
         let verify = |part: &[(Control, Digest)]| {
             part.iter().try_for_each(|(control, known)| self.compare(control, known))
         };

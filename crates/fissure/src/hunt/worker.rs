@@ -95,7 +95,16 @@ impl Worker {
         };
         let time_limit = program.time_limit;
         let files = [records, output, errors];
-        Ok(Some(Self { child, connection, time_limit, hello: None, files, runs: 0, kept: HashSet::new(), folder }))
+        Ok(Some(Self {
+            child,
+            connection,
+            time_limit,
+            hello: None,
+            files,
+            runs: 0,
+            kept: HashSet::new(),
+            folder,
+        }))
     }
 
     /// Executes a run.

@@ -13,7 +13,12 @@ use std::{
 use fissure_model::iteration::{Answer, Request};
 use jvmti_bindings::sys::jni::{jclass, jobject, jvalue};
 
-use super::{Iterations, connection::Connection, state::SavedState, unwinding};
+use super::{
+    Iterations,
+    connection::Connection,
+    state::{SavedState, ThreadIds},
+    unwinding,
+};
 use crate::{
     agent::Agent,
     control::{Control, course::Phase, natives},
@@ -45,6 +50,7 @@ struct Fixed {
     driver: jclass,
     control: jclass,
     state: SavedState,
+    ids: ThreadIds,
     /// The thread group of main threads.
     group: jobject,
     /// The loader that the launcher used.
@@ -112,6 +118,7 @@ impl Session {
             driver: jni.keep(driver),
             control: jni.keep(control),
             state: SavedState::new(jni),
+            ids: ThreadIds::new(jni, thread),
             group: jni.keep(group),
             loader: jni.keep(loader),
         })
@@ -230,10 +237,10 @@ impl Main {
             [fixed.driver, fixed.control, fixed.group, loader, session.jni.keep(session.arguments)]
                 .map(|reference| reference as usize);
         let body = {
-            let exit = exit.clone();
+            let (exit, ids) = (exit.clone(), fixed.ids);
             move || {
                 agent.vm.attached_as_user(c"main", group as jobject, |jni| {
-                    if run_main(agent, jni, [driver, control, loader, arguments]) {
+                    if run_main(agent, jni, ids, [driver, control, loader, arguments]) {
                         exit.store(1, Ordering::SeqCst);
                     }
                 });
@@ -257,10 +264,15 @@ impl Main {
 
 /// Runs the program's main method in the current thread, which is its main thread from here on. Returns whether it threw; the exception
 /// stays pending.
-fn run_main(agent: &Agent, jni: Jni, [driver, control, loader, arguments]: [usize; 4]) -> bool {
+fn run_main(
+    agent: &Agent,
+    jni: Jni,
+    ids: ThreadIds,
+    [driver, control, loader, arguments]: [usize; 4],
+) -> bool {
     let (driver, control) = (driver as jclass, control as jclass);
     let Some(this) = jni.current_thread() else { return true };
-    jni.set_number(this, c"tid", 1);
+    ids.restore(jni, this);
     let signature = c"(Ljava/lang/ClassLoader;)V";
     jni.call_with(driver, c"become", signature, loader as jobject);
     jni.call_with(control, c"beginRun", c"(Ljava/lang/Thread;)V", this);

@@ -1,9 +1,15 @@
 //! The state of the JDK that a new process has afresh, as far as it is in static fields: remembered before the first run, and restored
 //! before every other (`process-state.txt` of the crate `jdk`).
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use fissure_jdk::{Member, Restored};
 use jvmti_bindings::sys::jni::jobject;
 
-use crate::vm::{Jni, StaticField, StaticValue};
+use crate::{
+    memory,
+    vm::{Jni, StaticField, StaticValue},
+};
 
 /// The seed of the JDK's own generators of random numbers. Any number is as good.
 const SEED: i64 = 0x2545_F491_4F6C_DD1D;
@@ -22,6 +28,58 @@ pub(crate) fn seed(jni: Jni) {
             jni.set_number(number.unwrap_or(object), c"value", SEED);
             number.into_iter().for_each(|number| jni.forget(number));
             jni.release(object);
+        }
+    }
+}
+
+/// The ids of threads: what the JVM continues to count with every thread that is attached between two runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ThreadIds {
+    /// The id of the main thread.
+    main: i64,
+    /// The counter, and its value when the program begins; `None` if this JDK's counter is not known.
+    counter: Option<(Counter, i64)>,
+}
+
+/// Where the JDK counts threads.
+#[derive(Debug, Clone, Copy)]
+enum Counter {
+    /// In a static field.
+    Field(StaticField),
+    /// In a word of the JVM, whose address the JDK has in a static field.
+    Word(&'static AtomicI64),
+}
+
+impl ThreadIds {
+    /// The ids at the beginning of the first run, in the thread that would call the program's main method.
+    pub(super) fn new(jni: Jni, thread: jobject) -> Self {
+        let main = jni.number_field(thread, c"tid").unwrap_or(1);
+        let counter = |class: &str, member: &Member<Restored>| {
+            let field = jni.static_field(class, member.method, member.role.descriptor)?;
+            let StaticValue::Long(value) = jni.static_value(field) else { return None };
+            if member.role.is_thread_id {
+                return Some((Counter::Field(field), value));
+            }
+            let word = memory::long_of_library(usize::try_from(value).ok()?)?;
+            Some((Counter::Word(word), word.load(Ordering::SeqCst)))
+        };
+        let statics = fissure_jdk::restored_statics();
+        let mut members =
+            statics.flat_map(|(class, members)| members.iter().map(move |member| (class, member)));
+        let counter = members.find_map(|(class, member)| {
+            let is_meant = member.role.is_thread_id || member.role.is_thread_id_address;
+            if is_meant { counter(class, member) } else { None }
+        });
+        Self { main, counter }
+    }
+
+    /// The current thread becomes the main thread of a new run.
+    pub(super) fn restore(self, jni: Jni, thread: jobject) {
+        jni.set_number(thread, c"tid", self.main);
+        match self.counter {
+            Some((Counter::Field(field), value)) => jni.set_static(field, StaticValue::Long(value)),
+            Some((Counter::Word(word), value)) => word.store(value, Ordering::SeqCst),
+            None => {}
         }
     }
 }
@@ -48,7 +106,7 @@ impl SavedState {
         for (class, members) in fissure_jdk::restored_statics() {
             for member in members {
                 let role = member.role;
-                if role.is_seeded {
+                if role.is_seeded || role.is_thread_id || role.is_thread_id_address {
                     continue;
                 }
                 let Some(field) = jni.static_field(class, member.method, role.descriptor) else { continue };
