@@ -165,6 +165,9 @@ impl Warm<'_> {
                 finished
             }
             Answered::Last(finished, reason) => {
+                if let Some(error) = finished.outcome.internal_errors().next() {
+                    return Err(Unequal::Reason(format!("Fissure failed in a JVM that stays: {error}")));
+                }
                 if let Some(reason) = reason {
                     self.lose(&reason)?;
                 }

@@ -30,6 +30,8 @@ const DRIVER: &CStr = c"java/lang/FissureDriver";
 const CONTROL: &CStr = c"java/lang/FissureControl";
 /// The stack of a main thread; the launcher's has this size unless `-Xss` says otherwise.
 const STACK: usize = 1 << 20;
+/// The number of a thread that is not controlled, in its field `fissureControl`.
+const UNCONTROLLED: i64 = -1;
 /// How often the driver checks that the agent still works.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The most sites that a JVM may have. Classes that the program defines under new names in every run add more and more.
@@ -128,7 +130,13 @@ impl Session {
         let failed = |reason: &str| Ended { exit: 1, printed: [0; 2], retired: Some(reason.to_owned()) };
         let jni = self.jni;
         match self.control.restart(self.agent, &request.control) {
-            Ok(former) => former.into_iter().for_each(|thread| jni.release(thread as jobject)),
+            Ok(former) => {
+                for thread in former {
+                    // The JDK may still refer to it, and another thread has its number now.
+                    jni.set_number(thread as jobject, c"fissureControl", UNCONTROLLED);
+                    jni.release(thread as jobject);
+                }
+            }
             Err(error) => {
                 self.agent.write_failure(&format!("the schedule cannot be followed: {error}"));
                 return failed("the schedule cannot be followed");

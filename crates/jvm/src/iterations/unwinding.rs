@@ -26,9 +26,6 @@ const TURN: Duration = Duration::from_millis(100);
 /// How long all threads together may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Threads with these names belong to the JDK, which would not notice their end: beginnings of names.
-const SHARED: [&str; 2] = ["ForkJoinPool.commonPool-", "CompletableFutureDelayScheduler"];
-
 /// The panic that unwinds a thread.
 struct Unwinding;
 
@@ -101,9 +98,6 @@ fn left(agent: &Agent, control: &Control) -> Result<Vec<Left>, String> {
     for number in 0..state.run.conductor.threads() {
         let thread = ThreadId(number as u32);
         let name = state.run.conductor.name(thread).to_owned();
-        if SHARED.iter().any(|shared| name.starts_with(shared)) {
-            return Err(format!("the program used the JDK's thread {name:?}, which outlives a run"));
-        }
         let Some(reference) = state.reference_of(thread).map(|reference| reference as jobject) else {
             continue;
         };

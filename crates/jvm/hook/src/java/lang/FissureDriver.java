@@ -4,8 +4,15 @@ import java.io.FileDescriptor;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import jdk.internal.loader.URLClassPath;
+import jdk.internal.misc.Unsafe;
 
 /**
  * Executes the program's main method again and again in one JVM, under the direction of native code. Its methods run in a thread that is
@@ -14,6 +21,13 @@ import jdk.internal.loader.URLClassPath;
 final class FissureDriver {
     /** The main class of the program, as the launcher loaded it. */
     static Class<?> program;
+
+    /** Final fields of pools that hold their state: queues and locks may still refer to threads of former runs. */
+    private static final Set<String> STATE =
+            Set.of("ctl", "workQueue", "mainLock", "workers", "termination", "registrationLock");
+    /** Fields of pools that are not state, though they are not final. */
+    private static final Set<String> MADE_WITH = Set.of(
+            "threadFactory", "handler", "keepAliveTime", "allowCoreThreadTimeOut", "corePoolSize", "maximumPoolSize");
 
     private static String classPath;
     private static Properties properties;
@@ -83,8 +97,56 @@ final class FissureDriver {
         System.setIn(in);
         System.setOut(out);
         System.setErr(err);
+        String reason = renewPools();
+        if (reason != null) {
+            return reason;
+        }
         boolean isOpen = FileDescriptor.in.valid() && FileDescriptor.out.valid() && FileDescriptor.err.valid();
         return isOpen ? null : "the program closed a standard stream";
+    }
+
+    /**
+     * Makes the pools of the JDK that outlive a run like new; their threads have been unwound. Compiled code knows the pools as constants, so
+     * they cannot be replaced. Returns why this is not possible, null if it is.
+     */
+    private static String renewPools() {
+        Unsafe memory = Unsafe.getUnsafe();
+        try {
+            if (!memory.shouldBeInitialized(ForkJoinPool.class)) {
+                Constructor<?> common = ForkJoinPool.class.getDeclaredConstructor(byte.class);
+                common.setAccessible(true);
+                renew(ForkJoinPool.class, ForkJoinPool.commonPool(), common.newInstance((byte) 0));
+            }
+            Class<?> delays = delays();
+            if (delays != null && !memory.shouldBeInitialized(delays)) {
+                Field delayer = delays.getDeclaredField("delayer");
+                delayer.setAccessible(true);
+                renew(ThreadPoolExecutor.class, delayer.get(null), new ScheduledThreadPoolExecutor(1));
+            }
+            return null;
+        } catch (ReflectiveOperationException unknown) {
+            return "the JDK's common pool is not known";
+        }
+    }
+
+    /** Gives a pool the state of one that was never used: all but what it was made with. */
+    private static void renew(Class<?> type, Object used, Object fresh) throws ReflectiveOperationException {
+        for (Field field : type.getDeclaredFields()) {
+            boolean isState = (field.getModifiers() & Modifier.FINAL) == 0 || STATE.contains(field.getName());
+            if (isState && (field.getModifiers() & Modifier.STATIC) == 0 && !MADE_WITH.contains(field.getName())) {
+                field.setAccessible(true);
+                field.set(used, field.get(fresh));
+            }
+        }
+    }
+
+    /** The class with the executor of delayed tasks; null if this JDK has none. */
+    private static Class<?> delays() {
+        try {
+            return Class.forName("java.util.concurrent.CompletableFuture$Delayer", false, null);
+        } catch (ClassNotFoundException missing) {
+            return null;
+        }
     }
 
     /** A new loader for all classes of the class path. */
