@@ -13,6 +13,7 @@ mod run;
 mod run_notes;
 mod shard;
 mod summary;
+mod verified;
 mod warm;
 mod worker;
 
@@ -23,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fissure_hunt::{Blindness, Ending, HuntSettings, Outcome, Problem, Process, Runner, Shard};
+use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Problem, Process, Runner, Shard};
 use fissure_model::{
     finding::{Status, fingerprint},
     pointcut::Pointcut,
@@ -58,6 +59,10 @@ use summary::Summary;
 const BUDGET: Duration = Duration::from_secs(20);
 /// No hunt makes so many runs in its time.
 const MOST_RUNS_IN_TIME: u64 = 1 << 40;
+
+/// The note that runs did not go on at the same time.
+const ONE_AT_A_TIME: &str = "runs were executed one at a time, because a failure did not show again when its run was repeated alone: runs \
+                             at the same time seem to disturb each other, by a port or a file";
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -121,25 +126,28 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     let manner = Manner { jobs, is_backwards: options.backwards };
     let _interruption = Interruption::install();
     let mut clock = Clock::start(options.budget.or(options.runs.is_none().then_some(BUDGET)));
-    let mut notice = None;
+    let mut notices = Vec::new();
     let mut repeated = None;
     if options.isolation != IsolationName::Jvm {
         let progress = progress(settings, clock);
         match warm::hunt(settings, &program, options.isolation.into(), manner, clock, progress)? {
             Ok(result) => repeated = Some(result),
-            Err(reason) => notice = Some(format!("every run had its own JVM: {reason}")),
+            Err(reason) => notices.push(format!("every run had its own JVM: {reason}")),
         }
     }
     let (result, executed) = match repeated {
         Some(result) => result,
         None => {
             clock.begin_again();
-            let progress = progress(settings, clock);
-            let mut processes =
-                Processes { program: &program, manner, clock, progress, executed: Executed::default() };
-            let result = fissure_hunt::hunt(settings, &mut processes);
-            processes.progress.clear();
-            (result?, processes.executed)
+            let hunted = hunt_in_processes(settings, &program, manner, clock)?;
+            match manner.jobs > 1 && !verified::show_again(&program, settings, &hunted.0)? {
+                false => hunted,
+                true => {
+                    notices.push(ONE_AT_A_TIME.to_owned());
+                    clock.begin_again();
+                    hunt_in_processes(settings, &program, Manner { jobs: 1, ..manner }, clock)?
+                }
+            }
         }
     };
     if result.problem.is_some() {
@@ -147,9 +155,23 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     }
     let is_interrupted = signals::interrupted();
     let mut report = Summary { options, settings, scope, is_interrupted }.report(result);
-    report.notices.extend(notice);
+    report.notices.extend(notices);
     report.digest = Some(executed.digest);
     Ok(report)
+}
+
+/// Hunts in new JVMs.
+fn hunt_in_processes(
+    settings: &HuntSettings,
+    program: &Program<'_>,
+    manner: Manner,
+    clock: Clock,
+) -> Result<(HuntResult, Executed), Error> {
+    let progress = progress(settings, clock);
+    let mut processes = Processes { program, manner, clock, progress, executed: Executed::default() };
+    let result = fissure_hunt::hunt(settings, &mut processes);
+    processes.progress.clear();
+    Ok((result?, processes.executed))
 }
 
 /// The progress of a hunt with these settings.

@@ -256,7 +256,7 @@ fn coverage(outcome: &Outcome) -> Coverage {
 }
 
 /// The findings that the run made happen, if they are wanted. A bug of the report is a bug again only if its failure follows again.
-fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
+pub(crate) fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
     let mut shown: Vec<Finding> = Vec::new();
     for found in outcome.findings().cloned().chain(failures(outcome)) {
         let is_wanted = wanted.is_none_or(|wanted| wanted.id == found.id);

@@ -22,6 +22,9 @@ const PARTS: [&str; 8] = [
     "the output",
 ];
 
+/// The parts that are the same even if a run was not wholly under control.
+const COARSE: [&str; 3] = ["the number of JVMs", "a failure", "the exit code"];
+
 /// What is kept of a run: a digest of each of its [`PARTS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digest([u64; PARTS.len()]);
@@ -51,6 +54,13 @@ impl Digest {
             digest(&ending),
             digest(output),
         ])
+    }
+
+    /// The same for runs of which one was not wholly under control: only whether they failed, and how they ended, can be compared.
+    pub(crate) fn coarse_difference(&self, other: &Digest) -> Option<&'static str> {
+        let parts = PARTS.iter().zip(self.0.iter().zip(&other.0));
+        let mut parts = parts.filter(|(part, _)| COARSE.contains(part));
+        parts.find(|(_, (one, other))| one != other).map(|(part, _)| *part)
     }
 
     /// The first difference between two runs, in words; `None` if they went the same way.

@@ -7,7 +7,6 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    thread,
 };
 
 use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Runner};
@@ -24,6 +23,7 @@ use super::{
     equality::{self, Digest},
     pool::{self, Manner},
     run::{Finished, Print, Program},
+    verified,
     worker::{Answered, Worker},
 };
 use crate::{error::Error, launch, progress::Progress, signals};
@@ -109,7 +109,17 @@ struct State {
     /// Whether a run reached the time limit.
     has_reached_limit: bool,
     /// The runs that showed something.
-    shown: HashMap<Shown, (Control, Digest)>,
+    shown: HashMap<Shown, Probed>,
+    /// A run that was executed before there was any warm JVM.
+    probed: Option<Probed>,
+}
+
+/// A run that another is compared with.
+#[derive(Debug)]
+struct Probed {
+    control: Control,
+    digest: Digest,
+    is_comparable: bool,
 }
 
 /// A run as a report names it.
@@ -136,6 +146,9 @@ impl Runner for Warm<'_> {
         runs: &[Control],
         is_last: &(dyn Fn(&Outcome) -> bool + Sync),
     ) -> Result<Vec<Outcome>, Unequal> {
+        if self.with(|state| state.runs == 0) {
+            self.probe(runs)?;
+        }
         let run = |control: &Control| self.run_one(control);
         let finished = pool::run_all(&run, runs, self.manner, &self.progress, is_last)?;
         Ok(self.executed.add(finished))
@@ -155,6 +168,35 @@ impl Runner for Warm<'_> {
 }
 
 impl Warm<'_> {
+    /// Before there is any warm JVM, executes one of the first runs in a new one: a warm JVM may keep a port or a file, so that later ones
+    /// could fail as well.
+    fn probe(&self, runs: &[Control]) -> Result<(), Unequal> {
+        if let Some(control) = runs.get(COMPARED[0] as usize) {
+            let fresh = self.in_new_jvm(control)?;
+            let is_comparable = equality::is_comparable(&fresh.outcome);
+            let probed = Probed { control: control.clone(), digest: Digest::new(&fresh), is_comparable };
+            self.with(|state| state.probed = Some(probed));
+        }
+        Ok(())
+    }
+
+    /// Whether a run went as the same one before there was any warm JVM, if it is that one.
+    fn check_probed(&self, control: &Control, finished: &Finished) -> Result<bool, Unequal> {
+        let Some(probed) = self.with(|state| state.probed.take_if(|probed| probed.control == *control))
+        else {
+            return Ok(false);
+        };
+        let digest = Digest::new(finished);
+        let difference = match probed.is_comparable && equality::is_comparable(&finished.outcome) {
+            true => probed.digest.difference(&digest),
+            false => probed.digest.coarse_difference(&digest),
+        };
+        match difference.filter(|_| !signals::interrupted()) {
+            Some(difference) => Err(unequal(difference, control)),
+            None => Ok(true),
+        }
+    }
+
     fn run_one(&self, control: &Control) -> Result<Finished, Unequal> {
         let kind = kind(control);
         let number = self.with(|state| state.count(&kind));
@@ -182,14 +224,16 @@ impl Warm<'_> {
                 return self.in_new_jvm(control);
             }
         };
-        if COMPARED.contains(&number) && equality::is_comparable(&finished.outcome) {
+        let is_checked = self.check_probed(control, &finished)?;
+        if !is_checked && COMPARED.contains(&number) && equality::is_comparable(&finished.outcome) {
             self.compare(control, &Digest::new(&finished))?;
         }
         if shows_something(&finished.outcome) {
             let followed = finished.outcome.accounts().next().map(|run| run.schedule.clone());
             let schedule = followed.filter(|_| control.schedule.is_some());
             let shown = Shown { seed: control.seed, goal: control.goal.clone(), schedule };
-            let kept = (control.clone(), Digest::new(&finished));
+            let is_comparable = equality::is_comparable(&finished.outcome);
+            let kept = Probed { control: control.clone(), digest: Digest::new(&finished), is_comparable };
             self.with(|state| state.shown.insert(shown, kept));
         }
         Ok(*finished)
@@ -271,21 +315,18 @@ impl Warm<'_> {
     /// Compares a run with the same one in a new JVM.
     fn compare(&self, control: &Control, known: &Digest) -> Result<(), Unequal> {
         let fresh = self.in_new_jvm(control)?;
-        match known.difference(&Digest::new(&fresh)) {
-            Some(difference) if !signals::interrupted() => {
+        match known.difference(&Digest::new(&fresh)).filter(|_| !signals::interrupted()) {
+            Some(difference) => {
                 tracing::info!(difference, ?fresh, "a run in a new JVM was another");
-                Err(Unequal::Reason(format!(
-                    "{difference} of a run with the seed {} was another in a JVM that had executed the program before",
-                    control.seed
-                )))
+                Err(unequal(difference, control))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
-    /// Repeats the runs that the findings of a report show, in new JVMs.
+    /// Repeats the runs that the findings of a report show, in new JVMs, when no other JVM of the hunt exists any more.
     fn verify(&self, result: &HuntResult) -> Result<(), Unequal> {
-        let mut shown: Vec<(Control, Digest)> = Vec::new();
+        self.with(|state| state.idle.clear());
         for found in &result.found {
             let finding = &found.finding;
             let Some(&seed) = finding.seeds.first().filter(|_| finding.status > Status::Warning) else {
@@ -294,17 +335,14 @@ impl Warm<'_> {
             let schedule = finding.schedules.first().filter(|_| finding.shortened).cloned();
             let key = Shown { seed, goal: finding.goals.first().cloned().flatten(), schedule };
             // Several findings may be shown by one run.
-            shown.extend(self.with(|state| state.shown.remove(&key)));
+            let Some(shown) = self.with(|state| state.shown.remove(&key)) else { continue };
+            if shown.is_comparable {
+                self.compare(&shown.control, &shown.digest)?;
+            } else if !verified::shows_again(self.program, &shown.control, finding)? {
+                return Err(unequal("what happened", &shown.control));
+            }
         }
-        let parts: Vec<&[(Control, Digest)]> =
-            shown.chunks(shown.len().div_ceil(self.manner.jobs).max(1)).collect();
-        let verify = |part: &[(Control, Digest)]| {
-            part.iter().try_for_each(|(control, known)| self.compare(control, known))
-        };
-        thread::scope(|scope| {
-            let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || verify(part))).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().expect("a comparison does not panic"))
-        })
+        Ok(())
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
@@ -340,6 +378,13 @@ fn kind(control: &Control) -> Control {
         steps: 0,
         ..control.clone()
     }
+}
+
+fn unequal(difference: &str, control: &Control) -> Unequal {
+    Unequal::Reason(format!(
+        "{difference} of a run with the seed {} was another in a JVM that had executed the program before",
+        control.seed
+    ))
 }
 
 /// Whether a report may show a run.
