@@ -49,7 +49,10 @@ fn the_number_of_jvms_makes_no_difference() {
 fn hunt(class: &str, source: &str, options: &[&str]) -> (Option<i32>, String) {
     let folder = compiled(class, source);
     let mut command = fissure();
-    command.args(["hunt", "--runs", "8", "--reference-runs", "4", "--points", "locks", "--jobs", "1"]);
+    command.args(["hunt", "--runs", "8", "--reference-runs", "4", "--points", "locks"]);
+    if !options.contains(&"--jobs") {
+        command.args(["--jobs", "1"]);
+    }
     command.args(options).arg("--").arg(jdk_tool("java")).arg("-cp").arg(folder.path()).arg(class);
     let output = command.output().expect("fissure can be started");
     (output.status.code(), output_text(&output).replace("\n      ", " "))
@@ -99,6 +102,10 @@ public class Fresh {
             worker.setDaemon(true);
             return worker;
         });
+        String worker = CompletableFuture.supplyAsync(() -> Thread.currentThread().getName()).get();
+        System.out.println(worker + " " + new Thread(() -> {}).getId());
+        CompletableFuture.delayedExecutor(1, TimeUnit.HOURS).execute(() -> System.err.println("late"));
+        expect(java.util.stream.IntStream.range(0, 64).parallel().sum() == 2016, "parallel stream");
         expect(pool.submit(() -> Thread.currentThread().getName()).get().equals("pool-1-thread-1"), "pool numbers");
         Object monitor = new Object();
         Thread waiting = new Thread(() -> {
@@ -169,13 +176,112 @@ fn what_cannot_be_repeated_has_a_reason() {
         assert!(text.contains(&format!("{FALLBACK} {reason}")), "{text}");
     };
     let threads = "Thread t = new Thread(() -> {}); t.start(); t.join();";
-    let tasks =
-        "java.util.stream.IntStream.range(0, 9).parallel().forEach(i -> { synchronized (Pooled.class) {} });";
-    let body = format!("public static void main(String[] a) throws Exception {{ {threads} {tasks} }}");
-    check("Pooled", &body, "the program used the JDK's thread \"ForkJoinPool.commonPool-worker-");
     let close = "System.out.println(1); System.out.close();";
     let body = format!("public static void main(String[] a) throws Exception {{ {threads} {close} }}");
     check("Closed", &body, "the program closed a standard stream");
+    let start = "new ProcessBuilder(\"sleep\", \"600\").start();";
+    let body = format!("public static void main(String[] a) throws Exception {{ {start} {threads} }}");
+    check("Starting", &body, "the thread \"process reaper");
+    // A native library can be loaded by one class loader only.
+    let library = jdk_tool("java").canonicalize().unwrap().parent().unwrap().join("../lib/libzip.so");
+    let load = format!("System.load(\"{}\");", library.canonicalize().unwrap().display());
+    let body = format!("public static void main(String[] a) throws Exception {{ {load} {threads} }}");
+    check("Loading", &body, "a failure of a run with the seed");
+    // State outside of the process.
+    let file = "var file = java.nio.file.Path.of(System.getProperty(\"java.class.path\"), \"count\"); \
+                boolean is = java.nio.file.Files.exists(file); \
+                System.out.println(is ? java.nio.file.Files.size(file) : 0); \
+                java.nio.file.Files.writeString(file, \"x\".repeat(is ? (int) java.nio.file.Files.size(file) + 1 : 1));";
+    let body = format!("public static void main(String[] a) throws Exception {{ {file} {threads} }}");
+    check("Counting", &body, "the output of a run with the seed");
+}
+
+/// What a program does to the JVM or to other processes is over with its run.
+#[test]
+fn programs_that_change_the_jvm_are_repeated() {
+    let check = |class: &str, body: &str| {
+        let source = format!("public class {class} {{ {body} }}");
+        let (code, text) = hunt(class, &source, &[]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(!text.contains(FALLBACK), "{text}");
+        assert!(text.contains("the program ended with exit code 0 (8 times)"), "{text}");
+    };
+    let threads = "Thread t = new Thread(() -> {}); t.start(); t.join();";
+    let tasks =
+        "java.util.stream.IntStream.range(0, 9).parallel().forEach(i -> { synchronized (Pooled.class) {} });";
+    let body = format!("public static void main(String[] a) throws Exception {{ {threads} {tasks} }}");
+    check("Pooled", &body);
+}
+
+/// The port stays occupied in a warm JVM, and also while another run goes on.
+#[test]
+fn runs_that_need_a_port_do_not_disturb_each_other() {
+    let port = std::net::TcpListener::bind("localhost:0").unwrap().local_addr().unwrap().port();
+    let source = format!(
+        "import java.net.*;
+        public class Serving {{
+            static ServerSocket server;
+            public static void main(String[] arguments) throws Exception {{
+                server = new ServerSocket({port});
+                Thread thread = new Thread(() -> {{
+                    try (Socket socket = server.accept()) {{
+                        socket.getOutputStream().write(7);
+                    }} catch (java.io.IOException failure) {{
+                        throw new IllegalStateException(failure);
+                    }}
+                }});
+                thread.start();
+                try (Socket socket = new Socket(\"localhost\", {port})) {{
+                    System.out.println(socket.getInputStream().read());
+                }}
+                thread.join();
+            }}
+        }}"
+    );
+    let (code, text) = hunt("Serving", &source, &["--jobs", "2"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(FALLBACK), "{text}");
+    assert!(text.contains("the program ended with exit code 0 (8 times)"), "{text}");
+}
+
+/// A hunt with a time budget ends when nothing is left to try, and says what it has tried.
+#[test]
+fn a_budget_is_not_spent_in_vain() {
+    let place = Place::new();
+    let begun = std::time::Instant::now();
+    let options = ["--budget", "30min", "--points", "locks"];
+    let (code, text) = place.hunt(&options, "AccountTransferFixed");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(begun.elapsed().as_secs() < 20 * 60, "the budget was spent");
+    let seen = "random schedules would have been seen with 99 %";
+    assert!(text.contains(" goals; a bug that shows in one of 50") && text.contains(seen), "{text}");
+    // However long they take, there are enough runs to see something.
+    let (code, text) = place.hunt(&["--budget", "1ms"], "AccountTransfer");
+    assert_eq!(code, Some(1), "{text}");
+    assert_eq!(result(&text)["runs"], 16, "{text}");
+}
+
+#[test]
+fn a_program_that_never_ends_is_not_clean() {
+    let source = "public class Endless {
+        static int count;
+        public static void main(String[] arguments) {
+            new Thread(() -> {
+                while (true) {
+                    synchronized (Endless.class) {
+                        count++;
+                    }
+                    try {
+                        Thread.sleep(1000);
+                    } catch (InterruptedException ignored) {
+                    }
+                }
+            }).start();
+        }
+    }";
+    let (code, text) = hunt("Endless", source, &["--steps", "2000"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no run ended by itself"), "{text}");
 }
 
 #[test]

@@ -52,6 +52,11 @@ pub enum Answer {
         /// Why the JVM cannot execute another iteration, if it cannot.
         retired: Option<String>,
     },
+    /// The JVM cannot be made like new for this iteration, and ends; nothing was executed.
+    Retired {
+        /// The reason.
+        reason: String,
+    },
     /// The JVM cannot execute iterations of this program; nothing was executed.
     Refused {
         /// The reason.
@@ -74,6 +79,7 @@ mod tests {
         check(ended(3, None), r#"{"ended":{"exit":3,"printed":[4,0],"retired":null}}"#);
         let retired = Some("a thread is left".to_owned());
         check(ended(0, retired), r#"{"ended":{"exit":0,"printed":[4,0],"retired":"a thread is left"}}"#);
+        check(Answer::Retired { reason: "x".to_owned() }, r#"{"retired":{"reason":"x"}}"#);
         let reason = "two\nlines".to_owned();
         check(Answer::Refused { reason }, r#"{"refused":{"reason":"two\nlines"}}"#);
     }

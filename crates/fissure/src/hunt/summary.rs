@@ -16,6 +16,10 @@ const UNCOUNTED: &str = "some runs failed as no reference run does, but Fissure 
                          nothing (see the note above): replay one of the seeds to see the failure, or remove the sleeps from the \
                          program and hunt again";
 
+/// The problem if every run had to be ended.
+const NEVER_ENDS: &str = "no run ended by itself, so it is not known whether the program fails at its end: run something that ends, or raise \
+                          --steps or --time-limit";
+
 /// The note if nothing happened and some goals at accesses were not tried.
 const NOT_TRIED: &str = "not tried: raise --runs, or narrow --scope";
 
@@ -225,6 +229,11 @@ impl Summary<'_> {
         }
         if !found.is_empty() {
             return None;
+        }
+        // What a program does before it is ended may be right; whether it ends well is not known.
+        let ended_by_fissure = (facts.too_long.len() + facts.killed.len()) as u64;
+        if result.runs > 0 && ended_by_fissure == result.runs && !result.references.is_known {
+            return Some(NEVER_ENDS.to_owned());
         }
         let threads = facts.coverage.threads.div_ceil(facts.coverage.jvms.max(1));
         verdict::one_thread_in_scope(&[&facts.coverage], threads).map(|blindness| {

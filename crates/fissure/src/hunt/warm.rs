@@ -219,6 +219,10 @@ impl Warm<'_> {
                 finished
             }
             Answered::Refused(reason) => return Err(Unequal::Reason(reason)),
+            Answered::Retired(reason) => {
+                self.lose(&reason)?;
+                return self.in_new_jvm(control);
+            }
             Answered::Died => {
                 self.lose("a JVM ended in the middle of a run")?;
                 return self.in_new_jvm(control);

@@ -55,6 +55,8 @@ pub(crate) enum Answered {
     Finished(Box<Finished>),
     /// The run has ended, and the JVM executes no more, for this reason. There is none if Fissure killed the JVM.
     Last(Box<Finished>, Option<String>),
+    /// The run was not executed, and the JVM executes no more, for this reason.
+    Retired(String),
     /// The JVM cannot repeat this program, for this reason.
     Refused(String),
     /// The JVM has ended without an answer.
@@ -138,6 +140,7 @@ impl Worker {
             return Ok(Answered::Last(Box::new(self.finished(control, ending, [u64::MAX; 2])?), None));
         }
         Ok(match serde_json::from_slice(&line) {
+            Ok(Answer::Retired { reason }) => Answered::Retired(reason),
             Ok(Answer::Refused { reason }) => Answered::Refused(reason),
             Ok(Answer::Ended { exit, printed, retired }) => {
                 let finished = Box::new(self.finished(control, Ending::Ended(Exit::Code(exit)), printed)?);

@@ -81,8 +81,16 @@ impl Session {
         };
         natives::begin_watching(self.agent);
         while let Some(request) = connection.request() {
-            let ended = self.jni.in_frame(None, || Some(self.execute(&fixed, &request)));
-            let Some(Ended { exit, printed, retired }) = ended else { return };
+            let Some(ended) = self.jni.in_frame(None, || Some(self.execute(&fixed, &request))) else {
+                return;
+            };
+            let Ended { exit, printed, retired } = match ended {
+                Ok(ended) => ended,
+                Err(reason) => {
+                    tracing::info!(reason, "no iteration");
+                    return connection.answer(&Answer::Retired { reason });
+                }
+            };
             tracing::info!(exit, retired, "an iteration has ended");
             let is_last = retired.is_some() || self.agent.is_broken();
             connection.answer(&Answer::Ended { exit, printed, retired });
@@ -126,8 +134,9 @@ impl Session {
         })
     }
 
-    fn execute(&self, fixed: &Fixed, request: &Request) -> Ended {
-        let failed = |reason: &str| Ended { exit: 1, printed: [0; 2], retired: Some(reason.to_owned()) };
+    /// Executes a run. An error is the reason why it was not executed.
+    fn execute(&self, fixed: &Fixed, request: &Request) -> Result<Ended, String> {
+        let failed = |reason: &str| Err(reason.to_owned());
         let jni = self.jni;
         match self.control.restart(self.agent, &request.control) {
             Ok(former) => {
@@ -157,7 +166,7 @@ impl Session {
             retired = Some("Fissure failed".to_owned());
         }
         jni.release(loader);
-        Ended { exit, printed, retired }
+        Ok(Ended { exit, printed, retired })
     }
 
     /// The loader of the program's classes, as a global reference.

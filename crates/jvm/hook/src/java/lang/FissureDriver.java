@@ -121,7 +121,9 @@ final class FissureDriver {
             if (delays != null && !memory.shouldBeInitialized(delays)) {
                 Field delayer = delays.getDeclaredField("delayer");
                 delayer.setAccessible(true);
-                renew(ThreadPoolExecutor.class, delayer.get(null), new ScheduledThreadPoolExecutor(1));
+                ThreadPoolExecutor used = (ThreadPoolExecutor) delayer.get(null);
+                // A default thread factory would count as one of the program's.
+                renew(ThreadPoolExecutor.class, used, new ScheduledThreadPoolExecutor(1, used.getThreadFactory()));
             }
             return null;
         } catch (ReflectiveOperationException unknown) {
