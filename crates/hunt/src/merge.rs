@@ -37,8 +37,11 @@ struct Entry {
     /// The finding as the best run shows it.
     finding: Finding,
     rank: Rank,
-    /// The runs that made it happen, in the order of their seeds.
+    /// The first runs that made it happen, of each rank, in the order of their seeds.
     hits: Vec<Hit>,
+    /// How many runs made it happen, and the seed of the last of them.
+    count: u64,
+    last_hit: Option<u64>,
     /// In how many runs it was possible, or made to happen.
     seen: u64,
     /// A shorter schedule than that of the best run, which makes it happen as well.
@@ -48,7 +51,15 @@ struct Entry {
 impl Entry {
     fn new(finding: &Finding) -> Self {
         let rank = (Status::Warning, false);
-        Entry { finding: finding.clone(), rank, hits: Vec::new(), seen: 0, shorter: None }
+        Entry {
+            finding: finding.clone(),
+            rank,
+            hits: Vec::new(),
+            count: 0,
+            last_hit: None,
+            seen: 0,
+            shorter: None,
+        }
     }
 
     /// Adds a run that shows the finding.
@@ -63,33 +74,42 @@ impl Entry {
         let rank = (finding.status, is_replayable);
         self.seen += u64::from(is_first);
         if finding.status > Status::Warning {
-            match self.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
-                Some(hit) => hit.rank = hit.rank.max(rank),
-                None => {
-                    // A report has few schedules, those of the first of the best runs.
-                    let equals = self.hits.iter().filter(|hit| hit.rank == rank).take(SCHEDULES);
-                    let is_kept = equals.count() < SCHEDULES;
-                    let run = process.run.as_ref().filter(|_| is_kept);
-                    self.hits.push(Hit {
-                        seed: outcome.seed,
-                        goal: outcome.goal.clone(),
-                        schedule: run.map(|run| run.schedule.clone()).unwrap_or_default(),
-                        rank,
-                    });
-                }
-            }
+            self.note_hit(process, outcome, rank);
         }
         if rank > self.rank {
             (self.finding, self.rank) = (finding, rank);
         }
     }
 
+    /// Notes a run that made the finding happen. A report has few of them, the first of the best, and still fewer schedules.
+    fn note_hit(&mut self, process: &Process, outcome: &Outcome, rank: Rank) {
+        let is_same = self.last_hit == Some(outcome.seed);
+        self.count += u64::from(!is_same);
+        self.last_hit = Some(outcome.seed);
+        if let Some(hit) = self.hits.last_mut().filter(|hit| is_same && hit.seed == outcome.seed) {
+            hit.rank = hit.rank.max(rank);
+            return;
+        }
+        let equals = self.hits.iter().filter(|hit| hit.rank == rank).take(SEEDS).count();
+        if equals < SEEDS {
+            let run = process.run.as_ref().filter(|_| equals < SCHEDULES);
+            self.hits.push(Hit {
+                seed: outcome.seed,
+                goal: outcome.goal.clone(),
+                schedule: run.map(|run| run.schedule.clone()).unwrap_or_default(),
+                rank,
+            });
+        }
+    }
+
     /// Adds the runs of another entry for the same finding.
     fn merge(&mut self, other: Entry) {
         self.seen += other.seen;
+        let all = self.hits.len() + other.hits.len();
         self.hits.extend(other.hits);
         self.hits.sort_by_key(|hit| hit.seed);
         self.hits.dedup_by_key(|hit| hit.seed);
+        self.count += other.count - (all - self.hits.len()) as u64;
         if other.rank > self.rank {
             (self.finding, self.rank) = (other.finding, other.rank);
         }
@@ -257,7 +277,7 @@ impl Merged {
     /// All findings, for a strategy that made so many runs.
     pub(crate) fn finish(self, strategy: &str, runs: u64) -> Vec<(Finding, Tally)> {
         let finish = |mut entry: Entry| {
-            let tally = Tally { hits: entry.hits.len() as u64, seen: entry.seen };
+            let tally = Tally { hits: entry.count, seen: entry.seen };
             // The best run comes first, because reports explain the finding by it; equals keep their order.
             entry.hits.sort_by_key(|hit| Reverse(hit.rank));
             entry.hits.truncate(SEEDS);

@@ -21,18 +21,23 @@ pub(super) fn show_again(
         let Some(&seed) = finding.seeds.first().filter(|_| finding.status > Status::Warning) else {
             continue;
         };
-        let strategy = registry::find(&finding.analysis).unwrap_or(registry::default());
-        let goal = finding.goals.first().cloned().flatten();
-        let mut control = settings.run.control(strategy, seed, goal);
-        if let Some(schedule) = finding.schedules.first().filter(|schedule| !schedule.is_empty()) {
-            control.strategy = REPLAY.strategy_name();
-            control.schedule = Some(schedule.clone());
-        }
-        if !shows_again(program, &control, finding)? && !signals::interrupted() {
+        if !shows_again(program, &control(settings, finding, seed), finding)? && !signals::interrupted() {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// The run that a report shows for a finding.
+pub(super) fn control(settings: &HuntSettings, finding: &Finding, seed: u64) -> Control {
+    // Failures and deadlocks are found by any strategy.
+    let strategy = registry::find(&finding.analysis).unwrap_or(registry::default());
+    let mut control = settings.run.control(strategy, seed, finding.goals.first().cloned().flatten());
+    if let Some(schedule) = finding.schedules.first().filter(|schedule| !schedule.is_empty()) {
+        control.strategy = REPLAY.strategy_name();
+        control.schedule = Some(schedule.clone());
+    }
+    control
 }
 
 /// Whether a run shows a finding, and the failure that followed, if it is repeated alone, in a new JVM.

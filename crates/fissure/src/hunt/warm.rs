@@ -5,8 +5,9 @@
 //! hunts in new JVMs.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
+    thread,
 };
 
 use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Runner};
@@ -37,6 +38,9 @@ const REPEATED_LATER: u64 = 256;
 const MOST_LOST: u64 = 3;
 const RUNS_PER_LOST: u64 = 8;
 
+/// How many runs that showed something are kept to be compared at the end. Others only have to show their finding again.
+const MOST_SHOWN: usize = 20_000;
+
 /// A result, with what is kept of the runs.
 type Hunted = (HuntResult, Executed);
 
@@ -64,7 +68,7 @@ pub(super) fn hunt(
     let result = fissure_hunt::hunt(settings, &mut warm);
     warm.progress.clear();
     let verified = result.and_then(|result| {
-        warm.verify(&result)?;
+        warm.verify(settings, &result)?;
         Ok(result)
     });
     match verified {
@@ -172,7 +176,14 @@ impl Warm<'_> {
     /// could fail as well.
     fn probe(&self, runs: &[Control]) -> Result<(), Unequal> {
         if let Some(control) = runs.get(COMPARED[0] as usize) {
-            let fresh = self.in_new_jvm(control)?;
+            // The first warm JVM starts meanwhile, but does not run the program yet.
+            let (fresh, started) = thread::scope(|scope| {
+                let started = scope.spawn(|| Worker::start(self.program, control, self.isolation));
+                (self.in_new_jvm(control), started.join().expect("the start of a JVM does not panic"))
+            });
+            let fresh = fresh?;
+            let warmed = started?.map(|worker| Warmed { worker, kind: kind(control), first: None });
+            self.with(|state| state.idle.extend(warmed));
             let is_comparable = equality::is_comparable(&fresh.outcome);
             let probed = Probed { control: control.clone(), digest: Digest::new(&fresh), is_comparable };
             self.with(|state| state.probed = Some(probed));
@@ -238,7 +249,11 @@ impl Warm<'_> {
             let shown = Shown { seed: control.seed, goal: control.goal.clone(), schedule };
             let is_comparable = equality::is_comparable(&finished.outcome);
             let kept = Probed { control: control.clone(), digest: Digest::new(&finished), is_comparable };
-            self.with(|state| state.shown.insert(shown, kept));
+            self.with(|state| {
+                if state.shown.len() < MOST_SHOWN {
+                    state.shown.insert(shown, kept);
+                }
+            });
         }
         Ok(*finished)
     }
@@ -329,7 +344,8 @@ impl Warm<'_> {
     }
 
     /// Repeats the runs that the findings of a report show, in new JVMs, when no other JVM of the hunt exists any more.
-    fn verify(&self, result: &HuntResult) -> Result<(), Unequal> {
+    fn verify(&self, settings: &HuntSettings, result: &HuntResult) -> Result<(), Unequal> {
+        let mut is_verified: HashSet<Shown> = HashSet::new();
         self.with(|state| state.idle.clear());
         for found in &result.found {
             let finding = &found.finding;
@@ -339,11 +355,17 @@ impl Warm<'_> {
             let schedule = finding.schedules.first().filter(|_| finding.shortened).cloned();
             let key = Shown { seed, goal: finding.goals.first().cloned().flatten(), schedule };
             // Several findings may be shown by one run.
-            let Some(shown) = self.with(|state| state.shown.remove(&key)) else { continue };
-            if shown.is_comparable {
-                self.compare(&shown.control, &shown.digest)?;
-            } else if !verified::shows_again(self.program, &shown.control, finding)? {
-                return Err(unequal("what happened", &shown.control));
+            if !is_verified.insert(key.clone()) {
+                continue;
+            }
+            match self.with(|state| state.shown.remove(&key)) {
+                Some(shown) if shown.is_comparable => self.compare(&shown.control, &shown.digest)?,
+                _ => {
+                    let control = verified::control(settings, finding, seed);
+                    if !verified::shows_again(self.program, &control, finding)? && !signals::interrupted() {
+                        return Err(unequal("what happened", &control));
+                    }
+                }
             }
         }
         Ok(())
