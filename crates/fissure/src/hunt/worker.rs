@@ -158,6 +158,9 @@ impl Worker {
         let [records, output, errors] = &mut self.files;
         let records = taken(records, u64::MAX).map_err(Error::Folder)?;
         let mut jvm = collect::parse(&records);
+        if !jvm.ended {
+            run_folder::check_room(self.folder.path())?;
+        }
         let mut has_news = false;
         for finding in &jvm.findings {
             has_news |= self.kept.insert(finding.id.clone());
