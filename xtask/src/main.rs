@@ -140,7 +140,7 @@ mod tests {
             "bench static --classes 50",
             "bench assets --runs 3 --program Pair",
             "bench determinism --runs 20 --seeds 2 --busy 2 --program Clock --at accesses --java /jdk/bin/java",
-            "bench throughput --runs 100 --compared 5 --program Account --debug",
+            "bench throughput --only rate --runs 100 --processes 5 --every 4 --program Account --debug",
             "bench object --seconds 2 --budget 3 --class Hash",
         ] {
             check(line, true);

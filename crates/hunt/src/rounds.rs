@@ -236,7 +236,7 @@ impl<R: Runner> Hunt<'_, R> {
             runs: state.runs,
             all_runs: self.result.runs + self.settings.reference_runs,
             goals: &state.goals,
-            is_independent: !state.strategy.predicts && !(state.strategy.learns && self.settings.learns),
+            is_independent: !(state.strategy.predicts || state.strategy.learns && self.settings.learns),
             chance: state.chance,
             // Goals at accesses are those of strategies that learn.
             chance_goals: if state.strategy.learns { &self.chance_goals } else { &[None] },
