@@ -43,7 +43,7 @@ impl ControlledRun {
             end,
             choices: self.conductor.choices(),
             steps: self.steps.unwrap_or_else(|| self.conductor.trace().last()),
-            schedule: self.conductor.recording().to_string(),
+            schedule: self.conductor.recording().clone(),
             uncontrolled: self.uncontrolled.clone(),
             departure: self.conductor.strategy().departure().map(|departure| departure.to_string()),
             is_hurried: self.conductor.is_hurried(),

@@ -244,7 +244,7 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
-        finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
+        finding.schedules = outcome.accounts().map(|run| run.schedule.to_string()).take(1).collect();
         finding.goals = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
@@ -318,7 +318,7 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             "the schedule: {}, {}, digest {}",
             hunt::count(run.choices, "choice", "choices"),
             hunt::count(run.steps, "step", "steps"),
-            fingerprint(&[&run.schedule])
+            fingerprint(&[&run.schedule.to_string()])
         ));
         for failure in &run.failures {
             let thread = &failure.thread;
@@ -350,7 +350,7 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
 /// Where a run departed from the recorded schedule. The recording of several JVMs is that of one, so it is enough if one of them followed
 /// it to its end.
 fn departures(outcome: &Outcome, schedule: &str) -> Vec<String> {
-    if outcome.accounts().any(|run| run.schedule == schedule) {
+    if outcome.accounts().any(|run| run.schedule.to_string() == schedule) {
         return Vec::new();
     }
     let departures = outcome.accounts().filter_map(|run: &Run| run.departure.as_ref());

@@ -26,6 +26,7 @@ use std::collections::VecDeque;
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
+    recording::Recording,
 };
 
 pub use activity::Activity;
@@ -37,7 +38,6 @@ use crate::{
     operation::{Nanos, Operation, Wake},
     pattern::{LockPattern, Violation, at},
     random::Random,
-    recording::Recording,
     strategy::{AcquireRole, Candidate, GoalRole, Strategy},
     trace::{Trace, TraceStep},
     unit::Units,

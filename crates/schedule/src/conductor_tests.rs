@@ -1,13 +1,15 @@
 //! Tests of the conductor on simulated programs.
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    recording::Recording,
+};
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
     conductor::{Activity, Conductor, Decision, Expectation},
     operation::Wake,
     random::Random,
-    recording::Recording,
     simulation::{
         Does::{
             self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, AwaitEvent,
