@@ -229,10 +229,9 @@ impl Merged {
         references: &References,
     ) {
         let finding = self.finding_in(outcome, shown, references);
-        if let (Some(entry), Some(finding)) = (self.findings.get_mut(&shown.id), finding) {
-            entry.finding = finding;
-            entry.shorter = Some(schedule.clone());
-        }
+        let entry = self.findings.get_mut(&shown.id).expect("a finding that is shown is known");
+        entry.finding = finding.expect("only runs that show the finding shorten its schedule");
+        entry.shorter = Some(schedule.clone());
     }
 
     fn finding_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {

@@ -472,7 +472,7 @@ fn time_does_not_jump_while_an_event_from_outside_is_expected() {
     assert_eq!(result.conductor.expected_event(), Expectation::Input);
     assert_eq!(result.conductor.wait_for_events(500_000_000), Decision::Stuck);
     assert_eq!(result.conductor.wait_for_events(600_000_000), Decision::Run(ThreadId(0)));
-    assert_eq!(result.conductor.take_wake(ThreadId(0)), Wake::TimedOut);
+    assert_eq!(result.conductor.take_wake(ThreadId(0)), Some(Wake::TimedOut));
     assert!(result.conductor.has_late_events());
 }
 

@@ -12,7 +12,7 @@ use jvmti_bindings::sys::jni::{jint, jlong};
 
 use super::{
     super::{Control, callers, idle},
-    accesses, failures, input, is_quiet, locks, reads, schedule, threads,
+    accesses, failures, input, is_quiet, locks, reads, schedule, take_wake, threads,
 };
 use crate::{
     agent::Agent,
@@ -121,7 +121,7 @@ impl Conducted for Control {
         let mut state = self.state();
         state.run.correct_count(&mut operation, left);
         let mut state = schedule(agent, self, state, thread, operation, flags);
-        state.run.conductor.take_wake(thread)
+        take_wake(agent, &mut state, thread)
     }
 
     fn notify(
@@ -143,12 +143,12 @@ impl Conducted for Control {
 
     fn sleep(&'static self, call: Call, nanos: jlong, site: SiteId) -> Wake {
         let mut state = self.state();
-        let operation = match state.run.deadline(nanos) {
-            Some(until) => Operation::Sleep { until, site },
-            None => Operation::Yield { site },
+        let Some(until) = state.run.deadline(nanos) else {
+            schedule(call.agent, self, state, call.thread, Operation::Yield { site }, 0);
+            return Wake::Called;
         };
-        let mut state = schedule(call.agent, self, state, call.thread, operation, 0);
-        state.run.conductor.take_wake(call.thread)
+        let mut state = schedule(call.agent, self, state, call.thread, Operation::Sleep { until, site }, 0);
+        take_wake(call.agent, &mut state, call.thread)
     }
 
     fn park(&'static self, call: Call, nanos: jlong, site: SiteId) {
@@ -163,7 +163,7 @@ impl Conducted for Control {
         }
         let operation = Operation::Park { until: state.run.deadline(nanos), site };
         let mut state = schedule(call.agent, self, state, call.thread, operation, 0);
-        state.run.conductor.take_wake(call.thread);
+        take_wake(call.agent, &mut state, call.thread);
     }
 
     fn unpark(&'static self, thread: Option<ThreadId>, parked: ThreadId) {
