@@ -24,6 +24,9 @@ pub struct Results {
 impl ControlledRun {
     /// The results of the run, which ended in this way.
     pub fn results(&mut self, front: &dyn FrontEnd, end: RunEnd) -> Results {
+        if self.conductor.has_foreign_wakes() {
+            self.lose_control("a thread that Fissure does not control woke a thread that it controls");
+        }
         let (goals, cut) = self.goals(front);
         let unguarded = self.unguarded();
         let explanation = &self.explanation;

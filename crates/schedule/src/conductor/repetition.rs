@@ -44,6 +44,8 @@ impl Conductor {
         self.polls = 0;
         self.is_hurried = false;
         self.has_late_events = false;
+        self.foreign_wakes.clear();
+        self.has_foreign_wakes = false;
         self.running = None;
         goes_on
     }

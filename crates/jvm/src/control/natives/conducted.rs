@@ -132,13 +132,16 @@ impl Conducted for Control {
         all: bool,
         site: SiteId,
     ) {
-        let mut state = self.state();
+        let (mut state, lock) = (self.state(), LockId(lock as u32));
+        if thread.is_none() {
+            if state.run.conductor.notify_from_outside(lock, all) {
+                self.outside(state);
+            }
+            return;
+        }
         let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
         let recorded = thread.filter(|_| !is_quiet);
-        let woken = state.run.conductor.notify(recorded, LockId(lock as u32), all, site);
-        if thread.is_none() && woken {
-            self.outside(state);
-        }
+        state.run.conductor.notify(recorded, lock, all, site);
     }
 
     fn sleep(&'static self, call: Call, nanos: jlong, site: SiteId) -> Wake {
@@ -168,18 +171,20 @@ impl Conducted for Control {
 
     fn unpark(&'static self, thread: Option<ThreadId>, parked: ThreadId) {
         let mut state = self.state();
-        state.run.conductor.unpark(thread, parked);
-        if thread.is_none() {
-            self.outside(state);
+        if thread.is_some() {
+            return state.run.conductor.unpark(thread, parked);
         }
+        state.run.conductor.unpark_from_outside(parked);
+        self.outside(state);
     }
 
     fn interrupt(&'static self, thread: Option<ThreadId>, interrupted: ThreadId) {
         let mut state = self.state();
-        state.run.conductor.interrupt(thread, interrupted);
-        if thread.is_none() {
-            self.outside(state);
+        if thread.is_some() {
+            return state.run.conductor.interrupt(thread, interrupted);
         }
+        state.run.conductor.interrupt_from_outside(interrupted);
+        self.outside(state);
     }
 
     fn offer(&'static self, call: Call, site: SiteId) {
