@@ -45,7 +45,6 @@ use crate::{
     signals::{self, Interruption},
     verdict::{self, Code, Needs, WatchedProgram},
 };
-use run::Finished;
 use summary::Summary;
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
@@ -160,12 +159,7 @@ impl Runner for Processes<'_> {
     ) -> Result<Vec<Outcome>, Error> {
         let run = |control: &Control| self.program.run(control.clone(), Print::Keep);
         let finished = pool::run_all(&run, runs, self.jobs, &self.progress, is_last)?;
-        let mut outcomes = Vec::new();
-        for Finished { outcome, output } in finished {
-            self.first_output.get_or_insert(output);
-            outcomes.push(outcome);
-        }
-        Ok(outcomes)
+        Ok(pool::outcomes(finished, &mut self.first_output))
     }
 
     fn is_interrupted(&self) -> bool {

@@ -14,6 +14,15 @@ use fissure_model::settings::Control;
 use super::run::Finished;
 use crate::progress::Progress;
 
+/// The results of runs. The output of the first run of a hunt is kept.
+pub(crate) fn outcomes(finished: Vec<Finished>, first_output: &mut Option<Vec<u8>>) -> Vec<Outcome> {
+    let taken = finished.into_iter().map(|Finished { outcome, output }| {
+        first_output.get_or_insert(output);
+        outcome
+    });
+    taken.collect()
+}
+
 /// Executes runs with `run`, `jobs` at a time, and gives their results and outputs in order. After a run for which `is_last` holds, no run starts, and the
 /// results of later runs are dropped, so that the number of jobs makes no difference. If Fissure is interrupted, the results end there.
 pub(crate) fn run_all<E: Send>(

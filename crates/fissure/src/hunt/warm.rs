@@ -116,12 +116,7 @@ impl Runner for Warm<'_> {
     ) -> Result<Vec<Outcome>, Unequal> {
         let run = |control: &Control| self.run_one(control);
         let finished = pool::run_all(&run, runs, self.jobs, &self.progress, is_last)?;
-        let mut outcomes = Vec::new();
-        for Finished { outcome, output } in finished {
-            self.first_output.get_or_insert(output);
-            outcomes.push(outcome);
-        }
-        Ok(outcomes)
+        Ok(pool::outcomes(finished, &mut self.first_output))
     }
 
     fn is_interrupted(&self) -> bool {
