@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::Args;
-use fissure_testing::{RECORD, Recorded, read_records};
+use fissure_testing::{AGENT, RECORD, Recorded, read_records};
 
 use crate::{
     jdk, runtimes,
@@ -56,7 +56,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             command.envs(javas.iter().map(|javas| (MORE_JAVAS, javas)));
             if is_recorded {
                 // The step `build` has just built the agent.
-                command.env(RECORD, &records).env("FISSURE_TEST_AGENT", &agent);
+                command.env(RECORD, &records).env(AGENT, &agent);
             }
             println!("$ {}", line(&command));
             succeed(&mut command)
@@ -66,12 +66,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The steps after the set-up. The build comes before the tests that use the agent.
+/// The steps after the set-up. The build comes before the tests that use the agent. It builds all targets, because tests have other features of
+/// the dependencies, so that without their targets everything would be compiled once for the build and once for the tests.
 fn steps() -> [(&'static str, &'static [&'static str]); 9] {
     [
         ("formatting", &["fmt", "--all", "--check"]),
         ("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        ("build", &["build", "--workspace"]),
+        ("build", &["build", "--workspace", "--all-targets"]),
         ("unit tests", &["test", "--workspace", "--lib", "--bins"]),
         ("doc tests", &["test", "--workspace", "--doc"]),
         ("verifier", &["xtask", "verify-jdk", "--modules", "java.base"]),

@@ -42,9 +42,19 @@ impl LockSets {
         LockSets { sets: vec![Set::new()], numbers, limit: limit.min(ANY as usize), overflow: 0 }
     }
 
+    /// The locks of a set; `None` for a set that did not fit.
+    fn known(&self, set: u32) -> Option<&Set> {
+        let locks = (set != ANY).then(|| self.sets.get(set as usize))?;
+        Some(
+            locks.unwrap_or_else(|| {
+                panic!("lock set {set} was never recorded; there are {}", self.sets.len())
+            }),
+        )
+    }
+
     /// The set with `lock` added.
     pub fn add(&mut self, set: u32, lock: u32) -> u32 {
-        let Some(locks) = self.sets.get(set as usize) else { return ANY };
+        let Some(locks) = self.known(set) else { return ANY };
         match locks.binary_search(&lock) {
             Ok(_) => set,
             Err(at) => {
@@ -57,7 +67,7 @@ impl LockSets {
 
     /// The set without `lock`.
     pub fn remove(&mut self, set: u32, lock: u32) -> u32 {
-        let Some(locks) = self.sets.get(set as usize) else { return ANY };
+        let Some(locks) = self.known(set) else { return ANY };
         match locks.binary_search(&lock) {
             Ok(at) => {
                 let mut smaller = locks.clone();
@@ -154,5 +164,11 @@ mod tests {
         assert_eq!(sets.intersect(EMPTY, ANY), EMPTY);
         assert_eq!(sets.intersect(a, b), EMPTY);
         assert_eq!(sets.overflow(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "lock set 7 was never recorded; there are 1")]
+    fn a_set_without_a_number_is_a_failure() {
+        LockSets::default().add(7, 1);
     }
 }

@@ -43,7 +43,7 @@ impl ControlledRun {
         let mut methods: Vec<String> =
             sites.iter().map(|site| format!("{}.{}", site.class, site.method)).collect();
         methods.sort();
-        let subject = methods.first().cloned().unwrap_or_default();
+        let subject = methods.first().expect("a deadlock has threads that cannot go on").clone();
         let mut parts = vec!["deadlock"];
         parts.extend(methods.iter().map(String::as_str));
         Finding {

@@ -144,7 +144,7 @@ impl ControlledRun {
             };
             let object = match step.action {
                 Action::BlockEnter => step.site.map(|site| subject(front, site)),
-                Action::Read | Action::Write => step.location.map(|location| self.location_name(location)),
+                Action::Read | Action::Write => Some(self.accessed_name(&step)),
                 _ => step.lock.and_then(|lock| self.locks.name(lock)),
             };
             steps.push(Step {

@@ -121,9 +121,9 @@ impl ControlledRun {
     fn object(&self, step: &TraceStep) -> String {
         let object = match step.action {
             Action::Read | Action::Write => {
-                let name = step.location.map(|location| self.location_name(location));
+                let name = self.accessed_name(step);
                 // The line shows that it is an access to contents, and there is little room.
-                name.map(|name| name.strip_suffix(CONTENTS).unwrap_or(&name).to_owned())
+                Some(name.strip_suffix(CONTENTS).unwrap_or(&name).to_owned())
             }
             Action::Start | Action::Unpark | Action::Interrupt | Action::Join => {
                 step.other.map(|other| self.conductor.name(other).to_owned())

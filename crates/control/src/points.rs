@@ -85,8 +85,9 @@ impl Points {
     }
 
     /// A field by its number.
-    pub(crate) fn field_by_number(&self, number: u32) -> Option<&Field> {
-        self.fields.get(number as usize)
+    pub(crate) fn field_by_number(&self, number: u32) -> &Field {
+        let field = self.fields.get(number as usize);
+        field.unwrap_or_else(|| panic!("field {number} was never numbered; there are {}", self.fields.len()))
     }
 
     /// The number of the field that is read at a site, final or not, if its class is in scope.

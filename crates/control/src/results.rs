@@ -24,6 +24,9 @@ pub struct Results {
 impl ControlledRun {
     /// The results of the run, which ended in this way.
     pub fn results(&mut self, front: &dyn FrontEnd, end: RunEnd) -> Results {
+        if self.conductor.has_foreign_wakes() {
+            self.lose_control("a thread that Fissure does not control woke a thread that it controls");
+        }
         let (goals, cut) = self.goals(front);
         let unguarded = self.unguarded();
         let explanation = &self.explanation;
@@ -43,7 +46,7 @@ impl ControlledRun {
             end,
             choices: self.conductor.choices(),
             steps: self.steps.unwrap_or_else(|| self.conductor.trace().last()),
-            schedule: self.conductor.recording().to_string(),
+            schedule: self.conductor.recording().clone(),
             uncontrolled: self.uncontrolled.clone(),
             departure: self.conductor.strategy().departure().map(|departure| departure.to_string()),
             is_hurried: self.conductor.is_hurried(),

@@ -150,6 +150,7 @@ impl ControlledRun {
     /// A thread enters such regions, or (with a negative number) leaves them.
     pub fn change_regions(&mut self, thread: ThreadId, change: i32) {
         let regions = &mut self.thread(thread).regions;
+        // Control may begin while the thread is in a region.
         *regions = regions.saturating_add_signed(change);
     }
 

@@ -18,7 +18,7 @@ use fissure_model::{
     ids::{LocationId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
 };
-use fissure_schedule::observer::Race;
+use fissure_schedule::{observer::Race, trace::TraceStep};
 
 use crate::{
     ControlledRun,
@@ -52,8 +52,8 @@ impl ControlledRun {
     fn confirm_violation(&mut self, front: &dyn FrontEnd, violation: &Violation) {
         let (first, last) = (violation.events[0], violation.events[violation.events.len() - 1]);
         let letters = violation.pattern().letters;
-        let second =
-            violation.events[letters.iter().position(|letter| letter.who == Who::Second).unwrap_or(1)];
+        let second = letters.iter().position(|letter| letter.who == Who::Second);
+        let second = violation.events[second.expect("a pattern has accesses of two threads")];
         let names = [first.thread, second.thread].map(|thread| self.conductor.name(thread).to_owned());
         let events = letters.iter().zip(&violation.events);
         let case = Case {
@@ -110,9 +110,7 @@ impl ControlledRun {
         for (number, step) in self.conductor.trace().range(range.0, range.1) {
             let event = events.iter().find(|event| event.step == number && event.thread == step.thread);
             let name = match step.action {
-                Action::Read | Action::Write => {
-                    step.location.map(|location| self.location_name(location)).unwrap_or_default()
-                }
+                Action::Read | Action::Write => self.accessed_name(&step),
                 _ => step.lock.and_then(|lock| self.locks.name(lock)).unwrap_or_default(),
             };
             let is_access = matches!(step.action, Action::Read | Action::Write);
@@ -275,7 +273,13 @@ impl ControlledRun {
     /// A field by its class and name.
     pub(crate) fn field_name(&self, number: u32) -> String {
         let field = self.points.field_by_number(number);
-        field.map_or_else(String::new, |field| format!("{}.{}", field.class, field.name))
+        format!("{}.{}", field.class, field.name)
+    }
+
+    /// The name of the location that an access of the trace is about.
+    pub(crate) fn accessed_name(&self, step: &TraceStep) -> String {
+        let location = step.location.unwrap_or_else(|| panic!("an access has no location: {step:?}"));
+        self.location_name(location)
     }
 
     /// The name of a location: the class and name of its field; array elements have no name.
@@ -293,7 +297,7 @@ impl ControlledRun {
 impl Case<'_> {
     fn finding(&self, front: &dyn FrontEnd, status: Status) -> Finding {
         let class = |field: &str| field.rsplit_once('.').map_or(field, |(class, _)| class).to_owned();
-        let subject = self.events.first().map(|(_, field, ..)| class(field)).unwrap_or_default();
+        let subject = class(&self.events.first().expect("a violation consists of accesses").1);
         let units = self.unit_names(front);
         let number = self.pattern.to_string();
         let mut parts = vec!["atomic-set-violation", &number, &subject, &units[0], &units[1]];
@@ -320,7 +324,7 @@ impl Case<'_> {
             let site = self.units[who.index()].map(|unit| SiteId(unit.0)).or_else(|| {
                 self.events.iter().find(|(owner, ..)| *owner == who).map(|(_, _, _, site)| *site)
             });
-            method_name(front, site.unwrap_or(SiteId(0)))
+            method_name(front, site.expect("both threads of a violation access something"))
         })
     }
 }

@@ -203,7 +203,7 @@ impl ControlledRun {
         let index = if part == CONTENTS { ALL } else { part & !ELEMENT };
         let source = self.points.source_of_element(front, site);
         if let Some((holder, field)) = self.sets.holder(object, source) {
-            let holding = self.points.field_by_number(field)?.clone();
+            let holding = self.points.field_by_number(field).clone();
             let membership = self.sets.membership(field, &holding)?;
             return Some((set_of(holder, membership), self.sets.element_number(field, index), field));
         }
@@ -213,7 +213,7 @@ impl ControlledRun {
         if let Some(field) = source
             && let Some(&holder) = self.sets.holders.get(&(thread, field))
         {
-            let holding = self.points.field_by_number(field)?.clone();
+            let holding = self.points.field_by_number(field).clone();
             let membership = self.sets.membership(field, &holding)?;
             self.sets.arrays.insert(object, (set_of(holder, membership), field));
         }
@@ -242,7 +242,7 @@ impl ControlledRun {
 
     /// Whether the method that begins at a site is a unit for the set of a field.
     fn is_unit(&mut self, front: &dyn FrontEnd, site: SiteId, number: u32) -> bool {
-        let Some(field) = self.points.field_by_number(number).cloned() else { return false };
+        let field = self.points.field_by_number(number).clone();
         let Some(info) = front.site(site) else { return false };
         let (class, method) = (&info.frame.class, &info.frame.method);
         let covers = |pattern: &Pattern| pattern.matches_method(class, method);

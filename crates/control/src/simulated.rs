@@ -49,7 +49,12 @@ impl Default for Program<'_> {
 /// # Panics
 /// The registry does not know the strategy of random choices.
 pub fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
-    let settings = Control {
+    execute_with(program, &random(program, seed)).expect("random choices are a strategy")
+}
+
+/// The settings of a run with random choices.
+pub(crate) fn random(program: &Program<'_>, seed: u64) -> Control {
+    Control {
         strategy: StrategyName::new("random"),
         seed,
         pause: 0,
@@ -62,8 +67,7 @@ pub fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
         units: true,
         patterns: program.patterns,
         sets: SetRules::default(),
-    };
-    execute_with(program, &settings).expect("random choices are a strategy")
+    }
 }
 
 /// Executes a program by these settings. Returns the results, and the findings in the order in which the run confirmed them.

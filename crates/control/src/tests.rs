@@ -7,11 +7,15 @@ use fissure_model::{
     record::RunEnd,
     settings::Patterns,
 };
-use fissure_schedule::simulation::Does::{self, *};
+use fissure_schedule::{
+    conductor::{Conductor, Limits},
+    simulation::Does::{self, *},
+    strategy::registry,
+};
 
 use crate::{
-    Results,
-    simulated::{Program, execute},
+    ControlledRun, Results,
+    simulated::{Program, execute, random},
 };
 
 /// The number of schedules that are tried.
@@ -224,4 +228,16 @@ fn a_lost_notification_is_a_hang() {
     let finding = confirmed(&results, Kind::Deadlock).unwrap();
     assert_eq!(finding.sites[0].role, "waits to be notified Account@1");
     assert!(first(&program, |results| results.run.end == RunEnd::Finished).is_some());
+}
+
+fn run_without_steps() -> ControlledRun {
+    let settings = random(&Program::default(), 0);
+    let strategy = registry::build(&settings).unwrap();
+    ControlledRun::new(Conductor::new(strategy, 0, Limits { steps: 1 }), &settings)
+}
+
+#[test]
+#[should_panic(expected = "field 3 was never numbered; there are 0")]
+fn a_field_without_a_number_is_a_failure() {
+    run_without_steps().field_name(3);
 }

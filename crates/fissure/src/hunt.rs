@@ -236,11 +236,14 @@ impl Executed {
             self.first_output.get_or_insert(output);
             // Runs that were not wholly under control differ from hunt to hunt.
             let is_comparable = equality::is_comparable(&outcome);
-            let schedules = outcome.accounts().filter(|_| is_comparable).map(|run| run.schedule.as_str());
+            let schedules: Vec<String> =
+                outcome.accounts().filter(|_| is_comparable).map(|run| run.schedule.to_string()).collect();
             let (seed, ending) = (outcome.seed.to_string(), format!("{:?}", outcome.ending));
             let ending = if is_comparable { ending.as_str() } else { "not under control" };
-            let parts: Vec<&str> =
-                [self.digest.as_str(), &seed, ending].into_iter().chain(schedules).collect();
+            let parts: Vec<&str> = [self.digest.as_str(), &seed, ending]
+                .into_iter()
+                .chain(schedules.iter().map(String::as_str))
+                .collect();
             self.digest = fingerprint(&parts);
             outcomes.push(outcome);
         }

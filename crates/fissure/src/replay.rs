@@ -15,13 +15,11 @@ use fissure_model::{
     goal::Goal,
     pointcut::Pointcut,
     record::{Cause, Run},
+    recording::Recording,
     settings::Control,
 };
 use fissure_report::Report;
-use fissure_schedule::{
-    recording::Recording,
-    strategy::{REPLAY, registry},
-};
+use fissure_schedule::strategy::{REPLAY, registry};
 use serde_json::Value;
 
 use crate::{
@@ -273,7 +271,7 @@ pub(crate) fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Fi
             }
         }
         finding.seeds = vec![outcome.seed];
-        finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
+        finding.schedules = outcome.accounts().map(|run| run.schedule.to_string()).take(1).collect();
         finding.goals = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);
     }
@@ -358,7 +356,7 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
             "the schedule: {}, {}, digest {}",
             hunt::count(run.choices, "choice", "choices"),
             hunt::count(run.steps, "step", "steps"),
-            fingerprint(&[&run.schedule])
+            fingerprint(&[&run.schedule.to_string()])
         ));
         for failure in &run.failures {
             let thread = &failure.thread;
@@ -390,7 +388,7 @@ fn notices(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Vec<String>
 /// Where a run departed from the recorded schedule. The recording of several JVMs is that of one, so it is enough if one of them followed
 /// it to its end.
 fn departures<'a>(outcome: &'a Outcome, schedule: &str) -> impl Iterator<Item = &'a String> {
-    let is_followed = outcome.accounts().any(|run| run.schedule == schedule);
+    let is_followed = outcome.accounts().any(|run| run.schedule.to_string() == schedule);
     outcome.accounts().filter(move |_| !is_followed).filter_map(|run: &Run| run.departure.as_ref())
 }
 

@@ -129,6 +129,24 @@ fn a_finding_is_replayed_the_same_each_time() {
 }
 
 /// Many programs detect an error themselves, and end with an exit code.
+/// The cleaner's thread, which is not controlled, wakes the timer's thread whenever the garbage collector has run.
+#[test]
+fn a_wake_up_after_a_garbage_collection_changes_no_schedule() {
+    let source = include_str!("../../../programs/determinism/CleanedTimer.java");
+    let folder = common::compiled("CleanedTimer", source);
+    let schedule = || {
+        let mut fissure = common::fissure();
+        fissure.args(["replay", "--strategy", "random", "--seed", "3", "--", "java", "-cp"]);
+        let text = output_text(&fissure.arg(folder.path()).arg("CleanedTimer").output().unwrap());
+        let line = text.lines().find(|line| line.contains("the schedule: "));
+        line.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let first = schedule();
+    for _ in 1..6 {
+        assert_eq!(schedule(), first);
+    }
+}
+
 #[test]
 fn unexplained_failures_are_reported_with_their_steps_and_replayed() {
     let place = Place::new();

@@ -9,6 +9,7 @@ use fissure_model::{
     finding::{Consequence, Finding, Kind, Status},
     goal::Goal,
     record::{Failure, RunEnd},
+    recording::Recording,
 };
 
 use crate::{
@@ -45,7 +46,7 @@ struct Entry {
     /// In how many runs it was possible, or made to happen.
     seen: u64,
     /// A shorter schedule than that of the best run, which makes it happen as well.
-    shorter: Option<String>,
+    shorter: Option<Recording>,
 }
 
 impl Entry {
@@ -131,7 +132,7 @@ impl Entry {
 pub(crate) struct Shown {
     pub(crate) id: String,
     pub(crate) seed: u64,
-    pub(crate) schedule: String,
+    pub(crate) schedule: Recording,
     pub(crate) goal: Option<Goal>,
     rank: Rank,
 }
@@ -144,7 +145,7 @@ type Rank = (Status, bool);
 struct Hit {
     seed: u64,
     goal: Option<Goal>,
-    schedule: String,
+    schedule: Recording,
     rank: Rank,
 }
 
@@ -255,14 +256,13 @@ impl Merged {
         &mut self,
         outcome: &Outcome,
         shown: &Shown,
-        schedule: &str,
+        schedule: &Recording,
         references: &References,
     ) {
         let finding = self.finding_in(outcome, shown, references);
-        if let (Some(entry), Some(finding)) = (self.findings.get_mut(&shown.id), finding) {
-            entry.finding = finding;
-            entry.shorter = Some(schedule.to_owned());
-        }
+        let entry = self.findings.get_mut(&shown.id).expect("a finding that is shown is known");
+        entry.finding = finding.expect("only runs that show the finding shorten its schedule");
+        entry.shorter = Some(schedule.clone());
     }
 
     fn finding_in(&self, outcome: &Outcome, shown: &Shown, references: &References) -> Option<Finding> {
@@ -293,7 +293,12 @@ impl Merged {
                 runs,
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
                 goals: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
-                schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
+                schedules: entry
+                    .hits
+                    .into_iter()
+                    .take(SCHEDULES)
+                    .map(|hit| hit.schedule.to_string())
+                    .collect(),
                 shortened,
                 ..entry.finding
             };

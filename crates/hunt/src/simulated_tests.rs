@@ -105,7 +105,7 @@ impl Simulation {
             },
             choices: conductor.choices(),
             steps: conductor.executed(),
-            schedule: conductor.recording().to_string(),
+            schedule: conductor.recording().clone(),
             uncontrolled: Vec::new(),
             departure: conductor.strategy().departure().map(|departure| departure.to_string()),
             is_hurried: conductor.is_hurried(),

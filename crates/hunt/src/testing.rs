@@ -65,7 +65,7 @@ impl Sketch {
             end: self.end,
             choices: 4,
             steps: 9,
-            schedule: "0*3 1".to_owned(),
+            schedule: "0*3 1".parse().unwrap(),
             uncontrolled: self.uncontrolled.iter().map(|&reason| reason.to_owned()).collect(),
             departure: None,
             is_hurried: self.is_hurried,

@@ -255,6 +255,8 @@ pub(crate) fn ended(
         }
         return 0;
     };
+    // An execution like an earlier one has the number of that one.
+    assert!(number as usize <= blocks.entered.len(), "execution {number} is numbered before an earlier one");
     if number as usize == blocks.entered.len() {
         blocks.entered.push(entered);
         drop(blocks);
@@ -326,7 +328,8 @@ fn report_kept(agent: &Agent, number: u32) {
         if !blocks.reduction.is_innermost(number) {
             return;
         }
-        let Some(entered) = blocks.entered.get(number as usize).cloned() else { return };
+        let entered = blocks.entered.get(number as usize).cloned();
+        let entered = entered.expect("the thread and the stack of a kept execution are kept with it");
         (execution, entered, broken)
     };
     explanation::report(agent, Some(number), &execution, &entered, broken);

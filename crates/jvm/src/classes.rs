@@ -228,7 +228,8 @@ fn is_continuation(summary: &ClassSummary) -> bool {
     summary.super_name.as_deref().is_some_and(fissure_jdk::is_coroutine_state)
 }
 
-fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str) {
+/// Counts a method, or with an empty name a class, that could not be rewritten.
+pub(crate) fn leave(agent: &Agent, code: &mut Code, class: &str, method: &str, reason: &str) {
     agent.counts.methods_left_alone.fetch_add(1, Ordering::Relaxed);
     if code.left_alone.len() < Coverage::NAMED {
         code.left_alone.push(LeftAlone {

@@ -274,11 +274,9 @@ impl Control {
         }
     }
 
-    /// Called after an event outside of control that may let a thread go on.
+    /// Called after an event outside of control that may let a thread go on. It has an effect only while no thread can run.
     fn outside(&self, mut state: Held<'_, State>) {
         if state.run.conductor.running().is_none() && state.is_idle {
-            let reason = "a thread that Fissure does not control woke a thread that it controls";
-            state.run.lose_control(reason);
             let decision = state.run.conductor.retry();
             drop(self.follow(state, None, decision));
         }

@@ -198,10 +198,8 @@ impl State {
     }
 
     fn let_go(&mut self, explorer: &Explorer, actor: usize) {
-        if let Some(state) = self.actors.get_mut(actor) {
-            state.may_run = true;
-            explorer.gates[actor].open();
-        }
+        self.actors[actor].may_run = true;
+        explorer.gates[actor].open();
     }
 
     /// Ends control for the rest of this execution: all threads run freely.
@@ -210,9 +208,7 @@ impl State {
         let fields = driver::thread_fields();
         for actor in 0..self.actors.len() {
             if !self.actors[actor].has_ended {
-                if let Some(fields) = fields {
-                    jni.set_long(self.actors[actor].thread as _, fields.control, 0);
-                }
+                jni.set_long(self.actors[actor].thread as _, fields.control, 0);
                 self.let_go(explorer, actor);
             }
         }

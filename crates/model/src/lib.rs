@@ -18,4 +18,5 @@ pub mod locality;
 pub mod pattern;
 pub mod pointcut;
 pub mod record;
+pub mod recording;
 pub mod settings;

@@ -12,6 +12,7 @@ use crate::{
     finding::{FailureKind, Finding, Frame},
     goal::{AcquireGoal, Goal},
     interleaving::Interleaving,
+    recording::Recording,
 };
 
 /// One line of a JVM's file.
@@ -90,7 +91,7 @@ pub struct Run {
     /// How many steps were executed.
     pub steps: u64,
     /// The thread that was chosen at each choice.
-    pub schedule: String,
+    pub schedule: Recording,
     /// Why another run with the same settings may not replay identically; empty if it replays.
     pub uncontrolled: Vec<String>,
     /// Where the run departed from the schedule that it had to follow.

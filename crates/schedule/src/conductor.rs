@@ -26,9 +26,11 @@ use std::collections::VecDeque;
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
+    recording::Recording,
 };
 
 pub use activity::Activity;
+use external::ForeignWake;
 pub use external::{Expectation, Outside};
 
 use crate::{
@@ -37,7 +39,6 @@ use crate::{
     operation::{Nanos, Operation, Wake},
     pattern::{LockPattern, Violation, at},
     random::Random,
-    recording::Recording,
     strategy::{AcquireRole, Candidate, GoalRole, Strategy},
     trace::{Trace, TraceStep},
     unit::Units,
@@ -168,6 +169,10 @@ pub struct Conductor {
     outside: Option<Box<dyn Outside>>,
     /// Whether an external event was waited for in real time.
     has_late_events: bool,
+    /// The wake-ups by threads that are not controlled, until no thread can run.
+    foreign_wakes: Vec<ForeignWake>,
+    /// Whether one has taken effect.
+    has_foreign_wakes: bool,
     running: Option<ThreadId>,
     candidates: Vec<Candidate>,
     sleepers: Vec<ThreadId>,
@@ -198,6 +203,8 @@ impl Conductor {
             observer: None,
             outside: None,
             has_late_events: false,
+            foreign_wakes: Vec::new(),
+            has_foreign_wakes: false,
             running: None,
             candidates: Vec::new(),
             sleepers: Vec::new(),
@@ -284,7 +291,8 @@ impl Conductor {
         // A spinning thread waits for another thread, even inside an atomic operation.
         let stays = arrival.is_quiet || arrival.stays && !spins;
         let is_within = self.executed < self.limits.steps;
-        if self.may_run(thread) && (stays || is_within && self.is_only_runnable(thread)) {
+        let awaits_wake = spins && !self.foreign_wakes.is_empty();
+        if self.may_run(thread) && (stays || is_within && !awaits_wake && self.is_only_runnable(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {

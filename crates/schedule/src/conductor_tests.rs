@@ -1,13 +1,15 @@
 //! Tests of the conductor on simulated programs.
 
-use fissure_model::ids::{LockId, SiteId, ThreadId};
+use fissure_model::{
+    ids::{LockId, SiteId, ThreadId},
+    recording::Recording,
+};
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::{Activity, Conductor, Decision, Expectation},
-    operation::Wake,
+    conductor::{Activity, Arrival, Conductor, Decision, Expectation},
+    operation::{Operation, Wake},
     random::Random,
-    recording::Recording,
     simulation::{
         Does::{
             self, Acquire, AcquireEarlier, AcquireLater, AcquireLocal, AcquireRemote, Await, AwaitEvent,
@@ -470,7 +472,7 @@ fn time_does_not_jump_while_an_event_from_outside_is_expected() {
     assert_eq!(result.conductor.expected_event(), Expectation::Input);
     assert_eq!(result.conductor.wait_for_events(500_000_000), Decision::Stuck);
     assert_eq!(result.conductor.wait_for_events(600_000_000), Decision::Run(ThreadId(0)));
-    assert_eq!(result.conductor.take_wake(ThreadId(0)), Wake::TimedOut);
+    assert_eq!(result.conductor.take_wake(ThreadId(0)), Some(Wake::TimedOut));
     assert!(result.conductor.has_late_events());
 }
 
@@ -484,4 +486,46 @@ fn readers_hold_a_shared_lock_side_by_side() {
     conductor.release(readers[0], LockId(1));
     let held = readers.map(|reader| conductor.held(reader).count());
     assert_eq!(held, [0, 1]);
+}
+
+#[test]
+fn a_thread_that_is_not_controlled_wakes_another_when_no_thread_can_run() {
+    let park = Operation::Park { until: None, site: SiteId(1) };
+    let sleep = Operation::Sleep { until: 1_000_000_000, site: SiteId(2) };
+    let arrive = |conductor: &mut Conductor, thread, operation| {
+        let (acquire_role, role) = Default::default();
+        conductor.arrive(thread, Arrival { operation, is_quiet: false, stays: false, acquire_role, role })
+    };
+    type Wakes = fn(&mut Conductor, ThreadId);
+    let wakes: [(Wakes, Wake); 2] = [
+        (|conductor, thread| conductor.unpark_from_outside(thread), Wake::Called),
+        (|conductor, thread| conductor.interrupt_from_outside(thread), Wake::Interrupted),
+    ];
+    for (wake, expected) in wakes {
+        let mut conductor = Conductor::new(Box::new(Sequential), 1, LIMITS);
+        let [first, second] = ["first", "second"].map(|name| conductor.announce(name, false));
+        conductor.adopt(first);
+        conductor.start(second, Some(first));
+        assert_eq!(arrive(&mut conductor, first, park), Decision::Run(second));
+        wake(&mut conductor, first);
+        let step = Operation::Step { site: SiteId(3) };
+        assert_eq!(arrive(&mut conductor, second, step), Decision::Run(second));
+        assert!(!conductor.has_foreign_wakes());
+        assert_eq!(arrive(&mut conductor, second, sleep), Decision::Run(first));
+        assert!(conductor.has_foreign_wakes());
+        assert_eq!(conductor.take_wake(first), Some(expected));
+    }
+}
+
+#[test]
+fn a_notification_from_outside_wakes_those_that_still_wait() {
+    let result =
+        simulate(&[&[Acquire(1, 1), Wait(1), Release(1)], &[Acquire(1, 2), Wait(1)]], Box::new(Uniform), 1);
+    let mut conductor = result.conductor;
+    assert_eq!(result.end, Decision::Stuck);
+    assert!(!conductor.notify_from_outside(LockId(2), true));
+    assert!(conductor.notify_from_outside(LockId(1), true));
+    conductor.notify(None, LockId(1), false, SiteId(1));
+    assert!(matches!(conductor.retry(), Decision::Run(_)));
+    assert!(!conductor.has_foreign_wakes(), "the other notification is enough for one thread");
 }

@@ -14,7 +14,6 @@ pub mod observer;
 pub mod operation;
 pub mod pattern;
 pub mod random;
-pub mod recording;
 #[cfg(any(test, feature = "simulation"))]
 pub mod simulation;
 pub mod strategy;

@@ -158,9 +158,8 @@ impl LockPattern {
 
     /// Sets whether an undetermined block must be atomic.
     pub fn judge(&mut self, thread: ThreadId, block: usize, is_atomic: bool) {
-        if let Some(block) = at(&mut self.blocks, thread.0).get_mut(block) {
-            block.atomic = if is_atomic { Atomic::Yes } else { Atomic::No };
-        }
+        let block = at(&mut self.blocks, thread.0).get_mut(block).expect("a block that is judged is open");
+        block.atomic = if is_atomic { Atomic::Yes } else { Atomic::No };
     }
 
     /// A thread has acquired a lock that it did not hold. Returns the pattern that this acquire completes.

@@ -421,7 +421,7 @@ impl<'a> Run<'a> {
             | Does::Park
             | Does::AwaitEvent(_)
             | Does::AwaitEventFor(..) => {
-                let wake = conductor.take_wake(thread);
+                let wake = conductor.take_wake(thread).expect("a thread goes on after its wait has ended");
                 self.result.wakes.push((thread.0, wake));
             }
             Does::Acquire(..)

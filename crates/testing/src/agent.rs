@@ -14,6 +14,9 @@ fn file_name() -> String {
     format!("{}fissure_jvm{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX)
 }
 
+/// The environment variable that names the agent to test with.
+pub const AGENT: &str = "FISSURE_TEST_AGENT";
+
 /// The agent for an executable of Fissure that Cargo built: built with the same profile into the same folder, once per process, so that a
 /// test never uses the agent of older sources. Cargo does nothing if it is up to date. The variable `FISSURE_TEST_AGENT` names an agent to
 /// use instead, for instance if it has just been built.
@@ -22,9 +25,9 @@ fn file_name() -> String {
 ///
 /// If the agent cannot be built.
 pub fn agent(executable: &Path) -> &'static Path {
-    static AGENT: OnceLock<PathBuf> = OnceLock::new();
-    AGENT.get_or_init(|| {
-        let agent = match env::var_os("FISSURE_TEST_AGENT") {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let agent = match env::var_os(AGENT) {
             Some(agent) => PathBuf::from(agent),
             None => build(executable),
         };

@@ -15,7 +15,7 @@ mod programs;
 mod record;
 mod runner;
 
-pub use agent::agent;
+pub use agent::{AGENT, agent};
 pub use claim::{Analysis, Claim};
 pub use classes::{compile, compiled_once};
 pub use environment::{find_on_path, isolated, java_version, javas, jdk_tool, newer_tool};

@@ -46,7 +46,7 @@ impl Digest {
         };
         Digest([
             digest(&watched.len()),
-            each(|run| run.schedule.as_bytes().to_vec()),
+            each(|run| run.schedule.to_string().into_bytes()),
             each(|run| bytes(&run.end)),
             each(|run| bytes(&run.failures)),
             each(observed),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn run(schedule: &str, steps: u64, exit: i32, output: &[u8]) -> Digest {
-        let run = Run { schedule: schedule.to_owned(), steps, ..empty() };
+        let run = Run { schedule: schedule.parse().unwrap(), steps, ..empty() };
         let process = Process { run: Some(run), has_ended: true, ..Process::default() };
         let ending = Ending::Ended(Exit::Code(exit));
         let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };
@@ -116,7 +116,7 @@ mod tests {
         check(run("0*3 1 0", 9, 0, b"other"), Some("the schedule"));
         check(run("0*3 1", 9, 3, b"done"), Some("the exit code"));
         check(run("0*3 1", 9, 0, b"other"), Some("the output"));
-        let hung = Run { schedule: "0*3 1".to_owned(), end: RunEnd::Hang, ..empty() };
+        let hung = Run { schedule: "0*3 1".parse().unwrap(), end: RunEnd::Hang, ..empty() };
         let process = Process { run: Some(hung), ..Process::default() };
         let ending = Ending::Ended(Exit::Code(0));
         let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };

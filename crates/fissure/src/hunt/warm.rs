@@ -244,7 +244,7 @@ impl Warm<'_> {
             self.compare(control, &Digest::new(&finished))?;
         }
         if shows_something(&finished.outcome) {
-            let followed = finished.outcome.accounts().next().map(|run| run.schedule.clone());
+            let followed = finished.outcome.accounts().next().map(|run| run.schedule.to_string());
             let schedule = followed.filter(|_| control.schedule.is_some());
             let shown = Shown { seed: control.seed, goal: control.goal.clone(), schedule };
             let is_comparable = equality::is_comparable(&finished.outcome);

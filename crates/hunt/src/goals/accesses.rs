@@ -382,7 +382,7 @@ mod tests {
         let hit = || {
             let mut hit = run(&[], Some(FIRST));
             let account = hit.processes[0].run.as_mut().unwrap();
-            account.schedule = "0*3 1 0".to_owned();
+            account.schedule = "0*3 1 0".parse().unwrap();
             account.reached.insert("write A.m:1 ".to_owned(), 4);
             (hit, true)
         };

@@ -312,20 +312,7 @@ impl<'a> Plan<'a> {
 
 /// The choices of a run up to where a thread stood before an acquire that a remote one then preceded.
 pub(crate) fn prefix_to(run: &Run, site: &str) -> Option<String> {
-    let choices = *run.reached.get(site)?;
-    let mut left = choices;
-    let mut parts = Vec::new();
-    for part in run.schedule.split_ascii_whitespace() {
-        let (thread, times) = part.split_once('*').unwrap_or((part, "1"));
-        let times = times.parse::<u64>().ok()?.min(left);
-        left -= times;
-        match times {
-            0 => break,
-            1 => parts.push(thread.to_owned()),
-            times => parts.push(format!("{thread}*{times}")),
-        }
-    }
-    let text = parts.join(" ");
+    let text = run.schedule.first(*run.reached.get(site)?).to_string();
     (!text.is_empty() && text.len() <= LONGEST_PREFIX).then_some(text)
 }
 

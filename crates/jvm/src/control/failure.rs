@@ -17,7 +17,8 @@ pub(crate) fn frames(stack: &str) -> Vec<Frame> {
     stack.lines().filter_map(frame).collect()
 }
 
-/// Parses a frame from its line.
+/// Parses a frame from its line; `None` for frames that are not shown. A name with a line break or a tab, which class files and frames that
+/// a program makes itself may have, gives lines of another form; these are left out.
 fn frame(line: &str) -> Option<Frame> {
     let mut parts = line.split('\t');
     let (class, method) = (parts.next()?, parts.next()?);

@@ -10,7 +10,10 @@ mod threads;
 
 use fissure_control::flags::LIBRARY;
 use fissure_model::ids::ThreadId;
-use fissure_schedule::{conductor::Decision, operation::Operation};
+use fissure_schedule::{
+    conductor::Decision,
+    operation::{Operation, Wake},
+};
 
 pub(super) use input::Descriptors;
 #[cfg(test)]
@@ -51,6 +54,15 @@ fn follow<'a>(
     }
     let state = control.follow(state, Some(thread), decision);
     wait_for_thread_ends(agent, control, state)
+}
+
+/// Why the wait of a thread that goes on has ended.
+fn take_wake(agent: &Agent, state: &mut State, thread: ThreadId) -> Wake {
+    state.run.conductor.take_wake(thread).unwrap_or_else(|| {
+        // After a failure of the agent nothing holds threads back.
+        assert!(agent.is_broken(), "thread {} goes on although nothing has ended its wait", thread.0);
+        Wake::Called
+    })
 }
 
 /// Whether a thread is not preempted at a site with these flags, and the lock there is not relevant.

@@ -10,6 +10,7 @@ use fissure_jdk::{LockOperation, Member, PointKind, ThreadEvent};
 
 use crate::{
     agent::Agent,
+    classes::leave,
     control,
     hook::{EXPLORE, THREAD_FIELDS},
     jdk,
@@ -70,7 +71,14 @@ pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) ->
     let mut code = locked(&agent.code);
     let mut environment =
         ExploredClass { sites: &mut code.sites, loader, class: dotted.as_str().into(), file };
-    rewrite(bytes, &plan, &mut environment).ok()?.map(|outcome| outcome.bytes)
+    match rewrite(bytes, &plan, &mut environment) {
+        Ok(outcome) => outcome.map(|outcome| outcome.bytes),
+        Err(error) => {
+            tracing::warn!(class = dotted, %error, "a class is not explored, because it cannot be rewritten");
+            leave(agent, &mut code, &dotted, "", &error.to_string());
+            None
+        }
+    }
 }
 
 struct ExploredClass<'a> {

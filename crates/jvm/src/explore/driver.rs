@@ -34,8 +34,9 @@ unsafe impl Sync for Fields {}
 static FIELDS: OnceLock<Option<Fields>> = OnceLock::new();
 
 /// The fields of `java.lang.Thread`.
-pub(crate) fn thread_fields() -> Option<ThreadFields> {
-    FIELDS.get()?.as_ref().map(|fields| fields.0)
+pub(crate) fn thread_fields() -> ThreadFields {
+    let fields = FIELDS.get().and_then(Option::as_ref);
+    fields.expect("an exploration is open only if the fields of threads were found").0
 }
 
 fn find_fields(jni: Jni) -> Option<Fields> {
@@ -50,10 +51,15 @@ fn find_fields(jni: Jni) -> Option<Fields> {
 
 /// Runs the work of a native method.
 fn exploring<T: Copy>(otherwise: T, work: impl FnOnce(&'static Agent, &'static Explorer) -> T) -> T {
-    guarded(otherwise, |agent| match &agent.explorer {
-        Some(explorer) => work(agent, explorer),
-        None => otherwise,
+    guarded(otherwise, |agent| {
+        let explorer = agent.explorer.as_ref().expect("the driver explores only where the agent was told to");
+        work(agent, explorer)
     })
+}
+
+/// The state of the exploration during which the driver makes a call.
+fn open(state: &mut Option<State>) -> &mut State {
+    state.as_mut().expect("the driver makes this call only between `open` and `close`")
 }
 
 /// Begins to explore a harness: these threads are its actors, and of each pair the first ends before the second begins.
@@ -76,9 +82,9 @@ extern "system" fn Java_fissure_object_Explorer_open(
             .collect();
         let mut before = vec![Vec::new(); threads.len()];
         for pair in jni.ints(pairs).chunks_exact(2) {
-            if let Some(list) = before.get_mut(pair[1] as usize) {
-                list.push(pair[0] as usize);
-            }
+            let list =
+                before.get_mut(pair[1] as usize).expect("calls are ordered between actors of the harness");
+            list.push(pair[0] as usize);
         }
         *explorer.state() = Some(State::new(threads, before, preemptions.cast_unsigned()));
         1
@@ -95,7 +101,7 @@ extern "system" fn Java_fissure_object_Explorer_begin(
     exploring(OVER, |_, explorer| {
         let jni = Jni::new(environment);
         let mut guard = explorer.state();
-        let Some(state) = guard.as_mut() else { return OVER };
+        let state = open(&mut guard);
         state.arrived += 1;
         if state.arrived == state.actors.len() {
             let decision = state.begin();
@@ -116,10 +122,8 @@ extern "system" fn Java_fissure_object_Explorer_end(
     exploring(OVER, |_, explorer| {
         let jni = Jni::new(environment);
         let mut guard = explorer.state();
-        let Some(state) = guard.as_mut() else { return OVER };
-        if let Some(fields) = thread_fields() {
-            jni.set_long(state.actors[actor as usize].thread as jobject, fields.control, 0);
-        }
+        let state = open(&mut guard);
+        jni.set_long(state.actors[actor as usize].thread as jobject, thread_fields().control, 0);
         state.note_end(actor as usize);
         if state.end == End::Controlled {
             let decision = state.conductor.end(ThreadId(actor.cast_unsigned()));
@@ -146,7 +150,7 @@ extern "system" fn Java_fissure_object_Explorer_next(
     exploring(OVER, |_, explorer| {
         let jni = Jni::new(environment);
         let mut guard = explorer.state();
-        let Some(state) = guard.as_mut() else { return OVER };
+        let state = open(&mut guard);
         if state.end != End::Controlled {
             state.cut += 1;
         }
@@ -179,10 +183,10 @@ extern "system" fn Java_fissure_object_Explorer_call(
     call: jint,
 ) {
     exploring((), |_, explorer| {
-        if let Some(state) = explorer.state().as_mut() {
-            let step = state.conductor.trace().last();
-            state.calls.push((step, actor as usize, call.cast_unsigned()));
-        }
+        let mut guard = explorer.state();
+        let state = open(&mut guard);
+        let step = state.conductor.trace().last();
+        state.calls.push((step, actor as usize, call.cast_unsigned()));
     });
 }
 
@@ -194,8 +198,8 @@ extern "system" fn Java_fissure_object_Explorer_explored(
     numbers: jobject,
 ) {
     exploring((), |_, explorer| {
-        let guard = explorer.state();
-        let Some(state) = guard.as_ref() else { return };
+        let mut guard = explorer.state();
+        let state = open(&mut guard);
         let explored = state.conductor.strategy().explored();
         let explored = explored.expect("the strategy of an exploration counts its executions");
         let progress = Progress {
@@ -218,8 +222,8 @@ extern "system" fn Java_fissure_object_Explorer_interleaving(
     _class: jclass,
 ) -> jobject {
     exploring(std::ptr::null_mut(), |agent, explorer| {
-        let guard = explorer.state();
-        let text = guard.as_ref().map_or_else(String::new, |state| interleaving(agent, state));
+        let mut guard = explorer.state();
+        let text = interleaving(agent, open(&mut guard));
         drop(guard);
         Jni::new(environment).string(&text)
     })
@@ -230,10 +234,9 @@ extern "system" fn Java_fissure_object_Explorer_interleaving(
 extern "system" fn Java_fissure_object_Explorer_close(environment: *mut JNIEnv, _class: jclass) {
     exploring((), |_, explorer| {
         let jni = Jni::new(environment);
-        if let Some(state) = explorer.state().take() {
-            for actor in state.actors {
-                jni.release(actor.thread as jobject);
-            }
+        let state = explorer.state().take().expect("an exploration is closed once");
+        for actor in state.actors {
+            jni.release(actor.thread as jobject);
         }
     });
 }
@@ -242,6 +245,7 @@ extern "system" fn Java_fissure_object_Explorer_close(environment: *mut JNIEnv, 
 fn wait(explorer: &Explorer, jni: Jni, actor: usize) -> jint {
     explorer.wait(actor);
     let mut guard = explorer.state();
+    // The exploration may be closed before an actor learns that it is over.
     let Some(state) = guard.as_mut().filter(|state| !state.is_over) else { return OVER };
     enter(jni, state, actor);
     RUN
@@ -249,8 +253,8 @@ fn wait(explorer: &Explorer, jni: Jni, actor: usize) -> jint {
 
 /// From here on the actor is controlled. It draws the same random numbers in each execution.
 fn enter(jni: Jni, state: &State, actor: usize) {
-    let (Some(fields), Some(this)) = (thread_fields(), state.actors.get(actor)) else { return };
-    let thread = this.thread as jobject;
+    let fields = thread_fields();
+    let thread = state.actors[actor].thread as jobject;
     let number = actor as i64 + 1;
     jni.set_long(thread, fields.seed, RANDOM_SEED.wrapping_mul(number));
     jni.set_int(thread, fields.probe, number as i32);

@@ -72,7 +72,7 @@ impl Conducted for Explorer {
 
     fn wait(&'static self, call: Call, operation: Operation, _left: u32) -> Wake {
         self.schedule(call.jni, call.thread, operation, is_quiet(call));
-        self.take_wake(call.thread)
+        self.take_wake(call)
     }
 
     fn notify(
@@ -90,11 +90,15 @@ impl Conducted for Explorer {
     }
 
     fn sleep(&'static self, call: Call, nanos: jlong, site: SiteId) -> Wake {
-        self.schedule_after(call.jni, call.thread, is_quiet(call), |state| match deadline(state, nanos) {
-            Some(until) => Operation::Sleep { until, site },
-            None => Operation::Yield { site },
+        if nanos < 0 {
+            self.offer(call, site);
+            return Wake::Called;
+        }
+        self.schedule_after(call.jni, call.thread, is_quiet(call), |state| Operation::Sleep {
+            until: after(state, nanos.cast_unsigned()),
+            site,
         });
-        self.take_wake(call.thread)
+        self.take_wake(call)
     }
 
     fn park(&'static self, call: Call, nanos: jlong, site: SiteId) {
@@ -102,7 +106,7 @@ impl Conducted for Explorer {
             until: deadline(state, nanos),
             site,
         });
-        self.take_wake(call.thread);
+        self.take_wake(call);
     }
 
     fn unpark(&'static self, thread: Option<ThreadId>, parked: ThreadId) {
@@ -130,10 +134,18 @@ impl Conducted for Explorer {
 
 impl Explorer {
     /// The reason why a thread goes on.
-    fn take_wake(&self, thread: ThreadId) -> Wake {
+    fn take_wake(&self, call: Call) -> Wake {
         let mut guard = self.state();
         match guard.as_mut().filter(|state| state.end == End::Controlled) {
-            Some(state) => state.conductor.take_wake(thread),
+            Some(state) => state.conductor.take_wake(call.thread).unwrap_or_else(|| {
+                // After a failure of the agent nothing holds threads back.
+                let number = call.thread.0;
+                assert!(
+                    call.agent.is_broken(),
+                    "thread {number} goes on although nothing has ended its wait"
+                );
+                Wake::Called
+            }),
             None => Wake::Called,
         }
     }
@@ -156,5 +168,10 @@ extern "system" fn access(
 
 /// The virtual time after so many nanoseconds; `None` if the number is negative, which means no time-out.
 fn deadline(state: &mut super::State, nanos: jlong) -> Option<u64> {
-    u64::try_from(nanos).ok().map(|nanos| state.conductor.now(false).saturating_add(nanos))
+    u64::try_from(nanos).ok().map(|nanos| after(state, nanos))
+}
+
+/// The virtual time after so many nanoseconds.
+fn after(state: &mut super::State, nanos: u64) -> u64 {
+    state.conductor.now(false).saturating_add(nanos)
 }

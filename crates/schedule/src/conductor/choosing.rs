@@ -29,10 +29,14 @@ impl Conductor {
         let spins = yields && self.spins_alone(current);
         loop {
             self.note_events(false);
+            if spins {
+                self.admit_foreign_wakes();
+            }
             self.collect_candidates(spins);
             if self.candidates.is_empty() {
                 // Input of another thread of the program arrives at once, and time must not pass before it. Other input takes real time.
                 if self.note_events(true)
+                    || self.admit_foreign_wakes()
                     || self.expected_event() == Expectation::Nothing && self.pass_time(false)
                 {
                     continue;

@@ -2,11 +2,15 @@
 //!
 //! Input that another thread of the program sends is there as soon as it is sent, so a run that waits for nothing else replays. Other input
 //! arrives when it arrives: the conductor waits for it in real time, only if no thread can run, and notes that it did.
+//!
+//! Threads that are not controlled wake controlled ones at arbitrary times; the thread that cleans up after the garbage collector, for
+//! example, wakes the thread of a timer. Such a wake-up takes effect when no thread can run, or while a thread spins, perhaps until the woken
+//! one has done something. Then the run may not replay identically, and the conductor notes that. A run that does not need it replays.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::ids::{LockId, ThreadId};
 
 use super::{Conductor, Decision, State};
-use crate::operation::{EventId, Nanos, Operation};
+use crate::operation::{EventId, Nanos, Operation, Wake};
 
 /// Knows the events outside of the threads.
 pub trait Outside: Send {
@@ -29,7 +33,68 @@ pub enum Expectation {
     End,
 }
 
+/// A wake-up by a thread that is not controlled, which has not taken effect yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ForeignWake {
+    /// Of threads that waited in a monitor.
+    Notify(LockId, Vec<ThreadId>),
+    /// A permit.
+    Unpark(ThreadId),
+    /// An interrupt.
+    Interrupt(ThreadId),
+}
+
 impl Conductor {
+    /// A thread that is not controlled notifies one or all threads that wait in a monitor; returns whether there was any.
+    pub fn notify_from_outside(&mut self, lock: LockId, all: bool) -> bool {
+        let waiters = &self.lock(lock).waiters;
+        let woken: Vec<ThreadId> =
+            waiters.iter().take(if all { waiters.len() } else { 1 }).copied().collect();
+        let is_any = !woken.is_empty();
+        if is_any {
+            self.foreign_wakes.push(ForeignWake::Notify(lock, woken));
+        }
+        is_any
+    }
+
+    /// A thread that is not controlled gives a thread its permit.
+    pub fn unpark_from_outside(&mut self, parked: ThreadId) {
+        self.foreign_wakes.push(ForeignWake::Unpark(parked));
+    }
+
+    /// A thread that is not controlled interrupts a thread.
+    pub fn interrupt_from_outside(&mut self, interrupted: ThreadId) {
+        self.foreign_wakes.push(ForeignWake::Interrupt(interrupted));
+    }
+
+    /// Whether a wake-up by a thread that is not controlled has taken effect: another run may see it at another time.
+    pub fn has_foreign_wakes(&self) -> bool {
+        self.has_foreign_wakes
+    }
+
+    /// Lets wake-ups by threads that are not controlled take effect. Returns whether there was one.
+    pub(super) fn admit_foreign_wakes(&mut self) -> bool {
+        let wakes = std::mem::take(&mut self.foreign_wakes);
+        for wake in &wakes {
+            match wake {
+                ForeignWake::Notify(lock, woken) => {
+                    // Some may have been woken since then.
+                    let waiters = std::mem::take(&mut self.lock(*lock).waiters);
+                    let (woken, others) = waiters.into_iter().partition(|waiter| woken.contains(waiter));
+                    self.lock(*lock).waiters = others;
+                    let woken: Vec<ThreadId> = woken;
+                    for waiter in woken {
+                        self.thread(waiter).wake.get_or_insert(Wake::Called);
+                    }
+                }
+                ForeignWake::Unpark(parked) => self.unpark(None, *parked),
+                ForeignWake::Interrupt(interrupted) => self.interrupt(None, *interrupted),
+            }
+        }
+        self.has_foreign_wakes |= !wakes.is_empty();
+        !wakes.is_empty()
+    }
+
     /// Asks for events outside of the threads from here on.
     pub fn listen_to(&mut self, outside: Box<dyn Outside>) {
         self.outside = Some(outside);

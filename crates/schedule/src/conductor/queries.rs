@@ -1,13 +1,12 @@
 //! Questions about an execution.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::{ids::ThreadId, recording::Recording};
 
 use super::{Conductor, State, Thread};
 use crate::{
     monitor::Lock,
     operation::Operation,
     pattern::Violation,
-    recording::Recording,
     strategy::Strategy,
     stuck::{Stuck, StuckThread, WaitsFor},
     trace::Trace,

@@ -1,12 +1,11 @@
 //! Repeated executions of the same threads, each from the beginning, to execute one program under many schedules.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::{ids::ThreadId, recording::Recording};
 
 use super::{Conductor, State};
 use crate::{
     operation::Operation,
     pattern::LockPattern,
-    recording::Recording,
     strategy::{AcquireRole, GoalRole},
     unit::Units,
 };
@@ -45,6 +44,8 @@ impl Conductor {
         self.polls = 0;
         self.is_hurried = false;
         self.has_late_events = false;
+        self.foreign_wakes.clear();
+        self.has_foreign_wakes = false;
         self.running = None;
         goes_on
     }

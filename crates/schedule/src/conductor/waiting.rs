@@ -15,9 +15,9 @@ impl Conductor {
         self.thread(thread).is_idle = true;
     }
 
-    /// Why a thread's wait ended.
-    pub fn take_wake(&mut self, thread: ThreadId) -> Wake {
-        self.thread(thread).wake.take().unwrap_or(Wake::Called)
+    /// Why a thread's wait ended; `None` if the thread did not wait, or waits still.
+    pub fn take_wake(&mut self, thread: ThreadId) -> Option<Wake> {
+        self.thread(thread).wake.take()
     }
 
     /// A thread reads a shared location, or yields. Returns whether it must let other threads go first now, because it spins.

@@ -23,6 +23,7 @@
 use fissure_model::{
     goal::Goal,
     ids::{LockId, ThreadId},
+    recording::Recording,
     settings::Control,
 };
 
@@ -33,7 +34,7 @@ use super::{
     uniform::yields_to_sleepers,
     willing,
 };
-use crate::{random::Random, recording::Recording};
+use crate::random::Random;
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;

@@ -1,10 +1,13 @@
 //! Follows the beginning of an earlier execution and then another strategy, to reach a known state again and try different
 //! continuations from there.
 
-use fissure_model::ids::{LockId, ThreadId};
+use fissure_model::{
+    ids::{LockId, ThreadId},
+    recording::Recording,
+};
 
 use super::{AcquireRole, Choice, GoalRole, Replay, Strategy, View};
-use crate::{operation::Operation, random::Random, recording::Recording};
+use crate::{operation::Operation, random::Random};
 
 /// Follows choices of an earlier execution as far as they go; then another strategy decides.
 pub struct Guided {

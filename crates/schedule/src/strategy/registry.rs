@@ -5,10 +5,12 @@
 
 use std::fmt;
 
-use fissure_model::settings::{Control, Patterns, StrategyName};
+use fissure_model::{
+    recording::RecordingError,
+    settings::{Control, Patterns, StrategyName},
+};
 
 use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pos, racefuzzer, uniform};
-use crate::recording::RecordingError;
 
 /// The strategies; the first is the default, and the help lists them in this order.
 static ALL: &[StrategyKind] =

@@ -2,13 +2,13 @@
 
 use std::{collections::VecDeque, fmt};
 
-use fissure_model::ids::ThreadId;
+use fissure_model::{ids::ThreadId, recording::Recording};
 
 use super::{
     Choice, Sequential, Strategy, View,
     registry::{StrategyError, StrategyKind},
 };
-use crate::{random::Random, recording::Recording};
+use crate::random::Random;
 
 /// The registration.
 pub const REPLAY: StrategyKind = StrategyKind {

@@ -12,7 +12,7 @@ use jvmti_bindings::sys::jni::{jint, jlong};
 
 use super::{
     super::{Control, callers, idle},
-    accesses, failures, input, is_quiet, locks, reads, schedule, threads,
+    accesses, failures, input, is_quiet, locks, reads, schedule, take_wake, threads,
 };
 use crate::{
     agent::Agent,
@@ -121,7 +121,7 @@ impl Conducted for Control {
         let mut state = self.state();
         state.run.correct_count(&mut operation, left);
         let mut state = schedule(agent, self, state, thread, operation, flags);
-        state.run.conductor.take_wake(thread)
+        take_wake(agent, &mut state, thread)
     }
 
     fn notify(
@@ -132,23 +132,26 @@ impl Conducted for Control {
         all: bool,
         site: SiteId,
     ) {
-        let mut state = self.state();
+        let (mut state, lock) = (self.state(), LockId(lock as u32));
+        if thread.is_none() {
+            if state.run.conductor.notify_from_outside(lock, all) {
+                self.outside(state);
+            }
+            return;
+        }
         let is_quiet = agent.offsets.get_i32(site.0 as usize) & QUIET != 0;
         let recorded = thread.filter(|_| !is_quiet);
-        let woken = state.run.conductor.notify(recorded, LockId(lock as u32), all, site);
-        if thread.is_none() && woken {
-            self.outside(state);
-        }
+        state.run.conductor.notify(recorded, lock, all, site);
     }
 
     fn sleep(&'static self, call: Call, nanos: jlong, site: SiteId) -> Wake {
         let mut state = self.state();
-        let operation = match state.run.deadline(nanos) {
-            Some(until) => Operation::Sleep { until, site },
-            None => Operation::Yield { site },
+        let Some(until) = state.run.deadline(nanos) else {
+            schedule(call.agent, self, state, call.thread, Operation::Yield { site }, 0);
+            return Wake::Called;
         };
-        let mut state = schedule(call.agent, self, state, call.thread, operation, 0);
-        state.run.conductor.take_wake(call.thread)
+        let mut state = schedule(call.agent, self, state, call.thread, Operation::Sleep { until, site }, 0);
+        take_wake(call.agent, &mut state, call.thread)
     }
 
     fn park(&'static self, call: Call, nanos: jlong, site: SiteId) {
@@ -163,23 +166,25 @@ impl Conducted for Control {
         }
         let operation = Operation::Park { until: state.run.deadline(nanos), site };
         let mut state = schedule(call.agent, self, state, call.thread, operation, 0);
-        state.run.conductor.take_wake(call.thread);
+        take_wake(call.agent, &mut state, call.thread);
     }
 
     fn unpark(&'static self, thread: Option<ThreadId>, parked: ThreadId) {
         let mut state = self.state();
-        state.run.conductor.unpark(thread, parked);
-        if thread.is_none() {
-            self.outside(state);
+        if thread.is_some() {
+            return state.run.conductor.unpark(thread, parked);
         }
+        state.run.conductor.unpark_from_outside(parked);
+        self.outside(state);
     }
 
     fn interrupt(&'static self, thread: Option<ThreadId>, interrupted: ThreadId) {
         let mut state = self.state();
-        state.run.conductor.interrupt(thread, interrupted);
-        if thread.is_none() {
-            self.outside(state);
+        if thread.is_some() {
+            return state.run.conductor.interrupt(thread, interrupted);
         }
+        state.run.conductor.interrupt_from_outside(interrupted);
+        self.outside(state);
     }
 
     fn offer(&'static self, call: Call, site: SiteId) {

@@ -13,7 +13,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use rustix::io::Errno;
 
-use super::{super::Control, schedule};
+use super::{super::Control, schedule, take_wake};
 use crate::{
     conducting::natives::{Call, scheduled},
     descriptors::{
@@ -206,7 +206,7 @@ fn waits(
                 .run
                 .lose_control("input arrived from outside of the program, or late, or another process ended");
         }
-        Some(state.run.conductor.take_wake(thread))
+        Some(take_wake(agent, &mut state, thread))
     })
 }
 

@@ -244,52 +244,6 @@ public final class FissureControl extends FissureIterated {
         FissureConductor.throwing(self, exception.getClass().getName(), message, stack.toString(), isTest);
     }
 
-    /** Replaces {@code Runtime.exit}: reports the exit, which a security manager may still refuse. */
-    public static void exit(Object runtime, int status) throws SecurityException {
-        long self = exiting(status);
-        try {
-            ((Runtime) runtime).exit(status);
-        } finally {
-            withdrawExit(self);
-        }
-    }
-
-    /** Replaces {@code Runtime.halt}, which runs no shutdown hooks. */
-    public static void halt(Object runtime, int status) throws SecurityException {
-        long self = exiting(status);
-        try {
-            ((Runtime) runtime).halt(status);
-        } finally {
-            withdrawExit(self);
-        }
-    }
-
-    private static long exiting(int status) {
-        try {
-            long self = status != 0 ? self() : -1L;
-            if (self > 0L) {
-                StringBuilder stack = new StringBuilder();
-                FissureThrown.addFrames(stack, new Throwable());
-                FissureConductor.exits(self, status, stack.toString());
-            }
-            return self;
-        } catch (Throwable failure) {
-            FissureFailure.caught(failure);
-            return -1L;
-        }
-    }
-
-    /** Withdraws a reported exit: the call has returned, so that the exit was refused. */
-    private static void withdrawExit(long self) {
-        try {
-            if (self > 0L) {
-                FissureConductor.exitRefused(self);
-            }
-        } catch (Throwable failure) {
-            FissureFailure.caught(failure);
-        }
-    }
-
     // Volatile fields and atomics.
 
     public static void volatileRead(Object object) {

@@ -318,4 +318,28 @@ final class FissureHandles {
                 return 8;
         }
     }
+
+    /** The fields without those that the agent added, which alone are both synthetic and transient. */
+    static Field[] withoutOwn(Field[] fields) {
+        int visible = 0;
+        for (int i = 0; i < fields.length; i++) {
+            if (isVisible(fields[i])) {
+                visible++;
+            }
+        }
+        if (visible == fields.length) {
+            return fields;
+        }
+        Field[] kept = new Field[visible];
+        for (int i = 0, k = 0; i < fields.length; i++) {
+            if (isVisible(fields[i])) {
+                kept[k++] = fields[i];
+            }
+        }
+        return kept;
+    }
+
+    private static boolean isVisible(Field field) {
+        return (field.getModifiers() & 0x1080) != 0x1080;
+    }
 }

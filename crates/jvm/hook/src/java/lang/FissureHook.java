@@ -572,36 +572,13 @@ public final class FissureHook {
         }
     }
 
-    /** Hides the fields that the agent added: they alone are both synthetic and transient. */
+    /** Hides the fields that the agent added. */
     public static Field[] visibleFields(Field[] fields) {
         try {
-            return withoutOwn(fields);
+            return FissureHandles.withoutOwn(fields);
         } catch (Throwable failure) {
             FissureFailure.caught(failure);
             return fields;
         }
-    }
-
-    private static Field[] withoutOwn(Field[] fields) {
-        int visible = 0;
-        for (int i = 0; i < fields.length; i++) {
-            if (isVisible(fields[i])) {
-                visible++;
-            }
-        }
-        if (visible == fields.length) {
-            return fields;
-        }
-        Field[] kept = new Field[visible];
-        for (int i = 0, k = 0; i < fields.length; i++) {
-            if (isVisible(fields[i])) {
-                kept[k++] = fields[i];
-            }
-        }
-        return kept;
-    }
-
-    private static boolean isVisible(Field field) {
-        return (field.getModifiers() & 0x1080) != 0x1080;
     }
 }

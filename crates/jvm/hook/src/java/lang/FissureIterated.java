@@ -1,6 +1,9 @@
 package java.lang;
 
-/** The hooks by which one JVM executes several runs one after the other: at its start, and where the program would end the JVM. */
+/**
+ * The hooks at the program's start, and where the program ends the JVM. In a JVM that executes several runs, both are the beginning and the
+ * end of one run.
+ */
 public abstract class FissureIterated extends FissureInput {
     /** Whether this JVM executes several runs. */
     static boolean isIterating;
@@ -23,6 +26,52 @@ public abstract class FissureIterated extends FissureInput {
         }
         FissureDriver.program = main;
         return FissureDriver.isWanted() ? FissureDriver.class : main;
+    }
+
+    /** Replaces {@code Runtime.exit}: reports the exit, which a security manager may still refuse. */
+    public static void exit(Object runtime, int status) throws SecurityException {
+        long self = exiting(status);
+        try {
+            ((Runtime) runtime).exit(status);
+        } finally {
+            withdrawExit(self);
+        }
+    }
+
+    /** Replaces {@code Runtime.halt}, which runs no shutdown hooks. */
+    public static void halt(Object runtime, int status) throws SecurityException {
+        long self = exiting(status);
+        try {
+            ((Runtime) runtime).halt(status);
+        } finally {
+            withdrawExit(self);
+        }
+    }
+
+    private static long exiting(int status) {
+        try {
+            long self = status != 0 ? self() : -1L;
+            if (self > 0L) {
+                StringBuilder stack = new StringBuilder();
+                FissureThrown.addFrames(stack, new Throwable());
+                FissureConductor.exits(self, status, stack.toString());
+            }
+            return self;
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return -1L;
+        }
+    }
+
+    /** Withdraws a reported exit: the call has returned, so that the exit was refused. */
+    private static void withdrawExit(long self) {
+        try {
+            if (self > 0L) {
+                FissureConductor.exitRefused(self);
+            }
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+        }
     }
 
     /** Replaces the native method that ends the JVM: an iteration ends instead, and the thread is unwound. */

@@ -3,15 +3,19 @@
 
 use std::{fmt, str::FromStr};
 
-use fissure_model::ids::ThreadId;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::ThreadId;
 
 /// A text with more choices is not a recording: no run makes so many.
 const MOST_CHOICES: u64 = 100_000_000;
 
-/// All choices of an execution.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// All choices of an execution. In records it is a text, and a record whose text is no schedule is not readable.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Recording {
-    runs: Vec<(ThreadId, u64)>,
+    /// Threads with the number of choices in a row; no thread twice in succession.
+    parts: Vec<(ThreadId, u64)>,
 }
 
 /// A text that is not a valid recording.
@@ -36,21 +40,53 @@ impl std::error::Error for RecordingError {}
 impl Recording {
     /// Adds a choice.
     pub fn push(&mut self, thread: ThreadId) {
-        match self.runs.last_mut() {
-            Some((last, times)) if *last == thread => *times += 1,
-            _ => self.runs.push((thread, 1)),
+        self.push_part(thread, 1);
+    }
+
+    /// Adds several choices of one thread.
+    fn push_part(&mut self, thread: ThreadId, times: u64) {
+        match self.parts.last_mut() {
+            Some((last, known)) if *last == thread => *known += times,
+            _ => self.parts.push((thread, times)),
         }
+    }
+
+    /// Whether there was no choice.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The threads in order, each with the number of its choices in a row.
+    pub fn parts(&self) -> &[(ThreadId, u64)] {
+        &self.parts
+    }
+
+    /// How often another thread is chosen than before.
+    pub fn switches(&self) -> usize {
+        self.parts.len().saturating_sub(1)
+    }
+
+    /// The first choices, so many or fewer.
+    #[must_use]
+    pub fn first(&self, choices: u64) -> Recording {
+        let mut left = choices;
+        let cut = |&(thread, times): &(ThreadId, u64)| {
+            let times = times.min(left);
+            left -= times;
+            (times > 0).then_some((thread, times))
+        };
+        self.parts.iter().map_while(cut).collect()
     }
 
     /// The choices one by one.
     pub fn choices(&self) -> impl Iterator<Item = ThreadId> {
-        self.runs.iter().flat_map(|&(thread, times)| (0..times).map(move |_| thread))
+        self.parts.iter().flat_map(|&(thread, times)| (0..times).map(move |_| thread))
     }
 }
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (thread, times)) in self.runs.iter().enumerate() {
+        for (index, (thread, times)) in self.parts.iter().enumerate() {
             let space = if index > 0 { " " } else { "" };
             match times {
                 1 => write!(f, "{space}{}", thread.0)?,
@@ -58,6 +94,30 @@ impl fmt::Display for Recording {
             }
         }
         Ok(())
+    }
+}
+
+impl FromIterator<(ThreadId, u64)> for Recording {
+    fn from_iter<I: IntoIterator<Item = (ThreadId, u64)>>(parts: I) -> Self {
+        let mut recording = Recording::default();
+        for (thread, times) in parts {
+            recording.push_part(thread, times);
+        }
+        recording
+    }
+}
+
+impl From<Recording> for String {
+    fn from(recording: Recording) -> String {
+        recording.to_string()
+    }
+}
+
+impl TryFrom<String> for Recording {
+    type Error = RecordingError;
+
+    fn try_from(text: String) -> Result<Self, RecordingError> {
+        text.parse()
     }
 }
 
@@ -76,7 +136,7 @@ impl FromStr for Recording {
             if choices > MOST_CHOICES {
                 return Err(invalid());
             }
-            recording.runs.push((thread, times));
+            recording.push_part(thread, times);
         }
         Ok(recording)
     }
@@ -102,6 +162,20 @@ mod tests {
     fn invalid_texts_are_refused() {
         for text in ["x", "1*", "1*0", "1**2", "-1", "1 2*y", "0*18446744073709551615"] {
             assert!(text.parse::<Recording>().is_err(), "{text}");
+            assert!(serde_json::from_value::<Recording>(text.into()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_recording_has_its_first_choices() {
+        let recording: Recording = "0*3 1 0*2".parse().unwrap();
+        for (choices, expected) in [(0, ""), (2, "0*2"), (3, "0*3"), (5, "0*3 1 0"), (9, "0*3 1 0*2")] {
+            assert_eq!(recording.first(choices).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn neighbouring_parts_of_a_thread_are_one() {
+        assert_eq!("0 0*2 1".parse::<Recording>().unwrap().to_string(), "0*3 1");
     }
 }
