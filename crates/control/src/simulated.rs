@@ -55,6 +55,7 @@ pub fn execute(program: &Program<'_>, seed: u64) -> (Results, Vec<Finding>) {
         pause: 0,
         goal: None,
         schedule: None,
+        is_patient: false,
         steps: LIMITS.steps,
         volatiles: false,
         accesses: AccessPoints::Fields,
@@ -75,7 +76,7 @@ pub fn execute_with(
     settings: &Control,
 ) -> Result<(Results, Vec<Finding>), StrategyError> {
     let strategy = registry::build(settings)?;
-    let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+    let mut conductor = Conductor::new(strategy, settings.seed, Limits::of(settings));
     if settings.patterns != Patterns::default() {
         conductor.observe_with(Observer::new(settings.patterns));
     }

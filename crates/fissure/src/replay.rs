@@ -55,6 +55,10 @@ pub(crate) struct ReplayArguments {
     #[arg(long, alias = "target", value_name = "GOAL", conflicts_with = "findings")]
     pub(crate) goal: Option<Goal>,
 
+    /// The run was a patient one: time passes only if no thread can run before. Reports give it beside the seed.
+    #[arg(long, conflicts_with = "findings")]
+    pub(crate) patient: bool,
+
     #[command(flatten)]
     pub(crate) scheduling: ScheduleArguments,
 
@@ -101,6 +105,7 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
         let seed = options.seed.ok_or(Error::NothingToReplay)?;
         let control =
             options.scheduling.run_settings(sets(config)?).control(strategy, seed, options.goal.clone());
+        let control = Control { is_patient: options.patient, ..control };
         let config = config.map(Path::to_owned);
         return Ok(Subject { control, finding: None, scheduling: options.scheduling.clone(), config });
     };
@@ -124,6 +129,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
         control.strategy = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
+    } else {
+        control.is_patient = finding.patient_seeds.contains(&control.seed);
     }
     Ok(Subject { control, finding: Some(finding), scheduling, config })
 }
@@ -244,6 +251,8 @@ fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Finding> {
             }
         }
         finding.seeds = vec![outcome.seed];
+        let was_patient = wanted.is_some_and(|wanted| wanted.patient_seeds.contains(&outcome.seed));
+        finding.patient_seeds.extend((outcome.is_patient || was_patient).then_some(outcome.seed));
         finding.schedules = outcome.accounts().map(|run| run.schedule.clone()).take(1).collect();
         finding.goals = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);

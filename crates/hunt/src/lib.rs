@@ -13,6 +13,7 @@ pub mod goals;
 mod merge;
 mod minimise;
 mod outcome;
+mod patience;
 pub mod reference;
 mod result;
 mod rounds;

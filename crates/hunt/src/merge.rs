@@ -63,14 +63,18 @@ impl Entry {
         let rank = (finding.status, is_replayable);
         self.seen += u64::from(is_first);
         if finding.status > Status::Warning {
-            match self.hits.last_mut().filter(|hit| hit.seed == outcome.seed) {
-                Some(hit) => hit.rank = hit.rank.max(rank),
-                None => self.hits.push(Hit {
-                    seed: outcome.seed,
-                    goal: outcome.goal.clone(),
-                    schedule: process.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
-                    rank,
-                }),
+            let hit = Hit {
+                seed: outcome.seed,
+                goal: outcome.goal.clone(),
+                is_patient: outcome.is_patient,
+                schedule: process.run.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+                rank,
+            };
+            match self.hits.iter_mut().rfind(|known| known.seed == outcome.seed) {
+                None => self.hits.push(hit),
+                Some(known) if known.is_patient == hit.is_patient => known.rank = known.rank.max(rank),
+                Some(known) if known.rank < rank => *known = hit,
+                Some(_) => {}
             }
         }
         if rank > self.rank {
@@ -118,6 +122,7 @@ type Rank = (Status, bool);
 struct Hit {
     seed: u64,
     goal: Option<Goal>,
+    is_patient: bool,
     schedule: String,
     rank: Rank,
 }
@@ -254,11 +259,13 @@ impl Merged {
                 first.schedule = shorter;
             }
             let goals: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.goal.clone()).collect();
+            let patient = entry.hits.iter().filter(|hit| hit.is_patient).map(|hit| hit.seed);
             let finding = Finding {
                 analysis: strategy.to_owned(),
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },
                 runs,
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
+                patient_seeds: patient.collect(),
                 goals: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
                 schedules: entry.hits.into_iter().take(SCHEDULES).map(|hit| hit.schedule).collect(),
                 ..entry.finding
@@ -325,8 +332,7 @@ fn all_failures<'a>(
         }
     }
     let mut controlled = outcome.processes.iter().filter(|process| process.run.is_some());
-    let is_hurried = outcome.accounts().any(|run| run.is_hurried);
-    if let (Some(process), false) = (controlled.next(), is_hurried)
+    if let (Some(process), false) = (controlled.next(), outcome.is_hurried())
         && let Some(finding) = references.unexplained_exit(outcome)
     {
         let findings = outcome.findings();

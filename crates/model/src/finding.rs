@@ -220,6 +220,9 @@ pub struct Finding {
     /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
     #[serde(default, rename = "targets", skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<Option<Goal>>,
+    /// Those of the seeds whose runs were patient: time passed only if no thread could run before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patient_seeds: Vec<u64>,
     /// The failure that followed, if there was one.
     #[serde(default)]
     pub consequence: Option<Consequence>,
@@ -274,6 +277,7 @@ impl Finding {
             seeds: Vec::new(),
             schedules: Vec::new(),
             goals: Vec::new(),
+            patient_seeds: Vec::new(),
             consequence: None,
             pattern: None,
             accesses: Vec::new(),

@@ -26,6 +26,7 @@ use std::collections::VecDeque;
 use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
+    settings::Control,
 };
 
 pub use activity::Activity;
@@ -147,6 +148,15 @@ enum State {
 pub struct Limits {
     /// The number of steps after which the execution ends.
     pub steps: u64,
+    /// Whether time passes only if no thread can run before. A strategy then cannot wake sleepers early.
+    pub is_patient: bool,
+}
+
+impl Limits {
+    /// The limits of a run with these settings.
+    pub fn of(settings: &Control) -> Self {
+        Limits { steps: settings.steps, is_patient: settings.is_patient }
+    }
 }
 
 /// The conductor.

@@ -14,7 +14,7 @@ use crate::{
             AwaitEventFor, Cause, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark,
             Wait, WaitFor, Yield,
         },
-        FROM_OUTSIDE, LIMITS, Simulated, simulate,
+        FROM_OUTSIDE, LIMITS, Setup, Simulated, simulate, simulate_with,
     },
     strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
@@ -153,6 +153,24 @@ fn sleepers_are_woken_to_execute_the_remote_acquire() {
     let sleeper = [Sleep(1_000_000_000), Acquire(0, 30), Release(0)];
     let rate = rate(&[&figure_block(10), &sleeper], atomfuzzer(ALWAYS));
     assert_eq!(rate, 1_000);
+}
+
+#[test]
+fn in_a_patient_run_sleepers_are_not_woken_early() {
+    let sleeper = [Sleep(1_000_000), Acquire(0, 30), Release(0)];
+    let (block, setup) = (figure_block(10), Setup { is_patient: true, ..Setup::default() });
+    let threads: [&[Does]; 2] = [&block, &sleeper];
+    for seed in 0..50 {
+        let result = simulate_with(&threads, Box::new(AtomFuzzer::new(ALWAYS)), seed, &setup);
+        let slept = result.done.iter().position(|done| done.0 == 1 && done.1 == 1);
+        assert!(result.done.iter().rposition(|done| done.0 == 0) < slept, "seed {seed}: {:?}", result.done);
+        assert!(!result.conductor.is_hurried() && result.end == Decision::Over);
+        // The recording is the same as that of a run that is not patient, so that the latter can follow it.
+        let recording = result.conductor.recording().clone();
+        let again = simulate(&threads, Box::new(Replay::new(&recording)), seed);
+        assert_eq!(again.done, result.done, "seed {seed}");
+        assert_eq!(again.conductor.strategy().departure(), None, "seed {seed}");
+    }
 }
 
 #[test]

@@ -285,6 +285,7 @@ fn kind(control: &Control) -> Control {
         pause: 0,
         goal: None,
         schedule: None,
+        is_patient: false,
         steps: 0,
         ..control.clone()
     }

@@ -50,7 +50,7 @@ impl Conductor {
                 candidates: &self.candidates,
                 current: current.filter(is_candidate),
                 yields,
-                sleepers: &self.sleepers,
+                sleepers: if self.limits.is_patient && !yields { &[] } else { &self.sleepers },
                 step: self.choices,
                 polls: self.polls,
             };
