@@ -305,6 +305,20 @@ public final class FissureHook {
         }
     }
 
+    /** An element is about to be put into a collection. */
+    public static void gives(Object element) {
+        if (on && FissureEngine.SYNCHRONIZATION) {
+            FissureOrder.gives(element);
+        }
+    }
+
+    /** An element was got from a collection. */
+    public static void takes(Object element) {
+        if (on && FissureEngine.SYNCHRONIZATION) {
+            FissureOrder.takes(element);
+        }
+    }
+
     public static void volatileRead(Object object) {
         if (on) {
             FissureOrder.volatileRead(object);

@@ -9,7 +9,7 @@ import java.util.concurrent.CountedCompleter;
  */
 final class FissureOrder {
     /** What a synchronization object passes on. */
-    private static final class Handed extends FissureTable.Entry {
+    private static class Handed extends FissureTable.Entry {
         /** Unlike the number, never used again for another object. */
         final int serial;
         /** The number of its clock in native code; -1 until the first release. */
@@ -36,6 +36,16 @@ final class FissureOrder {
         }
     }
 
+    /** An element of collections. */
+    private static final class Given extends Handed {
+        /** The locks that were held whenever a thread put the element into a collection. */
+        volatile int locks;
+
+        Given(Object token, int serial) {
+            super(token, serial);
+        }
+    }
+
     // What orders accesses, for reports.
     private static final int OBJECT = 0;
     private static final int VOLATILE = 1;
@@ -49,7 +59,10 @@ final class FissureOrder {
     private static final Object CELLS_GUARD = new Object();
     /** The static volatile fields, by cell. */
     private static volatile Handed[] cells = new Handed[64];
+    /** The elements that were put into collections under a lock. */
+    private static final FissureTable GIVEN = new FissureTable();
     private static int staticSource;
+    private static int givenSource;
     private static int serials;
 
     private FissureOrder() {}
@@ -143,6 +156,57 @@ final class FissureOrder {
         }
     }
 
+    /**
+     * An element is about to be put into a collection that may not be thread-safe. What a thread did before happens before what another
+     * does after it got the element, if both hold a common lock.
+     */
+    static void gives(Object element) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy || thread.heldLocks() == 0 || !FissureThread.isConcurrent || isValue(element)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            int locks = thread.set(null, true);
+            if (locks != 0) {
+                Given given = given(element);
+                synchronized (given) {
+                    given.locks = given.version == 0 ? locks : thread.common(given.locks, locks);
+                }
+                release(thread, given);
+            }
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** An element was got from a collection. */
+    static void takes(Object element) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy || thread.heldLocks() == 0 || !FissureThread.isConcurrent || isValue(element)) {
+            return;
+        }
+        Given given = (Given) GIVEN.find(element);
+        if (given == null || isKnown(thread, given)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            if (thread.common(given.locks, thread.set(null, false)) != 0) {
+                if (givenSource == 0) {
+                    givenSource = FissureEngine.newSource("a collection under a lock");
+                }
+                acquire(thread, given, givenSource);
+            }
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
     /** A part of a larger task is done: it happens before the continuation of every thread that waits for the whole. */
     static void completes(Object task) {
         release(((CountedCompleter<?>) task).getRoot());
@@ -164,6 +228,9 @@ final class FissureOrder {
         isOfTheJdk(token);
         acquireShared(token, token);
         FissureEngine.isCalledFromOutside();
+        gives(token);
+        takes(token);
+        given(token);
         FissureThread.guards(token);
         FissureThread.isConcurrent = wasConcurrent;
     }
@@ -239,6 +306,33 @@ final class FissureOrder {
                 TABLE.add(entry);
             }
             return (Handed) entry;
+        }
+    }
+
+    /** Whether an element has no state that a thread could hand over. */
+    private static boolean isValue(Object element) {
+        return element == null
+                || element instanceof String
+                || element instanceof Number
+                || element instanceof Boolean
+                || element instanceof Character
+                || element instanceof Enum;
+    }
+
+    private static Given given(Object element) {
+        FissureTable.Entry entry = GIVEN.find(element);
+        if (entry != null) {
+            return (Given) entry;
+        }
+        synchronized (GIVEN.guard) {
+            entry = GIVEN.find(element);
+            if (entry == null) {
+                synchronized (TABLE.guard) {
+                    entry = new Given(element, ++serials);
+                }
+                GIVEN.add(entry);
+            }
+            return (Given) entry;
         }
     }
 
