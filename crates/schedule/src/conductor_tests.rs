@@ -191,6 +191,20 @@ fn time_does_not_pass_for_long_time_outs_while_others_can_run() {
 }
 
 #[test]
+fn a_thread_that_yields_once_lets_no_time_pass_and_one_that_polls_does() {
+    let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
+    let polite = [Sleep(1_000_000), Yield, Acquire(0, 10), NotifyAll(0), Release(0)];
+    for result in check_end(&[&waiter, &polite], Decision::Over) {
+        assert!(result.wakes.contains(&(0, Wake::Called)), "{:?}", result.wakes);
+    }
+    let polls = [&[Acquire(1, 40), Release(1), Yield].repeat(20)[..], &[Acquire(2, 41), Release(2)]].concat();
+    for result in check_end(&[&[Sleep(1_000_000), Acquire(1, 30), Release(1)], &polls], Decision::Over) {
+        let last = |thread| result.done.iter().rposition(|done| done.0 == thread);
+        assert!(last(0) < last(1), "{:?}", result.done);
+    }
+}
+
+#[test]
 fn periodic_sleepers_do_not_keep_a_thread_paused_for_ever() {
     let mut sleeper = Vec::new();
     for _ in 0..500 {
