@@ -13,18 +13,20 @@ use crate::{facts, outcome::Outcome, reference::References};
 /// How many patient runs are made because of one failure.
 const TRIES: usize = 8;
 /// How many patient runs are made in one hunt.
-const RUNS: u64 = 24;
+const RUNS: usize = 24;
 /// Added to the seed of a run that is repeated for the second time, twice that for the third time, and so on. Hunts rarely have so many runs.
 const SEED_STEP: u64 = 100_000;
 
 /// The failures that may be caused by early time-outs.
 #[derive(Debug, Default)]
 pub(crate) struct Doubts {
-    /// How often each failure was tried.
-    tries: BTreeMap<String, usize>,
+    /// The failures that were tried.
+    tried: BTreeSet<String>,
     /// The failures that runs without early time-outs show.
     settled: BTreeSet<String>,
-    runs: u64,
+    /// The seeds of the runs that the planned patient runs repeat, and of those that were repeated.
+    planned: Vec<u64>,
+    repeated: Vec<u64>,
 }
 
 impl Doubts {
@@ -50,19 +52,23 @@ impl Doubts {
                 failing.entry(failure).or_default().push(control);
             }
         }
-        failing.retain(|failure, _| !self.settled.contains(failure) && !self.tries.contains_key(failure));
+        failing.retain(|failure, _| !self.settled.contains(failure) && !self.tried.contains(failure));
         let (failure, failing) = failing.into_iter().next()?;
-        let number = TRIES.min((RUNS - self.runs.min(RUNS)) as usize);
-        self.tries.insert(failure.clone(), number);
+        self.tried.insert(failure.clone());
+        // A run may fail in several ways, and was then repeated before.
+        let is_failing = |seed: &&u64| failing.iter().any(|control| control.seed == **seed);
+        let known = self.repeated.iter().filter(is_failing).count();
+        let number = TRIES.saturating_sub(known).min(RUNS.saturating_sub(self.repeated.len()));
         let repeat = |number: usize| {
             let control = failing[number % failing.len()];
-            let again = (number / failing.len()) as u64;
+            let again = ((known + number) / failing.len()) as u64;
             Control {
                 is_patient: true,
                 seed: control.seed.wrapping_add(again * SEED_STEP),
                 ..control.clone()
             }
         };
+        self.planned = (0..number).map(|number| failing[number % failing.len()].seed).collect();
         Some((failure, (0..number).map(repeat).collect()))
     }
 
@@ -71,9 +77,9 @@ impl Doubts {
         !outcome.is_hurried() && facts::new_failures(outcome, references).iter().any(|shown| shown == failure)
     }
 
-    /// Records how many patient runs were made.
+    /// Records how many of the planned patient runs were made.
     pub(crate) fn count(&mut self, runs: usize) {
-        self.runs += runs as u64;
+        self.repeated.extend(self.planned.drain(..).take(runs));
     }
 
     /// Whether a run without early time-outs shows a failure.
@@ -83,7 +89,7 @@ impl Doubts {
 
     /// How many runs were repeated.
     pub(crate) fn runs(&self) -> u64 {
-        self.runs
+        self.repeated.len() as u64
     }
 }
 
@@ -113,6 +119,7 @@ mod tests {
 
     const BOOM: &[&str] = &["Boom 7 "];
     const OTHER: &[&str] = &["Other 7 "];
+    const THIRD: &[&str] = &["Third 7 "];
 
     #[test]
     fn hurried_runs_that_fail_are_repeated_once_in_a_hunt() {
@@ -123,6 +130,8 @@ mod tests {
         let seeds: Vec<u64> = (0..TRIES as u64).map(|again| 2 + again * SEED_STEP).collect();
         check(&mut doubts, &[(BOOM, true), (OTHER, true)], &seeds);
         assert_eq!(doubts.runs(), 16);
+        // The runs of the seeds 1 and 3 were repeated often enough.
+        check(&mut doubts, &[(THIRD, true), (&[], true), (THIRD, true)], &[]);
     }
 
     #[test]
